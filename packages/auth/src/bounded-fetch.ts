@@ -22,13 +22,13 @@ export async function boundedFetch(
   { timeoutMs, maxBytes, ...request }: BoundedRequest,
 ): Promise<Response> {
   const { origin } = new URL(url)
-  const timeout = AbortSignal.timeout(timeoutMs)
-  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
+  const timeoutSignal = AbortSignal.timeout(timeoutMs)
+  const signal = request.signal ? AbortSignal.any([timeoutSignal, request.signal]) : timeoutSignal
   const options: RequestInit = { ...request, redirect: 'manual', credentials: 'omit', signal }
   const response = await fetchInMemory(() => fetch(url, options), maxBytes).catch((cause: unknown) => {
     if (request.signal?.aborted) throw request.signal.reason
-    const why = timeout.aborted ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
-    throw new Error(`${origin} ${why}`, { cause })
+    const problem = timeoutSignal.aborted ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
+    throw new Error(`${origin} ${problem}`, { cause })
   })
   if (response !== undefined) return response
   throw new Error(`${origin} answered with more than ${maxBytes} bytes`)
@@ -37,33 +37,37 @@ export async function boundedFetch(
 async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): Promise<Response | undefined> {
   const response = await send()
   const { status, statusText, headers } = response
-  if (redirectsToOtherOrigin(response)) {
+  if (isRedirectResponse(response)) {
     await response.body?.cancel()
     // A browser hides where a redirect leads, and gives status 0.
     return new Response(null, { status: status || 302 })
   }
-  const body = await readBounded(response, maxBytes)
+  const body = await readBodyBytes(response, maxBytes)
   const hasNoBody = status === 204 || status === 205
   return body && new Response(hasNoBody ? null : body, { status, statusText, headers })
 }
 
 /** True for a response that leads elsewhere. */
-export function redirectsToOtherOrigin({ status }: Response): boolean {
+export function isRedirectResponse({ status }: Response): boolean {
   return status === 0 || (status >= 300 && status < 400)
 }
 
 /** Reads a body into memory; undefined when it is longer than `maxBytes`, and then the rest is not read. */
-async function readBounded({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function readBodyBytes({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const reader = body?.getReader()
   const chunks: Uint8Array[] = []
   let length = 0
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    length += part.value.byteLength
+  for (
+    let streamResult = await reader?.read();
+    streamResult && !streamResult.done;
+    streamResult = await reader?.read()
+  ) {
+    length += streamResult.value.byteLength
     if (length > maxBytes) {
       await reader?.cancel()
       return undefined
     }
-    chunks.push(part.value)
+    chunks.push(streamResult.value)
   }
   const bytes = new Uint8Array(length)
   let offset = 0
@@ -75,7 +79,7 @@ async function readBounded({ body }: Response, maxBytes: number): Promise<Uint8A
 }
 
 /** Parses text that should be a JSON object; `undefined` when it is something else, such as a page. */
-export function parseObject(text: string): JsonObject | undefined {
+export function parseJsonObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : undefined

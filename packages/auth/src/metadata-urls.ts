@@ -4,8 +4,8 @@
  */
 export function metadataUrls({ origin, pathname }: URL): readonly string[] {
   const path = pathname.replace(/\/$/, '')
-  const inserted = ['oauth-authorization-server', 'openid-configuration'].map(
+  const insertedUrls = ['oauth-authorization-server', 'openid-configuration'].map(
     (name) => `${origin}/.well-known/${name}${path}`,
   )
-  return path === '' ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
+  return path === '' ? insertedUrls : [...insertedUrls, `${origin}${path}/.well-known/openid-configuration`]
 }

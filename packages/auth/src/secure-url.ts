@@ -18,9 +18,9 @@ export function isSecureUrl({ protocol, hostname }: URL): boolean {
  *
  * @throws TypeError for any other; `name` says which it was.
  */
-export function secureUrl(name: string, url: string): URL {
+export function parseSecureUrl(name: string, url: string): URL {
   if (!URL.canParse(url)) throw new TypeError(`${name} is ${JSON.stringify(url)}: write an absolute URL`)
-  const parsed = new URL(url)
-  if (isSecureUrl(parsed)) return parsed
+  const parsedUrl = new URL(url)
+  if (isSecureUrl(parsedUrl)) return parsedUrl
   throw new TypeError(`${name} is ${JSON.stringify(url)}: only https is safe, or http on a loopback address`)
 }

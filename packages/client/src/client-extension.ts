@@ -72,41 +72,46 @@ export type ClientApis<Extensions extends readonly ClientExtension[]> = {
 
 /** Checks a list of extensions: sides, and names that are in use. Throws a `TypeError` that says what to write. */
 export function checkClientExtensions(extensions: readonly ClientExtension[], ownMembers: readonly string[]): void {
-  const names = new Set(ownMembers)
+  const usedNames = new Set(ownMembers)
   for (const extension of extensions) {
     // A list may come from untyped code, where the usual mistake is the factory in place of its result.
-    const given: unknown = extension
-    if (typeof given !== 'object' || given === null || !('side' in given) || given.side !== 'client') {
+    const extensionValue: unknown = extension
+    if (
+      typeof extensionValue !== 'object' ||
+      extensionValue === null ||
+      !('side' in extensionValue) ||
+      extensionValue.side !== 'client'
+    ) {
       throw new TypeError('extensions: not a client extension; write the call, such as tasks(), of the entry ./client')
     }
-    if (names.has(extension.name)) {
+    if (usedNames.has(extension.name)) {
       throw new TypeError(`extension "${extension.name}": a member of this name exists; give the extension another`)
     }
-    names.add(extension.name)
+    usedNames.add(extension.name)
   }
 }
 
 /** Adds the capabilities of extensions to those that a client declares. */
 export function withExtensionCapabilities(
-  declared: ClientCapabilities | undefined,
+  ownCapabilities: ClientCapabilities | undefined,
   extensions: readonly ClientExtension[],
 ): ClientCapabilities | undefined {
-  return extensions.reduce<ClientCapabilities | undefined>((all, { capabilities }) => {
-    if (capabilities === undefined) return all
+  return extensions.reduce<ClientCapabilities | undefined>((mergedCapabilities, { capabilities }) => {
+    if (capabilities === undefined) return mergedCapabilities
     return {
-      ...all,
+      ...mergedCapabilities,
       ...capabilities,
-      ...joinMember('extensions', all, capabilities),
-      ...joinMember('experimental', all, capabilities),
+      ...mergeCapabilityMember('extensions', mergedCapabilities, capabilities),
+      ...mergeCapabilityMember('experimental', mergedCapabilities, capabilities),
     }
-  }, declared)
+  }, ownCapabilities)
 }
 
-function joinMember(
+function mergeCapabilityMember(
   member: 'extensions' | 'experimental',
-  one: ClientCapabilities | undefined,
-  other: ClientCapabilities,
+  base: ClientCapabilities | undefined,
+  added: ClientCapabilities,
 ): ClientCapabilities {
-  const both = { ...one?.[member], ...other[member] }
-  return Object.keys(both).length === 0 ? {} : { [member]: both }
+  const mergedMember = { ...base?.[member], ...added[member] }
+  return Object.keys(mergedMember).length === 0 ? {} : { [member]: mergedMember }
 }

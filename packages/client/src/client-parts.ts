@@ -29,14 +29,14 @@ export interface ClientParts {
    * Answers input requests as in the rounds of a call, with the handlers of the call or the client. Rejects requests
    * that were not declared and answers that were not asked for with `ClientError` (basic/patterns/mrtr).
    */
-  answerInput(asked: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
+  answerInput(requiredInput: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
   /** Checks one answer for each input request, as `client.manual` does. Throws `ClientError`. */
-  checkAnswers(asked: ExternalInputRequests, answers: InputAnswers, options?: CallOptions): InputResponses
+  checkAnswers(requiredInput: ExternalInputRequests, answers: InputAnswers, options?: CallOptions): InputResponses
   /** Checks a result of a tool that arrived in another way, as `callTool` does. Rejects with `ClientError`. */
   checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
 }
 
-interface PartsContext {
+interface ClientPartsContext {
   readonly tools: ToolCalls
   readonly options: CoreClientOptions
   readonly seen: ClientState
@@ -48,45 +48,45 @@ interface CheckedRequests {
 }
 
 /** Makes the {@link ClientParts} of a client. */
-export function createParts({ tools, options, seen }: PartsContext): ClientParts {
-  const rounds: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, seen) }
-  const checkRequests = (
+export function createClientParts({ tools, options, seen }: ClientPartsContext): ClientParts {
+  const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, seen) }
+  const checkExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,
   ): CheckedRequests => {
     const call = { method: 'tools/call', params: { name }, options } as const
-    const errorContext = rounds.errorContextOf(call)
-    const asked = parseInputRequired({ inputRequests })
-    if ('issue' in asked)
-      throw new ClientError('invalid_result', `the input request is not valid at ${asked.issue}`, errorContext)
-    checkRound(call, { asked, times: round }, rounds)
-    return { asked, errorContext }
+    const errorContext = roundsContext.errorContextOf(call)
+    const requiredInput = parseInputRequired({ inputRequests })
+    if ('issue' in requiredInput)
+      throw new ClientError('invalid_result', `the input request is not valid at ${requiredInput.issue}`, errorContext)
+    checkRound(call, { asked: requiredInput, times: round }, roundsContext)
+    return { asked: requiredInput, errorContext }
   }
   return {
     url: seen.url,
-    answerInput: async (external, callOptions = {}) => {
-      const { asked, errorContext } = checkRequests(external, callOptions)
-      const { round } = external
+    answerInput: async (externalRequests, callOptions = {}) => {
+      const { asked, errorContext } = checkExternalRequests(externalRequests, callOptions)
+      const { round } = externalRequests
       const timeoutMs = callOptions.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
       const handlers = handlersOf(options, callOptions)
       return answerRequests(asked, {
         handlers,
         errorContext,
         round,
-        clock: clientClock(rounds),
+        clock: clientClock(roundsContext),
         signal: callOptions.signal,
         timeoutMs,
       })
     },
-    checkAnswers: (external, answers, options = {}) => {
-      const { asked, errorContext } = checkRequests(external, options)
+    checkAnswers: (externalRequests, answers, options = {}) => {
+      const { asked, errorContext } = checkExternalRequests(externalRequests, options)
       return checkAnswers(asked, answers, errorContext) ?? {}
     },
     checkToolResult: async (name, result, options = {}) => {
       const preparation = tools.prepare(name, options)
       if (preparation) await preparation
       const call = { method: 'tools/call', params: { name } } as const
-      const errorContext = rounds.errorContextOf(call)
+      const errorContext = roundsContext.errorContextOf(call)
       const outcome = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => errorContext)
       if (isRequiredInput(outcome))
         throw new ClientError('invalid_result', 'a final result asks for input', errorContext)

@@ -1,11 +1,11 @@
 import type { ConnectionView, Exchange } from '@x/schema'
 import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
-import { type ClientParts, createParts } from './client-parts.ts'
-import { askForLists, listsOf } from './offered-lists.ts'
+import { type ClientParts, createClientParts } from './client-parts.ts'
+import { listFetchers, createOfferedLists } from './offered-lists.ts'
 import { type CoreClientOptions, warningListener } from './request/options.ts'
 import {
-  alwaysComplete,
+  requireCompleteResult,
   createExtensionRequest,
   createSendOnce,
   createSendRaw,
@@ -14,12 +14,12 @@ import {
 } from './request/request.ts'
 import { createAskingCalls } from './rounds/asking-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
-import { createToolCalls, outcomesOf } from './tools/call-tool.ts'
+import { createToolCalls, toToolCall } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
 import { createToolIndex } from './tools/tool-index.ts'
 
 /** The parts of a client behind its extensions. */
-export interface CoreParts {
+export interface CoreClientContext {
   readonly exchange: Exchange
   readonly connection: ConnectionView
   readonly options: CoreClientOptions
@@ -29,41 +29,41 @@ export interface CoreParts {
 export interface CoreClient {
   readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
   readonly parts: ClientParts
-  readonly callTool: ReturnType<typeof outcomesOf>
+  readonly callTool: ReturnType<typeof toToolCall>
 }
 
 /** Makes the calls of a client, without its extensions. */
-export function createCore({ exchange, connection, options }: CoreParts): CoreClient {
-  const seen = createClientState(options, connection.url)
-  const respond = createSendRaw({ exchange, pipe: connection.exchange }, options, seen)
+export function createCoreClient({ exchange, connection, options }: CoreClientContext): CoreClient {
+  const state = createClientState(options, connection.url)
+  const sendRaw = createSendRaw({ exchange, pipe: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
-  const caching = withCache(createSendOnce(respond, seen), cacheOptions, options.clock)
-  const { send: once, cache } = caching
-  const send = alwaysComplete(once, seen)
+  const { send: sendOnce, cache, partition } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.clock)
+  const send = requireCompleteResult(sendOnce, state)
   const onWarning = warningListener(options)
   const index = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
-  const lists = listsOf({ send, seen, maxPages, maxListSize, forget: cache.clear }, index)
+  const lists = createOfferedLists({ send, seen: state, maxPages, maxListSize, forget: cache.clear }, index)
   const { tools, prompts, resources, templates } = lists
-  const outputCheck = createOutputChecks({ validateOutput: options.validateOutput, onWarning })
+  const outputCheckOf = createOutputChecks({ validateOutput: options.validateOutput, onWarning })
+  const errorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
   const toolCalls = createToolCalls({
-    once,
+    once: sendOnce,
     tools: index,
     list: tools.all,
-    checkOf: options.validateOutput && (({ tool }, errorContext) => outputCheck(tool, errorContext)),
-    errorContextOf: (request) => errorContextOf(request, seen),
+    checkOf: options.validateOutput && (({ tool }, context) => outputCheckOf(tool, context)),
+    errorContextOf: errorContext,
   })
 
-  const calls = createAskingCalls(once, toolCalls, { options, errorContextOf: (call) => errorContextOf(call, seen) })
+  const askingCalls = createAskingCalls(sendOnce, toolCalls, { options, errorContextOf: errorContext })
   const client: CoreClient['client'] = {
     discover: async (options = {}) => {
       const result = await send({ method: 'server/discover', params: {} }, options)
-      seen.versions.prefer(result.supportedVersions)
+      state.versions.prefer(result.supportedVersions)
       return result
     },
-    ...calls,
-    complete: (ref, argument, { arguments: others, ...options } = {}) => {
-      const params = others === undefined ? { ref, argument } : { ref, argument, context: { arguments: others } }
+    ...askingCalls,
+    complete: (ref, argument, { arguments: known, ...options } = {}) => {
+      const params = { ref, argument, ...(known !== undefined && { context: { arguments: known } }) }
       return send({ method: 'completion/complete', params }, options)
     },
     eachTool: tools.each,
@@ -75,20 +75,21 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
     eachResourceTemplate: templates.each,
     listResourceTemplates: templates.all,
     ...createSubscriptionCalls({
-      once,
-      seen,
-      partition: caching.partition,
+      once: sendOnce,
+      seen: state,
+      partition,
       clock: options.clock,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
       isKeeping: cacheOptions !== false,
-      lists: askForLists(lists),
+      lists: listFetchers(lists),
     }),
-    request: createExtensionRequest(respond, seen),
+    request: createExtensionRequest(sendRaw, state),
     cache,
     get serverInfo() {
-      return seen.server
+      return state.server
     },
   }
-  return { client, parts: createParts({ tools: toolCalls, options, seen }), callTool: outcomesOf(calls.callTool) }
+  const parts = createClientParts({ tools: toolCalls, options, seen: state })
+  return { client, parts, callTool: toToolCall(askingCalls.callTool) }
 }

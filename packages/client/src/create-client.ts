@@ -8,9 +8,9 @@ import {
   type ClientOptions,
   withExtensionCapabilities,
 } from './client-extension.ts'
-import { createCore } from './core-client.ts'
+import { createCoreClient } from './core-client.ts'
 import type { CoreClientOptions } from './request/options.ts'
-import { completeCalls } from './tools/call-tool.ts'
+import { toCallTool } from './tools/call-tool.ts'
 import { createNamedCalls } from './typed-calls.ts'
 
 /**
@@ -35,27 +35,28 @@ export function createClient<
   const { extensions = [], use = [] } = options
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
-  const given: CoreClientOptions = { ...options, capabilities }
+  const clientOptions: CoreClientOptions = { ...options, capabilities }
   // Extensions start once the client is there, and wrap its exchange all the same.
   let exchange: Exchange = connection.exchange
-  const outermost: Exchange = (request, call) => exchange(request, call)
-  const { client, parts, callTool } = createCore({ exchange: outermost, connection, options: given })
+  const outermostExchange: Exchange = (request, call) => exchange(request, call)
+  const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions })
+  const { client, parts, callTool } = core
   // Extensions may replace `callTool`, so it is looked up with each call.
-  const named = {
+  const namedCalls = {
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
     prompts: createNamedCalls((...call: Parameters<Client['getPrompt']>) => client.getPrompt(...call)),
   }
-  checkClientExtensions(extensions, Object.keys({ ...client, ...named }))
-  const started = extensions.map((extension) => {
-    const others = extensions.filter((other) => other !== extension)
+  checkClientExtensions(extensions, Object.keys({ ...client, ...namedCalls }))
+  const instances = extensions.map((extension) => {
+    const otherExtensions = extensions.filter((candidate) => candidate !== extension)
     const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) => {
       const { url, closed, mixedPrincipals } = connection
-      const view = { exchange: middleware(connection.exchange), url, mixedPrincipals, ...(closed && { closed }) }
-      return createClient(view, { ...given, ...changes, extensions: others })
+      const forked = { exchange: middleware(connection.exchange), url, mixedPrincipals, ...(closed && { closed }) }
+      return createClient(forked, { ...clientOptions, ...changes, extensions: otherExtensions })
     }
     const host: ClientExtensionHost = {
       ...parts,
-      options: given,
+      options: clientOptions,
       request: client.request,
       callTool,
       fork,
@@ -65,22 +66,22 @@ export function createClient<
     }
     return { name: extension.name, ...extension.start?.(host) }
   })
-  const middleware = [...use, ...started.flatMap((instance) => instance.middleware ?? [])]
-  exchange = middleware.reduceRight((next, each) => each(next), connection.exchange)
-  const wrapped = started.reduceRight((next, { wrapToolCall }) => wrapToolCall?.(next) ?? next, callTool)
+  const middleware = [...use, ...instances.flatMap((instance) => instance.middleware ?? [])]
+  exchange = middleware.reduceRight((next, applyMiddleware) => applyMiddleware(next), connection.exchange)
+  const wrappedCallTool = instances.reduceRight((next, { wrapToolCall }) => wrapToolCall?.(next) ?? next, callTool)
   const close = async (): Promise<void> => {
-    await Promise.all(started.map((instance) => instance.close?.()))
+    await Promise.all(instances.map((instance) => instance.close?.()))
     await connection.close?.()
   }
-  const own = {
-    ...named,
-    ...(wrapped !== callTool && { callTool: completeCalls(wrapped) }),
-    ...Object.fromEntries(started.flatMap(({ name, api }) => (api === undefined ? [] : [[name, api]]))),
+  const ownMembers = {
+    ...namedCalls,
+    ...(wrappedCallTool !== callTool && { callTool: toCallTool(wrappedCallTool) }),
+    ...Object.fromEntries(instances.flatMap(({ name, api }) => (api === undefined ? [] : [[name, api]]))),
     close,
     [Symbol.asyncDispose]: close,
   }
   // The members are those of the extensions in the list, as their types say; `server` stays a getter.
-  return Object.assign(client, own) as Client<TypesOf<Served>> & ClientApis<Extensions>
+  return Object.assign(client, ownMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
 /** A connection is closed with its client; a server in this process has an end of its own. */

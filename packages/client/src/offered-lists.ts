@@ -1,10 +1,10 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
 import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
 import { createList, type List, type ListContext } from './request/lists.ts'
-import type { AskForLists } from './subscriptions/fresh-lists.ts'
+import type { ListFetchers } from './subscriptions/fresh-lists.ts'
 
 /** The lists of a server's offers. */
-export interface Lists {
+export interface OfferedLists {
   readonly tools: List<Tool>
   readonly prompts: List<Prompt>
   readonly resources: List<Resource>
@@ -12,7 +12,7 @@ export interface Lists {
 }
 
 /** Creates the lists of one client; tools pass through its index. */
-export function listsOf(context: ListContext, index: ToolIndex): Lists {
+export function createOfferedLists(context: ListContext, index: ToolIndex): OfferedLists {
   return {
     tools: createList({ method: 'tools/list', itemsOf: index.addPage, keyOf: ({ name }) => name }, context),
     prompts: createList(
@@ -35,7 +35,7 @@ export function listsOf(context: ListContext, index: ToolIndex): Lists {
 }
 
 /** Returns the functions that read whole lists, by method. */
-export function askForLists({ tools, prompts, resources, templates }: Lists): AskForLists {
+export function listFetchers({ tools, prompts, resources, templates }: OfferedLists): ListFetchers {
   return {
     'tools/list': tools.all,
     'prompts/list': prompts.all,

@@ -54,7 +54,7 @@ type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions
 
 /** Makes an object with a function for every name, which is made with its first use. */
 export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
-  const made = new Map<string, (args?: Args, options?: CallOptions) => Promise<Result>>()
+  const callsByName = new Map<string, (args?: Args, options?: CallOptions) => Promise<Result>>()
   return new Proxy(
     {},
     {
@@ -63,9 +63,9 @@ export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): U
         if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
           return Reflect.get(target, name)
         }
-        const known = made.get(name) ?? ((args, options) => call(name, args, options))
-        made.set(name, known)
-        return known
+        const namedCall = callsByName.get(name) ?? ((args, options) => call(name, args, options))
+        callsByName.set(name, namedCall)
+        return namedCall
       },
     },
   )

@@ -20,7 +20,7 @@ export interface RevisionRow {
   readonly batches: boolean
 }
 
-const rows: { readonly [R in LegacyRevision]: RevisionRow } = {
+const revisionRows: { readonly [R in LegacyRevision]: RevisionRow } = {
   '2025-11-25': {
     icons: true,
     urlElicitation: true,
@@ -52,10 +52,10 @@ const rows: { readonly [R in LegacyRevision]: RevisionRow } = {
 
 /** Returns what a revision has. */
 export function revisionRow(revision: LegacyRevision): RevisionRow {
-  return rows[revision]
+  return revisionRows[revision]
 }
 
 /** Returns the revision of that name among those that are served. */
-export function revisionNamed(name: unknown, served: readonly LegacyRevision[]): LegacyRevision | undefined {
-  return served.find((revision) => revision === name)
+export function findRevision(name: unknown, servedRevisions: readonly LegacyRevision[]): LegacyRevision | undefined {
+  return servedRevisions.find((revision) => revision === name)
 }

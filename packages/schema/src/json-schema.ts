@@ -7,11 +7,17 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
 import { checkSchema, dialectOf, type JsonSchemaCompiler, type SchemaIssue } from './json-schema/check-schema.ts'
 import { boundPatterns } from './json-schema/bound-patterns.ts'
-import { dialectCopy } from './json-schema/dialect-copy.ts'
+import { copyForDialect } from './json-schema/dialect-copy.ts'
 import { errorCodes, McpError } from './basic/mcp-error.ts'
 import type { JsonObject } from './basic/json.ts'
-import { subschemas } from './json-schema/subschemas.ts'
-import { maximumSteps, countSteps, countPairs, type StepBudget, tooMuchWork } from './json-schema/validation-work.ts'
+import { collectSubschemas } from './json-schema/subschemas.ts'
+import {
+  maximumSteps,
+  chargeAllSteps,
+  createPairCheck,
+  type StepBudget,
+  workLimitError,
+} from './json-schema/validation-work.ts'
 
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
 
@@ -28,14 +34,14 @@ export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema
  * issue that says so.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
-  const invalid = checkSchema(schema)
-  if (invalid !== undefined) throw schemaError(invalid)
+  const invalidReason = checkSchema(schema)
+  if (invalidReason !== undefined) throw schemaError(invalidReason)
   const validate = createValidate(schema)
   return (value) => {
     try {
       return validate(value)
     } catch (error) {
-      return again(validate, value, error)
+      return validateSerialized(validate, value, error)
     }
   }
 }
@@ -52,43 +58,43 @@ const maximumIssues = 10
  */
 const stepsForIssues = 500
 
-type Validate = (value: unknown) => readonly SchemaIssue[]
+type ValueValidator = (value: unknown) => readonly SchemaIssue[]
 
-function createValidate(schema: JsonObject): Validate {
+function createValidate(schema: JsonObject): ValueValidator {
   const dialect = dialectOf(schema)
-  const copy = dialectCopy(schema, dialect ?? '2020-12')
-  const found = subschemas(copy)
+  const schemaCopy = copyForDialect(schema, dialect ?? '2020-12')
+  const subschemasOrProblem = collectSubschemas(schemaCopy)
   const budget: StepBudget = { remaining: 0 }
-  const parts = typeof found === 'string' ? [] : found
-  countSteps(parts, budget)
-  const unbounded = boundPatterns(parts, budget)
-  if (unbounded !== undefined) throw schemaError(unbounded)
-  const checkPairs = countPairs(parts)
+  const subschemaList = typeof subschemasOrProblem === 'string' ? [] : subschemasOrProblem
+  chargeAllSteps(subschemaList, budget)
+  const patternReason = boundPatterns(subschemaList, budget)
+  if (patternReason !== undefined) throw schemaError(patternReason)
+  const checkPairs = createPairCheck(subschemaList)
   // The library's schema type is open, and the form of the keywords that it reads was checked before.
-  const quick = new Validator(copy as Schema, dialect, true)
-  const thorough = new Validator(copy as Schema, dialect, false)
+  const firstIssueValidator = new Validator(schemaCopy as Schema, dialect, true)
+  const allIssuesValidator = new Validator(schemaCopy as Schema, dialect, false)
   return (value) => {
     checkPairs?.(value)
     budget.remaining = maximumSteps
-    const { valid, errors } = quick.validate(value)
+    const { valid, errors } = firstIssueValidator.validate(value)
     if (valid) return []
     budget.remaining = stepsForIssues
-    return issues(moreErrors(thorough, value) ?? errors)
+    return toIssues(collectAllErrors(allIssuesValidator, value) ?? errors)
   }
 }
 
 /** Returns all issues of a value where that is cheap. */
-function moreErrors(thorough: Validator, value: unknown): OutputUnit[] | undefined {
+function collectAllErrors(allIssuesValidator: Validator, value: unknown): OutputUnit[] | undefined {
   try {
-    return thorough.validate(value).errors
+    return allIssuesValidator.validate(value).errors
   } catch {
     return undefined
   }
 }
 
 /** A value of this process may contain what JSON omits, such as `undefined`; its serialized form is validated. */
-function again(validate: Validate, value: unknown, error: unknown): readonly SchemaIssue[] {
-  if (error !== tooMuchWork) {
+function validateSerialized(validate: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
+  if (error !== workLimitError) {
     try {
       return validate(JSON.parse(JSON.stringify(value)))
     } catch {
@@ -99,24 +105,26 @@ function again(validate: Validate, value: unknown, error: unknown): readonly Sch
 }
 
 /** Keywords that only report a nested issue, which the list contains too. */
-const wrappers: ReadonlySet<string> = new Set([
+const wrapperKeywords: ReadonlySet<string> = new Set([
   ...'$ref properties patternProperties additionalProperties unevaluatedProperties propertyNames'.split(' '),
   ...'items prefixItems additionalItems unevaluatedItems dependentSchemas if allOf'.split(' '),
 ])
 
-function issues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
-  const causes = errors.filter(({ keyword }) => !wrappers.has(keyword)).slice(0, 10 * maximumIssues)
-  const reported = causes.filter((unit) => unit.keyword !== 'false' || !causes.some((other) => isWithin(other, unit)))
-  return (reported.length > 0 ? reported : errors).slice(0, maximumIssues).map(issue)
+function toIssues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
+  const causeUnits = errors.filter(({ keyword }) => !wrapperKeywords.has(keyword)).slice(0, 10 * maximumIssues)
+  const reportedUnits = causeUnits.filter(
+    (unit) => unit.keyword !== 'false' || !causeUnits.some((other) => isWithin(other, unit)),
+  )
+  return (reportedUnits.length > 0 ? reportedUnits : errors).slice(0, maximumIssues).map(toIssue)
 }
 
 /** A value that is invalid for another reason also counts as unevaluated, which would mislead. */
 function isWithin(other: OutputUnit, unit: OutputUnit): boolean {
-  const inside = `${other.instanceLocation}/`.startsWith(`${unit.instanceLocation}/`)
-  return other.keyword !== 'false' && inside
+  const isNested = `${other.instanceLocation}/`.startsWith(`${unit.instanceLocation}/`)
+  return other.keyword !== 'false' && isNested
 }
 
-function issue({ instanceLocation, keyword, error }: OutputUnit): SchemaIssue {
+function toIssue({ instanceLocation, keyword, error }: OutputUnit): SchemaIssue {
   // The library writes locations as URI fragments.
   const path = decodeURIComponent(instanceLocation.slice(1))
   return { path, message: keyword === 'false' ? 'Nothing is allowed here.' : error }

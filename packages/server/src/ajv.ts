@@ -27,22 +27,23 @@ export interface AjvLike {
 export function ajvCompiler(ajv: AjvLike): JsonSchemaCompiler {
   return (schema) => {
     const validate = ajv.compile(schema)
-    return (value) => (validate(value) ? none : (validate.errors ?? []).slice(0, maxIssues).map(ajvIssue))
+    return (value) => (validate(value) ? noIssues : (validate.errors ?? []).slice(0, maxIssues).map(ajvIssue))
   }
 }
 
 /** The issues that are copied of one value; ajv may have listed thousands. */
 const maxIssues = 20
 
-const none: readonly SchemaIssue[] = Object.freeze([])
+const noIssues: readonly SchemaIssue[] = Object.freeze([])
 
 function ajvIssue({ instancePath, message, params, keyword }: ErrorObject): SchemaIssue {
-  const detail = keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : allowed(params)
+  const detail =
+    keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : allowedValuesText(params)
   return { path: instancePath, message: `${message ?? 'does not fit the schema'}${detail}` }
 }
 
 /** Ajv's message on an enum does not say which values there are. */
-function allowed(params: ErrorObject['params']): string {
+function allowedValuesText(params: ErrorObject['params']): string {
   const values: unknown = params['allowedValues']
   return Array.isArray(values) ? `: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
 }

@@ -32,7 +32,7 @@ export interface Composition {
 }
 
 /** The parts of a server that its composition is made of. */
-export interface CompositionParts {
+export interface CompositionOptions {
   readonly core: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
@@ -47,7 +47,7 @@ interface StartedExtension {
 const defaultGraceMs = 5000
 
 /** Members of a server that no extension may take. */
-const ownMembers = new Set(
+const reservedMemberNames = new Set(
   (
     'exchange info load adapters localOnly needsPrincipal ready receive drain close ' +
     'notifyListChanged notifyResourceUpdated attachHost update then'
@@ -58,36 +58,39 @@ const ownMembers = new Set(
  * Starts the extensions of a server and composes its exchange: `use` outermost, then the middleware of extensions that need a
  * principal, then that of the others in their order, then the core. Throws {@link DefinitionError} for a list that cannot be composed.
  */
-export function compose({ core, use, extensions, host }: CompositionParts): Composition {
+export function composeServer({ core, use, extensions, host }: CompositionOptions): Composition {
   checkExtensions(extensions)
-  const exchanges = new Map<ServerExtension, Exchange>()
-  let outermost = core
-  const exchange: Exchange = (request, call) => outermost(request, call)
-  const started = extensions.map((extension): StartedExtension => {
-    const inner: Exchange = (request, call) => (exchanges.get(extension) ?? core)(request, call)
+  const exchangeByExtension = new Map<ServerExtension, Exchange>()
+  let outermostExchange = core
+  const exchange: Exchange = (request, call) => outermostExchange(request, call)
+  const startedExtensions = extensions.map((extension): StartedExtension => {
+    const inner: Exchange = (request, call) => (exchangeByExtension.get(extension) ?? core)(request, call)
     return { extension, instance: extension.start?.({ ...host, inner, exchange }) ?? {} }
   })
-  const authorizing = started.filter(({ extension }) => extension.needsPrincipal === true)
-  const others = started.filter(({ extension }) => extension.needsPrincipal !== true)
-  for (const { extension } of started) {
-    exchanges.set(
+  const authorizingExtensions = startedExtensions.filter(({ extension }) => extension.needsPrincipal === true)
+  const otherExtensions = startedExtensions.filter(({ extension }) => extension.needsPrincipal !== true)
+  for (const { extension } of startedExtensions) {
+    exchangeByExtension.set(
       extension,
-      wrapExchange(core, others.filter((other) => other.extension !== extension).flatMap(middlewareOf)),
+      wrapExchange(core, otherExtensions.filter((other) => other.extension !== extension).flatMap(middlewareOf)),
     )
   }
-  outermost = wrapExchange(core, [...use, ...[...authorizing, ...others].flatMap(middlewareOf)])
+  outermostExchange = wrapExchange(core, [
+    ...use,
+    ...[...authorizingExtensions, ...otherExtensions].flatMap(middlewareOf),
+  ])
   return {
-    exchange: outermost,
-    methods: methodsOf(started),
-    adapters: adaptersOf(started),
-    apis: apisOf(started),
+    exchange: outermostExchange,
+    methods: methodsOf(startedExtensions),
+    adapters: adaptersOf(startedExtensions),
+    apis: apisOf(startedExtensions),
     localOnly: extensions.find(({ localOnly }) => localOnly !== undefined)?.localOnly,
-    needsPrincipal: authorizing.length > 0,
-    ...lifecycleOf(started, host),
+    needsPrincipal: authorizingExtensions.length > 0,
+    ...lifecycleOf(startedExtensions, host),
   }
 }
 
-function lifecycleOf(started: readonly StartedExtension[], { report }: CompositionParts['host']) {
+function lifecycleOf(startedExtensions: readonly StartedExtension[], { report }: CompositionOptions['host']) {
   const isReady = async ({ instance }: StartedExtension): Promise<boolean> => {
     try {
       return (await instance.ready?.()) ?? true
@@ -105,20 +108,20 @@ function lifecycleOf(started: readonly StartedExtension[], { report }: Compositi
     }
   }
   return {
-    ready: async () => (await Promise.all(started.map(isReady))).every(Boolean),
+    ready: async () => (await Promise.all(startedExtensions.map(isReady))).every(Boolean),
     receive: (notification: RpcNotification, call: Call) => {
-      for (const { extension, instance } of started) {
+      for (const { extension, instance } of startedExtensions) {
         if (extension.notifications?.includes(notification.method)) instance.receive?.(notification, call)
       }
     },
     drain: (): Undrain => {
-      const undrains = started.map(({ instance }) => instance.drain?.())
+      const undrains = startedExtensions.map(({ instance }) => instance.drain?.())
       return () => {
         for (const undrain of undrains) undrain?.()
       }
     },
     close: async ({ graceMs = defaultGraceMs }: CloseOptions) => {
-      await Promise.all(started.map((each) => close(each, graceMs)))
+      await Promise.all(startedExtensions.map((each) => close(each, graceMs)))
     },
   }
 }
@@ -131,38 +134,41 @@ function middlewareOf({ extension, instance }: StartedExtension): readonly Middl
   return [extension.middleware, instance.middleware].filter((each) => each !== undefined)
 }
 
-function methodsOf(started: readonly StartedExtension[]): ReadonlyMap<string, ExtensionMethod> {
+function methodsOf(startedExtensions: readonly StartedExtension[]): ReadonlyMap<string, ExtensionMethod> {
   const methods = new Map<string, ExtensionMethod>()
-  for (const { extension, instance } of started) {
+  for (const { extension, instance } of startedExtensions) {
     for (const [name, method] of Object.entries(instance.methods ?? {})) {
-      if (methods.has(name)) throw takenMethods(extension, `the method ${name}`)
+      if (methods.has(name)) throw duplicateMemberError(extension, `the method ${name}`)
       methods.set(name, method)
     }
   }
   return methods
 }
 
-function adaptersOf(started: readonly StartedExtension[]): ProtocolAdapters {
+function adaptersOf(startedExtensions: readonly StartedExtension[]): ProtocolAdapters {
   const adapters = {}
-  for (const { extension, instance } of started) {
+  for (const { extension, instance } of startedExtensions) {
     for (const transport of Object.keys(instance.adapters ?? {})) {
-      if (Object.hasOwn(adapters, transport)) throw takenMethods(extension, `the adapter of the transport ${transport}`)
+      if (Object.hasOwn(adapters, transport))
+        throw duplicateMemberError(extension, `the adapter of the transport ${transport}`)
     }
     Object.assign(adapters, instance.adapters)
   }
   return adapters
 }
 
-function apisOf(started: readonly StartedExtension[]): Readonly<Record<string, object>> {
+function apisOf(startedExtensions: readonly StartedExtension[]): Readonly<Record<string, object>> {
   const apis: Record<string, object> = {}
-  for (const { extension, instance } of started) {
+  for (const { extension, instance } of startedExtensions) {
     if (instance.api !== undefined) apis[extension.name] = instance.api
   }
   return apis
 }
 
-function takenMethods({ name }: ServerExtension, what: string): DefinitionError {
-  return new DefinitionError('duplicate', `extension "${name}"`, { reason: `another extension has ${what} already` })
+function duplicateMemberError({ name }: ServerExtension, memberDescription: string): DefinitionError {
+  return new DefinitionError('duplicate', `extension "${name}"`, {
+    reason: `another extension has ${memberDescription} already`,
+  })
 }
 
 function checkExtensions(extensions: readonly ServerExtension[]): void {
@@ -180,14 +186,15 @@ function checkExtensions(extensions: readonly ServerExtension[]): void {
 
 function checkExtension(extension: ServerExtension): void {
   // A list may come from untyped code, where the usual mistake is the factory in place of its result.
-  const given: unknown = extension
-  const isExtension = typeof given === 'object' && given !== null && 'side' in given && given.side === 'server'
+  const candidate: unknown = extension
+  const isExtension =
+    typeof candidate === 'object' && candidate !== null && 'side' in candidate && candidate.side === 'server'
   if (!isExtension) {
     const reason = 'it is not a server extension; write the call, such as tasks({ store }), of the entry ./server'
     throw new DefinitionError('value', 'extensions', { reason })
   }
   const { name, identifier } = extension
-  if (ownMembers.has(name)) {
+  if (reservedMemberNames.has(name)) {
     const reason = `a server has a member of this name already; the name of an extension must be another`
     throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
   }

@@ -25,7 +25,7 @@ import {
 } from '@x/schema'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
-import { checkCaller, countDown, countUp } from './shedding/caller-limit.ts'
+import { checkCallerLimit, countDown, countUp } from './shedding/caller-limit.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { quote, type ErrorContext, report } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
@@ -33,7 +33,7 @@ import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
 
 /** The revisions that are served, newest first. */
-const supported = [protocolVersion]
+const servedVersions = [protocolVersion]
 
 /** The state that requests read. */
 export interface ServerState {
@@ -45,65 +45,65 @@ export interface ServerState {
 }
 
 /** Makes the exchange behind all middleware: the methods of the protocol and of the extensions. */
-export function exchangeOver(state: ServerState): Exchange {
+export function createCoreExchange(state: ServerState): Exchange {
   function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = findMethod(request.method)
-    if (method === undefined) return serveOther(request, call)
-    return method.streams === true ? last(method, request, call) : serveMethod(method, request, call)
+    if (method === undefined) return serveExtensionMethod(request, call)
+    return method.streams === true ? serveStreamingMethod(method, request, call) : serveMethod(method, request, call)
   }
 
   /** A method of an extension, or of nobody. */
-  async function serveOther(request: RpcRequest, call: Call): Promise<RpcResponse> {
+  async function serveExtensionMethod(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = state.methods.get(request.method)
     if (method === undefined) return serveMethod(undefined, request, call)
     try {
       checkVersion(request)
-      const result = completeResult(await countCall(method, { request, call }, state.settings), state.catalog)
+      const result = completeResult(await runCountedMethod(method, { request, call }, state.settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       if (isCancelled(call)) throw cancelReason(call)
       // The codes of an extension are its own to choose.
-      return isMcpError(error) ? errorResponse(request.id, error) : answerError(error, request, state.settings)
+      return isMcpError(error) ? errorResponse(request.id, error) : toErrorResponse(error, request, state.settings)
     }
   }
 
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    let scope: RequestState | undefined
+    let requestState: RequestState | undefined
     try {
-      const older = method === undefined ? olderClientError(request) : undefined
-      if (older !== undefined) throw older
-      const { handle } = requireServed(method, request.method, state)
-      scope = openRequest(request, call, state)
+      const olderRevisionError = method === undefined ? olderClientError(request) : undefined
+      if (olderRevisionError !== undefined) throw olderRevisionError
+      const { handle } = requireServedMethod(method, request.method, state)
+      requestState = openRequest(request, call, state)
       // A task was counted when it was created.
-      if (scope.journal === undefined) checkCaller(state.settings.callers, scope.caller)
-      const pending = handle(request.params, scope)
-      const result = isPromiseLike(pending) ? await countRequest(pending, scope) : pending
+      if (requestState.journal === undefined) checkCallerLimit(state.settings.callers, requestState.caller)
+      const pendingResult = handle(request.params, requestState)
+      const result = isPromiseLike(pendingResult) ? await countRequest(pendingResult, requestState) : pendingResult
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
       if (call.signal.aborted) throw call.signal.reason
-      return answerError(error, request, state.settings)
+      return toErrorResponse(error, request, state.settings)
     } finally {
-      if (scope !== undefined) endRequest(scope)
+      if (requestState !== undefined) endRequest(requestState)
     }
   }
 
   // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began
   // with, and no function stands still for them.
-  function last(served: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
+  function serveStreamingMethod(servedMethod: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
     const { id } = request
     // The row's name: the text of the request would stay with each.
-    const method = served.name
+    const method = servedMethod.name
     const reject = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw cancelReason(call)
-      return answerError(error, { jsonrpc: '2.0', id, method }, state.settings)
+      return toErrorResponse(error, { jsonrpc: '2.0', id, method }, state.settings)
     }
-    return beginMethod(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), reject)
+    return startStreamingMethod(servedMethod, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), reject)
   }
 
-  function beginMethod(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
+  function startStreamingMethod(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
     try {
-      const { handle } = requireServed(method, request.method, state)
+      const { handle } = requireServedMethod(method, request.method, state)
       return Promise.resolve(handle(request.params, openRequest(request, call, state)))
     } catch (error) {
       return Promise.reject(error)
@@ -117,24 +117,24 @@ export function exchangeOver(state: ServerState): Exchange {
 function endRequest(request: RequestState): void {
   request.open = false
   if (request.isCounted) countDown(request.settings.callers.running, request.caller)
-  for (const follow of request.followers ?? []) offAbort(request.call.signal, follow)
+  for (const follower of request.followers ?? []) offAbort(request.call.signal, follower)
 }
 
 /** Counts a call that takes time, until its request ends. */
-function countRequest<T>(pending: T, request: RequestState): T {
+function countRequest<T>(pendingResult: T, request: RequestState): T {
   request.isCounted = request.journal === undefined
   if (request.isCounted) countUp(request.settings.callers.running, request.caller)
-  return pending
+  return pendingResult
 }
 
 /** Runs a method of an extension, and counts it for its caller. */
-async function countCall(
+async function runCountedMethod(
   method: ExtensionMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
   { callers }: ServerSettings,
 ): Promise<JsonObject> {
   const caller = callerOf(call)
-  checkCaller(callers, caller)
+  checkCallerLimit(callers, caller)
   countUp(callers.running, caller)
   try {
     return await method(request, call)
@@ -166,20 +166,23 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
  * Returns the row of a method that this server serves. Every rejection names the served revisions, because for a client
  * of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
-function requireServed(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
-  const missing = method && missingRequirement(method, state)
-  if (method !== undefined && missing === undefined) return method
-  const reason = missing === undefined ? '' : `, because the server has no ${missing}`
-  const versions = supported.join(', ')
+function requireServedMethod(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
+  const missingFeature = method && missingRequirement(method, state)
+  if (method !== undefined && missingFeature === undefined) return method
+  const reason = missingFeature === undefined ? '' : `, because the server has no ${missingFeature}`
+  const versions = servedVersions.join(', ')
   const message = `Method ${quote(name)} is not served here${reason}; the server speaks revision ${versions}`
-  throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
+  throw new McpError(errorCodes.methodNotFound, message, { data: { supported: servedVersions } })
 }
 
 /** Adds the members that every result has to a result of an extension (basic/index, result responses). */
 function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject {
-  const typed = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
-  if (resultMeta === undefined) return typed
-  return { ...typed, _meta: isJsonObject(typed['_meta']) ? { ...typed['_meta'], ...resultMeta } : resultMeta }
+  const typedResult = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
+  if (resultMeta === undefined) return typedResult
+  return {
+    ...typedResult,
+    _meta: isJsonObject(typedResult['_meta']) ? { ...typedResult['_meta'], ...resultMeta } : resultMeta,
+  }
 }
 
 /** Returns the name of the capability that a method needs and this server lacks. */
@@ -194,10 +197,12 @@ function missingRequirement(
 /** Returns the `_meta` of a request of a served revision (basic/versioning, negotiation). */
 function checkVersion({ params }: RpcRequest): RequestMetaObject {
   const meta = requestMeta(params)
-  const requested = meta[metaKeys.protocolVersion]
-  if (requested === protocolVersion) return meta
-  const message = `Unsupported protocol version: this server speaks ${supported.join(', ')}`
-  throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data: { supported, requested } })
+  const requestedVersion = meta[metaKeys.protocolVersion]
+  if (requestedVersion === protocolVersion) return meta
+  const message = `Unsupported protocol version: this server speaks ${servedVersions.join(', ')}`
+  throw new McpError(errorCodes.unsupportedProtocolVersion, message, {
+    data: { supported: servedVersions, requested: requestedVersion },
+  })
 }
 
 const defined = new Set<number>(Object.values(errorCodes))
@@ -206,15 +211,15 @@ const defined = new Set<number>(Object.values(errorCodes))
  * The one place where errors become what the peer sees: an McpError as it is, all else as -32603 without detail, which
  * the author is told of.
  */
-function answerError(error: unknown, request: RpcRequest, settings: ServerSettings): RpcError {
-  if (isMcpError(error) && maySend(error)) return errorResponse(request.id, error)
-  if (isInputDeclined(error)) return errorResponse(request.id, declined(error))
+function toErrorResponse(error: unknown, request: RpcRequest, settings: ServerSettings): RpcError {
+  if (isMcpError(error) && isSendable(error)) return errorResponse(request.id, error)
+  if (isInputDeclined(error)) return errorResponse(request.id, declinedError(error))
   report(error, errorContextFor(request), settings)
   return errorResponse(request.id, undefined)
 }
 
 /** A prompt or a resource has no other way to say that its user would not answer. */
-function declined({ key, action, message }: InputDeclined): McpError {
+function declinedError({ key, action, message }: InputDeclined): McpError {
   return new McpError(errorCodes.invalidParams, message, { data: { key, action } })
 }
 
@@ -228,7 +233,7 @@ function errorContextFor({ method, params }: RpcRequest): ErrorContext {
  * Returns whether a code may be sent. Those from -32099 to -32000 are the specification's to define, and some that it
  * once defined must not be sent any more (basic/index, error codes).
  */
-function maySend({ code }: McpError): boolean {
+function isSendable({ code }: McpError): boolean {
   if (!Number.isSafeInteger(code)) return false
   return defined.has(code) || code < -32099 || code > -32000
 }

@@ -1,13 +1,13 @@
 import { createHostCount, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
-import { type Composition, compose } from './compose.ts'
+import { type Composition, composeServer } from './compose.ts'
 import { compileDefinition, infoOf } from './compile/compile-definition.ts'
-import { exchangeOver, type ServerState } from './core-exchange.ts'
+import { createCoreExchange, type ServerState } from './core-exchange.ts'
 import { localOnly as withoutKeys, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { report } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import { beginDrain, serverLoad } from './shedding/load-monitor.ts'
-import { announce } from './replay/open-context.ts'
-import { lists, resourceTopic } from './subscriptions/topics.ts'
+import { publishTopic } from './replay/open-context.ts'
+import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 
 /**
  * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once; a request allocates
@@ -26,39 +26,39 @@ export function createServer<
   const settings = compileServerSettings(definition)
   const info = Object.freeze(infoOf(definition))
   const state: ServerState = { catalog: compileDefinition(definition, settings.warn), settings, methods: new Map() }
-  const composition = compose({
-    core: exchangeOver(state),
+  const composition = composeServer({
+    core: createCoreExchange(state),
     use: definition.use ?? [],
     extensions: definition.extensions ?? [],
     host: { info, runtime: settings.runtime, report: (error) => report(error, { method: 'extension' }, settings) },
   })
   state.methods = composition.methods
-  const server = withMembers(memberOf(definition, state, composition), info, settings.loadMonitor)
+  const server = createMcpServer(serverMembersOf(definition, state, composition), info, settings.loadMonitor)
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
 }
 
 type ServerMembers = Omit<McpServer, 'load' | 'info' | 'attachHost' | typeof Symbol.asyncDispose>
 
-function memberOf(definition: ServerDefinition, state: ServerState, composition: Composition): ServerMembers {
+function serverMembersOf(definition: ServerDefinition, state: ServerState, composition: Composition): ServerMembers {
   const { settings } = state
   const { subscriptions, loadMonitor } = settings
-  let offered = definition
+  let currentDefinition = definition
 
   function updateOffers(offers: ServerOffers): void {
-    const next = {
-      ...offered,
-      tools: offers.tools ?? offered.tools,
-      prompts: offers.prompts ?? offered.prompts,
-      resources: offers.resources ?? offered.resources,
-      resourceTemplates: offers.resourceTemplates ?? offered.resourceTemplates,
+    const nextDefinition = {
+      ...currentDefinition,
+      tools: offers.tools ?? currentDefinition.tools,
+      prompts: offers.prompts ?? currentDefinition.prompts,
+      resources: offers.resources ?? currentDefinition.resources,
+      resourceTemplates: offers.resourceTemplates ?? currentDefinition.resourceTemplates,
     }
-    state.catalog = compileDefinition(next, settings.warn)
-    offered = next
-    for (const kind of kindsOf(offers)) void announce(kind, settings)
+    state.catalog = compileDefinition(nextDefinition, settings.warn)
+    currentDefinition = nextDefinition
+    for (const kind of listKindsOf(offers)) void publishTopic(kind, settings)
   }
 
-  let closed: Promise<void> | undefined
+  let closePromise: Promise<void> | undefined
   const { exchange, adapters, localOnly, needsPrincipal, receive } = composition
   return {
     exchange,
@@ -77,8 +77,8 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
       }
     },
     close: (options = {}) => {
-      closed ??= composition.close(options).finally(() => subscriptions.close())
-      return closed
+      closePromise ??= composition.close(options).finally(() => subscriptions.close())
+      return closePromise
     },
   }
 
@@ -92,7 +92,7 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
   }
 }
 
-function withMembers(
+function createMcpServer(
   members: ServerMembers,
   info: Implementation,
   loadMonitor: ServerSettings['loadMonitor'],
@@ -109,7 +109,7 @@ function withMembers(
 }
 
 /** The lists that an update replaces. Templates are told of with resources: the protocol has one notification for both. */
-function kindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
-  const given = { tools, prompts, resources: resources ?? resourceTemplates }
-  return lists.map(({ kind }) => kind).filter((kind) => given[kind] !== undefined)
+function listKindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
+  const offersByKind = { tools, prompts, resources: resources ?? resourceTemplates }
+  return listChangeKinds.map(({ kind }) => kind).filter((kind) => offersByKind[kind] !== undefined)
 }

@@ -9,7 +9,7 @@ import { getHeapStatistics } from 'node:v8'
 import type { Load } from './shedding/shedding-options.ts'
 
 const resolutionMs = 10
-const unreadMs = 2000
+const idleTimeoutMs = 2000
 
 /**
  * Measures the event loop's delay with Node's own histogram, and the heap:
@@ -18,7 +18,7 @@ const unreadMs = 2000
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
-  const idleTimer = setTimeout(() => histogram.disable(), unreadMs).unref()
+  const idleTimer = setTimeout(() => histogram.disable(), idleTimeoutMs).unref()
   return () => {
     idleTimer.refresh()
     // False when it measures already.

@@ -4,9 +4,9 @@
  * @module @x/server/postgres
  */
 
-import { createBatches, maxWaiting } from './bus/batches.ts'
+import { createBatchSender, maxWaitingCharacters } from './bus/batches.ts'
 import { BusError, type ChangeBus } from './bus/change-bus.ts'
-import type { Connect } from './bus/connection.ts'
+import type { ConnectFunction } from './bus/connection.ts'
 import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
 
 export { BusError, type BusProblem } from './bus/change-bus.ts'
@@ -81,7 +81,7 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
   const channel = checkedPostgresChannel(options.channel ?? 'mcp_changes')
   watchConnections(pool)
   watchConnections(listenPool)
-  const batches = createBatches(
+  const batchSender = createBatchSender(
     // In one transaction, which keeps the order; pg_notify takes the name as a value.
     (texts) =>
       pool.query({
@@ -89,14 +89,18 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
         values: [channel, texts],
         query_timeout: timeoutMs,
       }),
-    () => new BusError('unavailable', `${maxWaiting} characters of changes wait for PostgreSQL already: publish fewer`),
+    () =>
+      new BusError(
+        'unavailable',
+        `${maxWaitingCharacters} characters of changes wait for PostgreSQL already: publish fewer`,
+      ),
   )
   return wireBus(
     {
       name: 'PostgreSQL',
       maxBytes,
       connect: connectPostgres(listenPool, { channel, timeoutMs }),
-      send: batches.send,
+      send: batchSender.send,
       advice: 'is it running, and is a connection of the pool free besides the one that listens?',
     },
     options,
@@ -105,19 +109,19 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
 
 function connectPostgres(
   pool: PostgresPool,
-  listening: { readonly channel: string; readonly timeoutMs: number },
-): Connect {
-  const { channel, timeoutMs } = listening
+  listenOptions: { readonly channel: string; readonly timeoutMs: number },
+): ConnectFunction {
+  const { channel, timeoutMs } = listenOptions
   return async ({ message, lost }, signal) => {
     const connection = await pool.connect()
     // Closed and not given back: the next who got it would hear the channel, and its listeners.
-    const close = (): void => connection.release(true)
+    const releaseConnection = (): void => connection.release(true)
     // A pool cannot be told to stop connecting, so it comes too late at times.
     if (signal.aborted) {
-      close()
+      releaseConnection()
       throw signal.reason
     }
-    signal.addEventListener('abort', close)
+    signal.addEventListener('abort', releaseConnection)
     // A connection without this listener ends the process with its first error.
     connection.on('error', lost)
     connection.on('end', () => lost(new Error('The connection has ended')))

@@ -5,7 +5,7 @@
  */
 
 import { BusError, type ChangeBus } from './bus/change-bus.ts'
-import type { Connect } from './bus/connection.ts'
+import type { ConnectFunction } from './bus/connection.ts'
 import { wireBus, type WireOptions } from './bus/wire-bus.ts'
 
 export { BusError, type BusProblem } from './bus/change-bus.ts'
@@ -62,7 +62,7 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
   )
 }
 
-function connectRedis(client: RedisClient, channel: string): Connect {
+function connectRedis(client: RedisClient, channel: string): ConnectFunction {
   return async ({ message, lost }, signal) => {
     const subscriber = client.duplicate()
     // A client without this listener ends the process with its first error. Each error ends this connection instead:

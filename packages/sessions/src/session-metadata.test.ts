@@ -9,10 +9,10 @@ import type {
   SessionNotFoundError,
 } from './server.ts'
 import {
-  maxSessionId,
-  maxState,
+  maxSessionIdLength,
+  maxStateLength,
   parseSessionMetadata,
-  sessionIn,
+  readSessionMetadata,
   sessionKey,
   sessionNotFound,
 } from './session-metadata.ts'
@@ -66,14 +66,14 @@ describe('Session metadata', () => {
     ['a line end behind the id [SES-015]', { sessionId: 'a\n' }],
     ['a character outside ASCII in the id [SES-015]', { sessionId: 'ä' }],
     ['an empty id', { sessionId: '' }],
-    ['an id that is too long', { sessionId: 'x'.repeat(maxSessionId + 1) }],
+    ['an id that is too long', { sessionId: 'x'.repeat(maxSessionIdLength + 1) }],
     ['an id that is a number', { sessionId: 5 }],
     ['no id', { state: 'x' }],
     ['an id in the prototype alone', JSON.parse('{"__proto__":{"sessionId":"a"}}')],
     ['an inherited id', Object.create({ sessionId: 'a' })],
     ['a state that is no string', { sessionId: 'a', state: {} }],
     ['a state that is null', { sessionId: 'a', state: null }],
-    ['a state that is too long', { sessionId: 'a', state: 'x'.repeat(maxState + 1) }],
+    ['a state that is too long', { sessionId: 'a', state: 'x'.repeat(maxStateLength + 1) }],
     ['a date in words', { sessionId: 'a', expiresAt: 'tomorrow' }],
     ['a date that does not exist', { sessionId: 'a', expiresAt: '2026-13-01T00:00:00Z' }],
     ['a list', [{ sessionId: 'a' }]],
@@ -85,8 +85,8 @@ describe('Session metadata', () => {
 
   test('is taken at its bounds', () => {
     const most = {
-      sessionId: 'x'.repeat(maxSessionId),
-      state: 'é'.repeat(maxState),
+      sessionId: 'x'.repeat(maxSessionIdLength),
+      state: 'é'.repeat(maxStateLength),
       expiresAt: '2026-03-01T00:00:00+01:00',
     }
     expect(parseSessionMetadata(most)).toEqual(most)
@@ -99,7 +99,7 @@ test.each([
   ['a _meta that inherits it', { _meta: JSON.parse(`{"__proto__":{"${sessionKey}":{"sessionId":"a"}}}`) }],
   ['a _meta that is no object', { _meta: 'x' }],
 ])('%s name no session', (_title, params) => {
-  expect(isJsonObject(params) && sessionIn(params, sessionKey)).toBeUndefined()
+  expect(isJsonObject(params) && readSessionMetadata(params, sessionKey)).toBeUndefined()
 })
 
 test('the test vectors of the seed are what the types describe, and are read as they stand', () => {
@@ -127,7 +127,7 @@ test('the test vectors of the seed are what the types describe, and are read as 
     error: { code: -32043, message: 'Session not found', data: { sessionId: 'sess-invalid' } },
   } as const satisfies SessionNotFoundError
   expect(parseSessionMetadata(created.result.session)).toEqual(session)
-  expect(sessionIn(destroy.params, sessionKey)).toEqual({ sessionId: 'sess-abc123' })
-  expect(sessionIn(deleted.result, sessionKey)).toBeUndefined()
+  expect(readSessionMetadata(destroy.params, sessionKey)).toEqual({ sessionId: 'sess-abc123' })
+  expect(readSessionMetadata(deleted.result, sessionKey)).toBeUndefined()
   expect(missing.error.code).toBe(sessionNotFound)
 })

@@ -44,15 +44,15 @@ const standardNames: SessionNames = {
   isStandard: true,
 }
 
-const validName = /^[a-z][a-zA-Z0-9]{0,31}$/
+const nameForm = /^[a-z][a-zA-Z0-9]{0,31}$/
 
 /**
  * Returns the names of a kind of sessions: those of the draft for `sessions`, derived ones for others, so that a request can be within
  * one session of each kind. Throws a `TypeError` for a name that cannot stand in a method or a header.
  */
-export function sessionNames(name: string): SessionNames {
+export function createSessionNames(name: string): SessionNames {
   if (name === standardNames.name) return standardNames
-  if (!validName.test(name)) {
+  if (!nameForm.test(name)) {
     throw new TypeError('sessions: name must be 1 to 32 letters and digits that begin with a lower-case letter')
   }
   return {
@@ -109,16 +109,16 @@ export interface SessionNotFoundError extends Omit<RpcError, 'error'> {
 }
 
 /** The maximum length of an id, in characters: it has to fit into a header. */
-export const maxSessionId = 2048
+export const maxSessionIdLength = 2048
 
 /** The maximum length of a state, in characters. */
-export const maxState = 262_144
+export const maxStateLength = 262_144
 
-const visibleAscii = /^[\x21-\x7e]+$/
-const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+const visibleAsciiForm = /^[\x21-\x7e]+$/
+const dateTimeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 /** Returns the session that a request or a result names: its metadata, the issue with it, or undefined for no session. */
-export function sessionIn(
+export function readSessionMetadata(
   holder: JsonObject | undefined,
   key: string,
 ): SessionMetadata | { readonly issue: string } | undefined {
@@ -134,10 +134,10 @@ export function parseSessionMetadata(value: unknown): SessionMetadata | { readon
     Object.hasOwn(value, name) ? value[name] : undefined,
   )
   if (!isSessionId(sessionId)) {
-    return { issue: `must have a sessionId of 1 to ${maxSessionId} visible ASCII characters` }
+    return { issue: `must have a sessionId of 1 to ${maxSessionIdLength} visible ASCII characters` }
   }
   if (!isAbsentOr(state, isState)) {
-    return { issue: `must have a state that is a string of at most ${maxState} characters, or none` }
+    return { issue: `must have a state that is a string of at most ${maxStateLength} characters, or none` }
   }
   if (!isAbsentOr(expiresAt, isDateTime)) {
     return { issue: 'must have an expiresAt in ISO 8601, such as 2026-03-01T00:00:00Z, or none' }
@@ -145,18 +145,18 @@ export function parseSessionMetadata(value: unknown): SessionMetadata | { readon
   return { sessionId, ...(expiresAt !== undefined && { expiresAt }), ...(state !== undefined && { state }) }
 }
 
-function isAbsentOr<T>(value: unknown, is: (value: unknown) => value is T): value is T | undefined {
-  return value === undefined || is(value)
+function isAbsentOr<T>(value: unknown, hasType: (value: unknown) => value is T): value is T | undefined {
+  return value === undefined || hasType(value)
 }
 
 function isSessionId(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= maxSessionId && visibleAscii.test(value)
+  return typeof value === 'string' && value.length <= maxSessionIdLength && visibleAsciiForm.test(value)
 }
 
 function isState(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= maxState
+  return typeof value === 'string' && value.length <= maxStateLength
 }
 
 function isDateTime(value: unknown): value is string {
-  return typeof value === 'string' && dateTime.test(value) && Number.isFinite(Date.parse(value))
+  return typeof value === 'string' && dateTimeForm.test(value) && Number.isFinite(Date.parse(value))
 }

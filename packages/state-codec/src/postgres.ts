@@ -91,8 +91,8 @@ function operationsIn(table: string, query: Query): Required<Pick<StateStore, 'g
       await query(`DELETE FROM ${table} WHERE key = $1`, [key])
     },
     async expire(key, ttlMs) {
-      const until = `clock_timestamp() + $2::float8 * interval '1 millisecond'`
-      await query(`UPDATE ${table} SET expires_at = LEAST(expires_at, ${until}) WHERE key = $1`, [key, ttlMs])
+      const expirySql = `clock_timestamp() + $2::float8 * interval '1 millisecond'`
+      await query(`UPDATE ${table} SET expires_at = LEAST(expires_at, ${expirySql}) WHERE key = $1`, [key, ttlMs])
     },
   }
 }

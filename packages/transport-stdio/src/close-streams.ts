@@ -13,21 +13,21 @@ export interface StreamPair {
  */
 export function closeStreams({ input, output }: StreamPair, ms: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    const cut = clock.setTimeout(() => {
+    const forceCloseTimer = clock.setTimeout(() => {
       output.destroy()
       input.destroy()
     }, ms)
-    const check = (): void => {
+    const resolveWhenDone = (): void => {
       if (!isDone(input) || !(output.destroyed || output.writableFinished)) return
-      clock.clearTimeout(cut)
+      clock.clearTimeout(forceCloseTimer)
       input.destroy()
       resolve()
     }
-    for (const event of ['end', 'close', 'error']) input.on(event, check)
-    for (const event of ['finish', 'close', 'error']) output.on(event, check)
+    for (const event of ['end', 'close', 'error']) input.on(event, resolveWhenDone)
+    for (const event of ['finish', 'close', 'error']) output.on(event, resolveWhenDone)
     input.resume()
     if (!output.destroyed) output.end()
-    check()
+    resolveWhenDone()
   })
 }
 

@@ -29,7 +29,7 @@ const newline = 0x0a
 const carriageReturn = 0x0d
 const headBytes = 256
 const tailBytes = 64
-const none = Buffer.alloc(0)
+const emptyBuffer = Buffer.alloc(0)
 
 /**
  * Splits bytes into lines of UTF-8 at each newline, with or without a carriage return before it
@@ -37,27 +37,27 @@ const none = Buffer.alloc(0)
  * a line longer than `maxBytes` only the two ends are kept.
  */
 export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
-  const rest = createLineBuffer()
+  const lineBuffer = createLineBuffer()
   let skipped: Excerpt | undefined
 
-  const append = (part: Buffer): void => {
+  const appendPart = (part: Buffer): void => {
     if (skipped !== undefined) skipped = extendExcerpt(skipped, part)
     // One byte more, because the last may be the carriage return.
-    else if (rest.length() + part.length <= maxBytes + 1) rest.append(part)
-    else skipped = extendExcerpt(createExcerpt(rest.take()), part)
+    else if (lineBuffer.length() + part.length <= maxBytes + 1) lineBuffer.append(part)
+    else skipped = extendExcerpt(createExcerpt(lineBuffer.take()), part)
   }
-  const complete = (part: Buffer): void => {
+  const completeLine = (part: Buffer): void => {
     if (skipped !== undefined) {
       sink.onSkipped(toSkippedLine('too-long', extendExcerpt(skipped, part)))
       skipped = undefined
-    } else if (rest.length() === 0) checkLine(part)
+    } else if (lineBuffer.length() === 0) emitLine(part)
     else {
-      append(part)
-      if (skipped === undefined) checkLine(rest.take())
-      else complete(none)
+      appendPart(part)
+      if (skipped === undefined) emitLine(lineBuffer.take())
+      else completeLine(emptyBuffer)
     }
   }
-  const checkLine = (bytes: Buffer): void => {
+  const emitLine = (bytes: Buffer): void => {
     const line = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes
     if (line.length === 0) return
     if (line.length > maxBytes) sink.onSkipped(toSkippedLine('too-long', createExcerpt(line)))
@@ -68,12 +68,12 @@ export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
     push: (chunk) => {
       let from = 0
       for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
-        complete(chunk.subarray(from, at))
+        completeLine(chunk.subarray(from, at))
         from = at + 1
       }
-      if (from < chunk.length) append(from === 0 ? chunk : chunk.subarray(from))
+      if (from < chunk.length) appendPart(from === 0 ? chunk : chunk.subarray(from))
     },
-    end: () => complete(none),
+    end: () => completeLine(emptyBuffer),
   }
 }
 
@@ -87,9 +87,9 @@ function createExcerpt(bytes: Buffer): Excerpt {
 }
 
 function extendExcerpt({ head, tail }: Excerpt, part: Buffer): Excerpt {
-  const missing = headBytes - head.length
+  const missingBytes = headBytes - head.length
   return {
-    head: missing > 0 ? Buffer.concat([head, part.subarray(0, missing)]) : head,
+    head: missingBytes > 0 ? Buffer.concat([head, part.subarray(0, missingBytes)]) : head,
     tail: Buffer.concat([tail, part.subarray(-tailBytes)]).subarray(-tailBytes),
   }
 }
@@ -105,28 +105,28 @@ interface LineBuffer {
   take(): Buffer
 }
 
-const reusedBytes = 64 * 1024
+const maxReusedBytes = 64 * 1024
 
 // One buffer instead of a list of chunks: a peer that sends single bytes could fill the memory with their chunks.
 function createLineBuffer(): LineBuffer {
-  let buffer = none
+  let buffer = emptyBuffer
   let length = 0
   return {
     length: () => length,
     append: (part) => {
       if (length + part.length > buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(1024, (length + part.length) * 2))
-        buffer.copy(larger, 0, 0, length)
-        buffer = larger
+        const largerBuffer = Buffer.allocUnsafeSlow(Math.max(1024, (length + part.length) * 2))
+        buffer.copy(largerBuffer, 0, 0, length)
+        buffer = largerBuffer
       }
       part.copy(buffer, length)
       length += part.length
     },
     take: () => {
-      const taken = buffer.subarray(0, length)
+      const takenLine = buffer.subarray(0, length)
       length = 0
-      if (buffer.length > reusedBytes) buffer = none
-      return taken
+      if (buffer.length > maxReusedBytes) buffer = emptyBuffer
+      return takenLine
     },
   }
 }

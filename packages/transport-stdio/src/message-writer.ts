@@ -33,22 +33,22 @@ export interface WriterEvents {
 export function createMessageWriter(
   output: Writable,
   events: WriterEvents,
-  send: (text: string, done: () => void) => boolean = (text, done) => output.write(text, done),
+  send: (text: string, onDone: () => void) => boolean = (text, onDone) => output.write(text, onDone),
 ): MessageWriter {
-  let pending = ''
-  let scheduled = false
-  let failed = false
+  let pendingText = ''
+  let isScheduled = false
+  let hasFailed = false
   const backlog = createBacklog()
 
-  const flushNow = (done: () => void): void => {
-    scheduled = false
-    const text = pending
-    pending = ''
-    if (failed || output.destroyed || output.writableEnded) {
+  const flushNow = (onDone: () => void): void => {
+    isScheduled = false
+    const text = pendingText
+    pendingText = ''
+    if (hasFailed || output.destroyed || output.writableEnded) {
       backlog.clear()
-      return done()
+      return onDone()
     }
-    if (send(text, done)) return backlog.clear()
+    if (send(text, onDone)) return backlog.clear()
     backlog.fill()
     events.onFull()
   }
@@ -59,28 +59,28 @@ export function createMessageWriter(
   output.on('close', backlog.clear)
   // The listener stays: an error of the last write may arrive later, and would end the process.
   output.on('error', (error) => {
-    failed = true
+    hasFailed = true
     backlog.clear()
     events.onFailure(error)
   })
   return {
     write: (line) => {
-      if (failed) return
-      pending += line
-      pending += '\n'
-      if (scheduled) return
-      scheduled = true
+      if (hasFailed) return
+      pendingText += line
+      pendingText += '\n'
+      if (isScheduled) return
+      isScheduled = true
       setImmediate(() => {
-        if (scheduled) flushNow(noop)
+        if (isScheduled) flushNow(noop)
       })
     },
     drained: () => {
-      if (failed || output.destroyed || output.writableEnded) return undefined
+      if (hasFailed || output.destroyed || output.writableEnded) return undefined
       // Output of one tick is written at its end, and must not grow without a limit until then.
-      if (pending.length > output.writableHighWaterMark) backlog.fill()
+      if (pendingText.length > output.writableHighWaterMark) backlog.fill()
       return backlog.cleared()
     },
-    queued: () => pending.length + output.writableLength,
+    queued: () => pendingText.length + output.writableLength,
     flush: () =>
       new Promise((resolve) => {
         output.once('close', resolve)
@@ -94,24 +94,24 @@ export function createMessageWriter(
 
 /** Tracks if the reader is behind, and resolves a promise when it has caught up. */
 function createBacklog(): { fill(): void; clear(): void; cleared(): Promise<void> | undefined } {
-  let full = false
-  let waiting: Promise<void> | undefined
-  let wake = noop
+  let isFull = false
+  let clearedPromise: Promise<void> | undefined
+  let resolveCleared = noop
   return {
     fill: () => {
-      full = true
+      isFull = true
     },
     clear: () => {
-      full = false
-      waiting = undefined
-      wake()
+      isFull = false
+      clearedPromise = undefined
+      resolveCleared()
     },
     cleared: () => {
-      if (!full) return undefined
-      waiting ??= new Promise((resolve) => {
-        wake = resolve
+      if (!isFull) return undefined
+      clearedPromise ??= new Promise((resolve) => {
+        resolveCleared = resolve
       })
-      return waiting
+      return clearedPromise
     },
   }
 }

@@ -19,7 +19,7 @@ export interface LineReaderEvents extends LineSink {
 /** Reads a stream line by line from now on, until it ends or is stopped. */
 export function readLines(input: Readable, maxLineBytes: number, events: LineReaderEvents): LineReader {
   let isOver = false
-  const lines = splitLines(maxLineBytes, {
+  const lineSplitter = splitLines(maxLineBytes, {
     onLine: (text) => {
       if (!isOver) events.onLine(text)
     },
@@ -28,16 +28,17 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
     },
   })
   // A program may have set an encoding on the stream, as is common for stdin.
-  const take = (chunk: Buffer | string): void => lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  const takeChunk = (chunk: Buffer | string): void =>
+    lineSplitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
   const finish = (error?: unknown): void => {
     if (isOver) return
-    lines.end()
+    lineSplitter.end()
     isOver = true
     events.onEnd(error)
   }
-  const ended = (): void => finish()
+  const onInputEnd = (): void => finish()
   // The listeners for the end stay: a late error without one would end the process.
-  input.on('data', take).on('end', ended).on('close', ended).on('error', finish)
+  input.on('data', takeChunk).on('end', onInputEnd).on('close', onInputEnd).on('error', finish)
   return {
     pause: () => void input.pause(),
     resume: () => {
@@ -45,7 +46,7 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
     },
     stop: () => {
       isOver = true
-      input.off('data', take)
+      input.off('data', takeChunk)
       input.pause()
     },
   }

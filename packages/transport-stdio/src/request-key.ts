@@ -7,7 +7,7 @@ import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x
 export const requestKey = 'x.transport-stdio/requestId'
 
 /** Adds the request id to a notification that has none. */
-export function nameRequest(message: RpcNotification, id: RequestId): RpcNotification {
+export function withRequestId(message: RpcNotification, id: RequestId): RpcNotification {
   const { params = {} } = message
   const { _meta } = params
   const meta = isJsonObject(_meta) ? _meta : {}

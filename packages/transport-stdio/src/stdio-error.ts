@@ -50,12 +50,12 @@ export class StdioError extends Error {
   }
 }
 
-const codes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
+const stdioErrorCodes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
   ...(['spawn', 'probe', 'unsupported_version', 'exited', 'restarts'] as const),
   ...(['closed', 'ended', 'too-large', 'protocol'] as const),
 ])
 
 /** Tells if a value is a {@link StdioError}, from this copy of the package or another. */
 export function isStdioError(error: unknown): error is StdioError {
-  return error instanceof Error && error.name === 'StdioError' && 'code' in error && codes.has(error.code)
+  return error instanceof Error && error.name === 'StdioError' && 'code' in error && stdioErrorCodes.has(error.code)
 }

@@ -1,5 +1,5 @@
 // The simulation runs the code of the server and of the client itself, not a copy of it.
-export { handOffPause } from '../../../packages/client/src/request/pause.ts'
+export { handOffPauseMs as handOffPause } from '../../../packages/client/src/request/pause.ts'
 export type { HandOffTag } from '../../../packages/server/src/shedding/fleet-view.ts'
 export { handOffReason, recordHandOff, tagHandOff } from '../../../packages/server/src/shedding/hand-off.ts'
 export {
@@ -9,5 +9,5 @@ export {
   type LoadMonitor,
   serverLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
-export { rulesOf } from '../../../packages/server/src/shedding/rules.ts'
+export { sheddingRulesOf as rulesOf } from '../../../packages/server/src/shedding/rules.ts'
 export type { SheddingOptions, ShedReason } from '../../../packages/server/src/shedding/shedding-options.ts'

@@ -72,18 +72,18 @@ const maxCauses = 8
 
 /** Returns the {@link AuthError} that an error is or was caused by: a client's call rejects with an error of its own. */
 export function authErrorOf(error: unknown): AuthError | undefined {
-  let current = error
-  for (let depth = 0; depth < maxCauses && current instanceof Error; depth += 1) {
-    if (isAuthError(current)) return current
-    current = current.cause
+  let currentError = error
+  for (let depth = 0; depth < maxCauses && currentError instanceof Error; depth += 1) {
+    if (isAuthError(currentError)) return currentError
+    currentError = currentError.cause
   }
   return undefined
 }
 
-const maxShown = 200
+const maxQuotedLength = 200
 
 /** Text of a peer, fit for a message: one line, bounded, in quotes. */
 export function quoteText(text: string): string {
-  const line = text.slice(0, maxShown).replaceAll(/[^\x20-\x7e]+/g, ' ')
-  return `"${text.length > maxShown ? `${line}…` : line}"`
+  const printableText = text.slice(0, maxQuotedLength).replaceAll(/[^\x20-\x7e]+/g, ' ')
+  return `"${text.length > maxQuotedLength ? `${printableText}…` : printableText}"`
 }

@@ -3,11 +3,11 @@ import type { TokenDemand } from './challenges.ts'
 import type { StoredCredentials } from './stored-credentials.ts'
 import { AuthError, quoteText } from './auth-error.ts'
 import type { Dpop } from './dpop.ts'
-import { discoverResource, type ResourceMetadata } from './resource-metadata.ts'
-import { scopesFor } from './scopes.ts'
-import { discoverServer } from './server-metadata.ts'
+import { discoverResourceMetadata, type ResourceMetadata } from './resource-metadata.ts'
+import { selectScopes } from './scopes.ts'
+import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
-import { type TokenNeed, type Obtained, tokenFor, type TokenSource } from './token-source.ts'
+import { type TokenRequirements, type TokenResult, getOrObtainToken, type TokenSource } from './token-source.ts'
 
 /** Settings of the user for one authorization server. */
 export interface IssuerSelection {
@@ -30,23 +30,27 @@ export interface AuthorizerDeps extends TokenSource {
 }
 
 /** Returns what it takes to send to an authorization server, which `source` has named. */
-export type LinkToServer = (issuer: string, source: URL, signal: AbortSignal) => Promise<TokenNeed['link']>
+export type ServerLinkResolver = (
+  issuer: string,
+  source: URL,
+  signal: AbortSignal,
+) => Promise<TokenRequirements['link']>
 
-const metadataLifeMs = 600_000
-const maxServers = 100
+const metadataTtlMs = 600_000
+const maxCachedServers = 100
 
 /** Links to authorization servers, whose metadata is kept for ten minutes. */
-export function createLinks({ fetch, now, issuers, dpop }: AuthorizerDeps): LinkToServer {
+export function createServerLinkResolver({ fetch, now, issuers, dpop }: AuthorizerDeps): ServerLinkResolver {
   const servers = new Map<string, { readonly at: number; readonly server: AuthorizationServer }>()
   return async (issuer, source, signal) => {
     const { alias, resource } = issuers.get(issuer) ?? {}
     const sendsResource = resource !== 'omit'
     const known = servers.get(issuer)
-    if (known !== undefined && now() - known.at < metadataLifeMs) {
+    if (known !== undefined && now() - known.at < metadataTtlMs) {
       return { server: known.server, fetch, signal, sendsResource, dpop: dpopFor(known.server, dpop) }
     }
-    const server = await discoverServer({ issuer, source, alias, fetch, signal })
-    if (servers.size >= maxServers) servers.clear()
+    const server = await discoverServerMetadata({ issuer, source, alias, fetch, signal })
+    if (servers.size >= maxCachedServers) servers.clear()
     servers.set(issuer, { at: now(), server })
     return { server, fetch, signal, sendsResource, dpop: dpopFor(server, dpop) }
   }
@@ -73,34 +77,46 @@ export interface TokenQuery {
 
 /** Finds out who issues tokens for an endpoint, and gets one there. */
 export async function authorize(
-  deps: AuthorizerDeps & { readonly tokens: StoredCredentials; readonly linkTo: LinkToServer },
+  deps: AuthorizerDeps & { readonly tokens: StoredCredentials; readonly linkTo: ServerLinkResolver },
   query: TokenQuery,
   signal: AbortSignal,
-): Promise<Obtained | undefined> {
+): Promise<TokenResult | undefined> {
   const { tokens, linkTo, fetch } = deps
   const { endpoint, demand, ...rest } = query
   // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to another.
-  const metadata = await discoverResource({ endpoint, metadataUrl: demand.metadataUrl, fetch, signal })
-  const last = await tokens.lastKnown(endpoint)
-  const issuer = await chooseIssuer(deps, metadata, last)
+  const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: demand.metadataUrl, fetch, signal })
+  const lastEndpoint = await tokens.lastKnown(endpoint)
+  const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
   const link = await linkTo(issuer, endpoint, signal)
   const { resource } = metadata
-  const isSame = last?.issuer === issuer && last.resource === resource
-  const scopes = scopesFor({ demand, metadata, server: link.server, requested: isSame ? last.requested : [] })
-  const demanded = demand.scopes?.filter((scope) => scopes.includes(scope)) ?? []
-  const obtained = await tokenFor(deps, { ...rest, endpoint, link, resource, scopes, demanded })
-  if (obtained !== undefined) await tokens.store(endpoint, { issuer, resource }, obtained.token)
-  return obtained
+  const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
+  const scopes = selectScopes({
+    demand,
+    metadata,
+    server: link.server,
+    requested: isSameResource ? lastEndpoint.requested : [],
+  })
+  const demandedScopes = demand.scopes?.filter((scope) => scopes.includes(scope)) ?? []
+  const tokenResult = await getOrObtainToken(deps, {
+    ...rest,
+    endpoint,
+    link,
+    resource,
+    scopes,
+    demanded: demandedScopes,
+  })
+  if (tokenResult !== undefined) await tokens.store(endpoint, { issuer, resource }, tokenResult.token)
+  return tokenResult
 }
 
 /** The pinned issuer, else the first that there are credentials for, else the first. */
 async function chooseIssuer(
   { pinned, preferred, records }: AuthorizerDeps,
   { issuers }: ResourceMetadata,
-  last: StoredEndpoint | undefined,
+  lastEndpoint: StoredEndpoint | undefined,
 ): Promise<string> {
-  if (pinned !== undefined) return checkPinned(pinned, issuers)
-  const known = [last?.issuer, ...preferred].find((issuer) => issuer !== undefined && issuers.includes(issuer))
+  if (pinned !== undefined) return checkPinnedIssuer(pinned, issuers)
+  const known = [lastEndpoint?.issuer, ...preferred].find((issuer) => issuer !== undefined && issuers.includes(issuer))
   if (known !== undefined) return known
   for (const issuer of issuers) {
     if ((await records.clients.read(records.clients.key(issuer))) !== undefined) return issuer
@@ -109,9 +125,9 @@ async function chooseIssuer(
 }
 
 // basic/authorization/client-registration: credentials of one server are never sent to another that a resource names.
-function checkPinned(pinned: string, issuers: readonly string[]): string {
-  if (issuers.includes(pinned)) return pinned
+function checkPinnedIssuer(pinnedIssuer: string, issuers: readonly string[]): string {
+  if (issuers.includes(pinnedIssuer)) return pinnedIssuer
   const [issuer = ''] = issuers
-  const message = `The server names the issuer ${quoteText(issuer)}; the client is for ${quoteText(pinned)}`
+  const message = `The server names the issuer ${quoteText(issuer)}; the client is for ${quoteText(pinnedIssuer)}`
   throw new AuthError('client_needed', message, { issuer })
 }

@@ -11,7 +11,7 @@ export interface AuthorizedFetchOptions {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-const maxSends = 4
+const maxAttempts = 4
 
 /**
  * Returns a `fetch` whose requests an authorizer authorizes, for what is no connection, such as downloads. A body has to
@@ -21,20 +21,20 @@ const maxSends = 4
  */
 export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOptions = {}): AuthorizedFetch {
   const { endpoint, fetch = globalThis.fetch } = options
-  const fixed = endpoint === undefined ? undefined : new URL(endpoint)
+  const fixedEndpoint = endpoint === undefined ? undefined : new URL(endpoint)
   return async (address, request = {}) => {
     const url = new URL(address)
-    checkRequest(url, request, fixed)
+    checkRequest(url, request, fixedEndpoint)
     const { method = 'GET', signal } = request
     const operation = `${method} ${url.pathname}`
-    const about = { url: fixed ?? url, requestUrl: url, method, operation }
-    const target: HttpTarget = { ...about, signal: signal ?? new AbortController().signal }
-    for (let sends = 1; ; sends += 1) {
+    const targetFields = { url: fixedEndpoint ?? url, requestUrl: url, method, operation }
+    const target: HttpTarget = { ...targetFields, signal: signal ?? new AbortController().signal }
+    for (let attempt = 1; ; attempt += 1) {
       const headers = new Headers(request.headers)
       for (const [name, value] of Object.entries(await auth.headers(target))) headers.set(name, value)
       const response = await fetch(url, { ...request, headers, redirect: 'manual' })
       const decision = await auth.onResponse(responseHead(response), target)
-      if (decision !== 'retry' || sends === maxSends) return response
+      if (decision !== 'retry' || attempt === maxAttempts) return response
       await response.body?.cancel()
     }
   }

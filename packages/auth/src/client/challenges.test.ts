@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { demandOf, isForToken, parseChallenges } from './challenges.ts'
+import { demandOf, demandsToken, parseChallenges } from './challenges.ts'
 
 describe('A WWW-Authenticate header', () => {
   test.each([
@@ -100,5 +100,5 @@ test.each([
   ['Basic realm="x", DPoP algs="ES256"', true],
   ['Basic realm="Bearer"', false],
 ])('A response with %s may be answered with a token: %s', (header, expected) => {
-  expect(isForToken(header)).toBe(expected)
+  expect(demandsToken(header)).toBe(expected)
 })

@@ -8,7 +8,7 @@ export interface Challenge {
   readonly params: ReadonlyMap<string, string>
 }
 
-const maxLength = 8192
+const maxHeaderLength = 8192
 const whitespace = /[ \t]*/y
 const separators = /[ \t,]*/y
 const token = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
@@ -21,8 +21,8 @@ const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
  * as far as the text keeps to the grammar, and nothing of more than 8 KiB.
  */
 export function parseChallenges(header: string | undefined): readonly Challenge[] {
-  if (header === undefined || header.length > maxLength) return []
-  const reader = createReader(header)
+  if (header === undefined || header.length > maxHeaderLength) return []
+  const reader = createHeaderReader(header)
   const challenges: Challenge[] = []
   for (;;) {
     reader.take(separators)
@@ -35,7 +35,7 @@ export function parseChallenges(header: string | undefined): readonly Challenge[
   }
 }
 
-function readParams(reader: Reader, params: Map<string, string>): void {
+function readParams(reader: HeaderReader, params: Map<string, string>): void {
   for (;;) {
     const start = reader.position()
     reader.take(separators)
@@ -48,7 +48,7 @@ function readParams(reader: Reader, params: Map<string, string>): void {
   }
 }
 
-function readValue(reader: Reader): string | undefined {
+function readValue(reader: HeaderReader): string | undefined {
   return (
     reader
       .take(quotedString)
@@ -57,26 +57,26 @@ function readValue(reader: Reader): string | undefined {
   )
 }
 
-interface Reader {
+interface HeaderReader {
   position(): number
   moveTo(position: number): void
   /** Takes what matches here; `undefined`, and no step on, when nothing does. */
   take(pattern: RegExp): string | undefined
 }
 
-function createReader(text: string): Reader {
+function createHeaderReader(text: string): HeaderReader {
   let position = 0
   return {
     position: () => position,
-    moveTo: (to) => {
-      position = to
+    moveTo: (newPosition) => {
+      position = newPosition
     },
     take: (pattern) => {
       pattern.lastIndex = position
-      const found = pattern.exec(text)?.[0]
-      if (found === undefined) return undefined
-      position += found.length
-      return found
+      const match = pattern.exec(text)?.[0]
+      if (match === undefined) return undefined
+      position += match.length
+      return match
     },
   }
 }
@@ -89,7 +89,7 @@ export interface TokenDemand {
 }
 
 /** True unless a response asks for credentials of other kinds alone, such as a password. */
-export function isForToken(header: string | undefined): boolean {
+export function demandsToken(header: string | undefined): boolean {
   const challenges = parseChallenges(header)
   return challenges.length === 0 || challenges.some(isTokenScheme)
 }
@@ -101,10 +101,10 @@ function isTokenScheme({ scheme }: Challenge): boolean {
 /** Reads what the first Bearer or DPoP challenge of a header asks for (RFC 6750, RFC 9728 section 5.1). */
 export function demandOf(header: string | undefined): TokenDemand {
   const challenges = parseChallenges(header).filter(isTokenScheme)
-  const param = (name: string): string | undefined =>
+  const findParam = (name: string): string | undefined =>
     challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined)
-  const scope = param('scope')
-  return { metadataUrl: param('resource_metadata'), scopes: scopesIn(scope), error: param('error') }
+  const scope = findParam('scope')
+  return { metadataUrl: findParam('resource_metadata'), scopes: scopesIn(scope), error: findParam('error') }
 }
 
 /** Reads the error of the DPoP challenge alone (RFC 9449, section 7.1). */

@@ -32,7 +32,7 @@ export interface RedirectTarget {
 }
 
 /** Checks an identity. Throws a `TypeError` for a metadata URL that no server would take. */
-export function checkIdentity({ metadataUrl }: ClientIdentity): void {
+export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
   if (metadataUrl === undefined) return
   const url = URL.canParse(metadataUrl) ? new URL(metadataUrl) : undefined
   if (url?.protocol === 'https:' && url.pathname !== '/' && url.hash === '' && url.username === '') return
@@ -43,19 +43,24 @@ export function checkIdentity({ metadataUrl }: ClientIdentity): void {
  * Returns the client for a login at an authorization server: registered beforehand, by its metadata document, from a
  * registration that was kept, or registered now. Throws {@link AuthError} when there is no way.
  */
-export async function clientFor(
+export async function findOrRegisterClient(
   link: ServerLink,
   identity: ClientIdentity,
   context: { readonly records: AuthRecords; readonly target: RedirectTarget; readonly now: number },
 ): Promise<StoredClient> {
   const { issuer, registration_endpoint: endpoint } = link.server
-  const portable = portableClient(link.server, identity)
-  if (portable !== undefined) return portable
-  rejectForeign(issuer, identity)
+  const configuredClient = configuredClientFor(link.server, identity)
+  if (configuredClient !== undefined) return configuredClient
+  rejectForeignIssuer(issuer, identity)
   const { records, target, now } = context
   const key = records.clients.key(issuer)
-  const stored = await records.clients.read(key)
-  if (stored !== undefined && !hasExpired(stored, now) && takes(stored, target.uri)) return stored
+  const storedClient = await records.clients.read(key)
+  if (
+    storedClient !== undefined &&
+    !hasSecretExpired(storedClient, now) &&
+    acceptsRedirectUri(storedClient, target.uri)
+  )
+    return storedClient
   if (endpoint === undefined) {
     const message = `The authorization server ${quoteText(issuer)} registers no clients: give it one in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })
@@ -67,18 +72,18 @@ export async function clientFor(
 }
 
 /** Returns the client that a token was issued to, when it is still known here. */
-export async function knownClient(
+export async function findKnownClient(
   server: AuthorizationServer,
   identity: ClientIdentity,
   query: { readonly records: AuthRecords; readonly id: string },
 ): Promise<StoredClient | undefined> {
   const { records, id } = query
-  const portable = portableClient(server, identity)
-  const found = portable ?? (await records.clients.read(records.clients.key(server.issuer)))
-  return found?.id === id ? found : undefined
+  const configuredClient = configuredClientFor(server, identity)
+  const foundClient = configuredClient ?? (await records.clients.read(records.clients.key(server.issuer)))
+  return foundClient?.id === id ? foundClient : undefined
 }
 
-function portableClient(server: AuthorizationServer, identity: ClientIdentity): StoredClient | undefined {
+function configuredClientFor(server: AuthorizationServer, identity: ClientIdentity): StoredClient | undefined {
   const { metadataUrl, registrations = [] } = identity
   const registration = registrations.find(({ issuer }) => issuer === server.issuer)
   if (registration !== undefined) return { ...registration, redirectUris: [] }
@@ -87,23 +92,23 @@ function portableClient(server: AuthorizationServer, identity: ClientIdentity): 
 }
 
 // basic/authorization/client-registration: credentials of one server are never tried at another.
-function rejectForeign(issuer: string, { registrations = [] }: ClientIdentity): void {
+function rejectForeignIssuer(issuer: string, { registrations = [] }: ClientIdentity): void {
   if (registrations.length === 0) return
-  const others = registrations.map((registration) => quoteText(registration.issuer)).join(', ')
-  const message = `The server names the issuer ${quoteText(issuer)}; the registered clients are for ${others}`
+  const otherIssuers = registrations.map((registration) => quoteText(registration.issuer)).join(', ')
+  const message = `The server names the issuer ${quoteText(issuer)}; the registered clients are for ${otherIssuers}`
   throw new AuthError('client_needed', message, { issuer })
 }
 
-function hasExpired({ secret, expiresAt }: StoredClient, now: number): boolean {
+function hasSecretExpired({ secret, expiresAt }: StoredClient, now: number): boolean {
   return secret !== undefined && expiresAt !== undefined && expiresAt <= now
 }
 
 /** RFC 8252, section 7.3: a loopback address that is registered without a port is good for every port. */
-function takes({ redirectUris }: StoredClient, uri: string): boolean {
+function acceptsRedirectUri({ redirectUris }: StoredClient, uri: string): boolean {
   const url = new URL(uri)
-  const portless = new URL(uri)
-  if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) portless.port = ''
-  return redirectUris.some((registered) => registered === uri || registered === portless.href)
+  const portlessUri = new URL(uri)
+  if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) portlessUri.port = ''
+  return redirectUris.some((registered) => registered === uri || registered === portlessUri.href)
 }
 
 function registrationOf(
@@ -111,8 +116,9 @@ function registrationOf(
   identity: ClientIdentity,
   target: RedirectTarget,
 ): Record<string, string | string[]> {
-  const preferred = ['none', 'client_secret_basic', 'client_secret_post']
-  const method = preferred.find((one) => (methods ?? ['client_secret_basic']).includes(one)) ?? 'none'
+  const preferredMethods = ['none', 'client_secret_basic', 'client_secret_post']
+  const method =
+    preferredMethods.find((candidate) => (methods ?? ['client_secret_basic']).includes(candidate)) ?? 'none'
   // No scope: a server refuses a registration that names one it does not list.
   return {
     client_name: identity.name,

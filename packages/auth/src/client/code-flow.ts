@@ -1,11 +1,11 @@
 import * as oauth from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
-import { type ClientIdentity, clientFor } from './client-identity.ts'
-import { authenticated, pushRequest } from './server-requests.ts'
+import { type ClientIdentity, findOrRegisterClient } from './client-identity.ts'
+import { toServerClient, pushRequest } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
-import { exchangeCode, tokenOf } from './token-requests.ts'
-import type { TokenNeed, ObtainToken } from './token-source.ts'
+import { exchangeCode, toStoredToken } from './token-requests.ts'
+import type { TokenRequirements, ObtainToken } from './token-source.ts'
 
 /** A way to send a person to the authorization server and to get the answer. */
 export interface Redirect {
@@ -27,7 +27,7 @@ export interface OpenRedirect {
 }
 
 /** Dependencies shared by the logins of a person. */
-export interface CodeFlow {
+export interface CodeFlowOptions {
   readonly identity: ClientIdentity
   readonly redirect: Redirect
   readonly records: AuthRecords
@@ -37,16 +37,16 @@ export interface CodeFlow {
 const loginTimeoutMs = 600_000
 
 /** Obtains tokens by sending a person to the authorization server: the code flow with PKCE (basic/authorization). */
-export function codeFlow(login: CodeFlow): ObtainToken {
-  return async (need) => {
-    checkPkce(need.link.server)
-    const open = await login.redirect.open(need.link.signal)
+export function createCodeFlow(login: CodeFlowOptions): ObtainToken {
+  return async (requirements) => {
+    checkPkce(requirements.link.server)
+    const openedRedirect = await login.redirect.open(requirements.link.signal)
     try {
-      const { state, url } = await beginLogin(login, need, open)
-      const answer = await open.visit(url, state)
-      return await finishLogin(login, need.link, await takePendingLogin(login, answer, state))
+      const { state, url } = await beginLogin(login, requirements, openedRedirect)
+      const answerUrl = await openedRedirect.visit(url, state)
+      return await finishLogin(login, requirements.link, await takePendingLogin(login, answerUrl, state))
     } finally {
-      await open.close()
+      await openedRedirect.close()
     }
   }
 }
@@ -58,16 +58,20 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.
   throw new AuthError('pkce_unsupported', message, { issuer })
 }
 
-async function beginLogin(login: CodeFlow, need: TokenNeed, open: OpenRedirect): Promise<{ state: string; url: URL }> {
+async function beginLogin(
+  login: CodeFlowOptions,
+  requirements: TokenRequirements,
+  openedRedirect: OpenRedirect,
+): Promise<{ state: string; url: URL }> {
   const { records, now } = login
-  const { link, resource, scopes, endpoint } = need
-  const { issuer, authorization_endpoint: authorize } = link.server
-  if (authorize === undefined) {
+  const { link, resource, scopes, endpoint } = requirements
+  const { issuer, authorization_endpoint: authorizationEndpoint } = link.server
+  if (authorizationEndpoint === undefined) {
     throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
   }
-  const { uri, registered = [uri] } = open
-  const target = { uri, registered, applicationType: login.redirect.applicationType }
-  const client = await clientFor(link, login.identity, { records, target, now: now() })
+  const { uri, registered = [uri] } = openedRedirect
+  const clientRedirectTarget = { uri, registered, applicationType: login.redirect.applicationType }
+  const client = await findOrRegisterClient(link, login.identity, { records, target: clientRedirectTarget, now: now() })
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()]
   const params = new URLSearchParams({
     response_type: 'code',
@@ -83,13 +87,15 @@ async function beginLogin(login: CodeFlow, need: TokenNeed, open: OpenRedirect):
   if (link.dpop !== undefined) params.set('dpop_jkt', await link.dpop.thumbprint())
   // OpenID Connect Core, section 11: offline access is given when the person was asked.
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
-  const shared = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
-  const record: PendingLogin = { ...shared, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
-  await records.pendingLogins.write(records.pendingLogins.key(state), record)
-  const isPushed = link.server.require_pushed_authorization_requests === true
-  const visible = isPushed ? await pushRequest(link, authenticated(client, link.server), params) : params
-  const url = new URL(authorize)
-  for (const [name, value] of visible) url.searchParams.set(name, value)
+  const sharedFields = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
+  const pendingLogin: PendingLogin = { ...sharedFields, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
+  await records.pendingLogins.write(records.pendingLogins.key(state), pendingLogin)
+  const requiresPushedRequest = link.server.require_pushed_authorization_requests === true
+  const visibleParams = requiresPushedRequest
+    ? await pushRequest(link, toServerClient(client, link.server), params)
+    : params
+  const url = new URL(authorizationEndpoint)
+  for (const [name, value] of visibleParams) url.searchParams.set(name, value)
   return { state, url }
 }
 
@@ -104,41 +110,42 @@ export interface AnsweredLogin extends PendingLogin {
  * `response_invalid` for an answer that nobody here has asked for.
  */
 export async function takePendingLogin(
-  { records, now }: Pick<CodeFlow, 'records' | 'now'>,
-  answer: URL,
-  expected?: string,
+  { records, now }: Pick<CodeFlowOptions, 'records' | 'now'>,
+  answerUrl: URL,
+  expectedState?: string,
 ): Promise<AnsweredLogin> {
-  const states = answer.searchParams.getAll('state')
-  const [state = ''] = states
-  const isOurs = states.length === 1 && state !== '' && (expected === undefined || state === expected)
+  const stateValues = answerUrl.searchParams.getAll('state')
+  const [state = ''] = stateValues
+  const isValidState =
+    stateValues.length === 1 && state !== '' && (expectedState === undefined || state === expectedState)
   const key = records.pendingLogins.key(state)
-  const login = isOurs
+  const login = isValidState
     ? await withLock(records.store, key, async () => {
-        const found = await records.pendingLogins.read(key)
+        const storedLogin = await records.pendingLogins.read(key)
         await records.pendingLogins.remove(key)
-        return found
+        return storedLogin
       })
     : undefined
-  if (login !== undefined && login.expiresAt > now()) return { ...login, state, answer }
+  if (login !== undefined && login.expiresAt > now()) return { ...login, state, answer: answerUrl }
   throw new AuthError('response_invalid', 'The answer belongs to no login under way here: begin the login anew')
 }
 
 /** Checks an answer against its flow and exchanges the code. */
 export async function finishLogin(
-  { now }: Pick<CodeFlow, 'now'>,
-  link: TokenNeed['link'],
+  { now }: Pick<CodeFlowOptions, 'now'>,
+  link: TokenRequirements['link'],
   login: AnsweredLogin,
 ): Promise<StoredToken> {
   const { server } = link
-  const { client: stored, redirectUri, verifier, requested, resource } = login
-  const client = authenticated(stored, server)
-  const params = checkedResponse(server, client.client, login)
-  const sent = link.sendsResource ? resource : undefined
-  const grant = await exchangeCode(link, { ...client, params, redirectUri, verifier, resource: sent })
-  return { ...tokenOf(grant, now()), requested, clientId: stored.id }
+  const { client: storedClient, redirectUri, verifier, requested, resource } = login
+  const client = toServerClient(storedClient, server)
+  const params = checkAuthResponse(server, client.client, login)
+  const sentResource = link.sendsResource ? resource : undefined
+  const grant = await exchangeCode(link, { ...client, params, redirectUri, verifier, resource: sentResource })
+  return { ...toStoredToken(grant, now()), requested, clientId: storedClient.id }
 }
 
-function checkedResponse(
+function checkAuthResponse(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
   { answer, state }: AnsweredLogin,
@@ -151,8 +158,8 @@ function checkedResponse(
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       const { error: code, error_description: description } = error
-      const why = description === undefined ? '' : `: ${quoteText(description)}`
-      const message = `The authorization server ${quoteText(issuer)} answered ${quoteText(code)}${why}`
+      const details = description === undefined ? '' : `: ${quoteText(description)}`
+      const message = `The authorization server ${quoteText(issuer)} answered ${quoteText(code)}${details}`
       throw new AuthError('authorization_denied', message, { issuer, error: code })
     }
     // RFC 9207, section 2.4: of an answer that may be another server's, nothing is shown.

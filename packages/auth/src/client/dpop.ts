@@ -34,9 +34,9 @@ export interface Dpop {
   thumbprint(): Promise<string>
   /** Returns a proof for one request; it is good for no second one (RFC 9449, section 4.2). */
   proof(request: ProofRequest): Promise<string>
-  nonceOf(from: NonceSource, url: URL): string | undefined
+  nonceOf(source: NonceSource, url: URL): string | undefined
   /** Keeps the nonce that a response brought, for the next proof (RFC 9449, section 8.2). */
-  takeNonce(from: NonceSource, url: URL, nonce: string | null | undefined): void
+  takeNonce(source: NonceSource, url: URL, nonce: string | null | undefined): void
 }
 
 interface ProofKey {
@@ -49,7 +49,7 @@ interface ProofKey {
 const algorithm = 'ES256'
 const maxNonces = 100
 // RFC 9449, section 8.1: 1*NQCHAR.
-const nonceForm = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
+const noncePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
 /** Makes the proofs of a client. Throws a `TypeError` for a key pair that makes no ES256 proofs. */
 function createDpop(
@@ -58,26 +58,26 @@ function createDpop(
 ): Dpop {
   if (keyPair !== undefined) checkKeyPair(keyPair)
   const nonces = new Map<string, string>()
-  const nonceKey = (from: NonceSource, { origin }: URL): string => `${from} ${origin}`
-  let made: Promise<ProofKey> | undefined
+  const nonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
+  let pendingKey: Promise<ProofKey> | undefined
   const key = (): Promise<ProofKey> => {
-    made ??= keyPair === undefined ? ownKey(context.records, context.isStored) : proofKeyOf(keyPair)
+    pendingKey ??= keyPair === undefined ? loadOrCreateKey(context.records, context.isStored) : proofKeyOf(keyPair)
     // A store that is away now may be back for the next request.
-    made.catch(() => (made = undefined))
-    return made
+    pendingKey.catch(() => (pendingKey = undefined))
+    return pendingKey
   }
-  const nonceOf = (from: NonceSource, url: URL): string | undefined => nonces.get(nonceKey(from, url))
+  const nonceOf = (source: NonceSource, url: URL): string | undefined => nonces.get(nonceKey(source, url))
   return {
     isRequired: required,
     thumbprint: async () => (await key()).thumbprint,
     nonceOf,
-    takeNonce: (from, url, nonce) => {
-      if (!nonce || !nonceForm.test(nonce)) return
-      const at = nonceKey(from, url)
-      nonces.delete(at)
+    takeNonce: (source, url, nonce) => {
+      if (!nonce || !noncePattern.test(nonce)) return
+      const storageKey = nonceKey(source, url)
+      nonces.delete(storageKey)
       const [oldest] = nonces.keys()
       if (nonces.size >= maxNonces && oldest !== undefined) nonces.delete(oldest)
-      nonces.set(at, nonce)
+      nonces.set(storageKey, nonce)
     },
     proof: async ({ from, url, method, access }) => {
       const { privateKey, jwk } = await key()
@@ -97,9 +97,9 @@ function createDpop(
 }
 
 function checkKeyPair({ privateKey, publicKey }: NonNullable<DpopOptions['keyPair']>): void {
-  const isCurve = (key: CryptoKey): boolean => 'namedCurve' in key.algorithm && key.algorithm.namedCurve === 'P-256'
-  const signs = privateKey.type === 'private' && privateKey.usages.includes('sign') && isCurve(privateKey)
-  if (signs && publicKey.type === 'public' && publicKey.extractable && isCurve(publicKey)) return
+  const isP256Key = (key: CryptoKey): boolean => 'namedCurve' in key.algorithm && key.algorithm.namedCurve === 'P-256'
+  const isSigningKey = privateKey.type === 'private' && privateKey.usages.includes('sign') && isP256Key(privateKey)
+  if (isSigningKey && publicKey.type === 'public' && publicKey.extractable && isP256Key(publicKey)) return
   throw new TypeError('`dpop.keyPair` must be an ECDSA pair of P-256 that signs, with an extractable public key')
 }
 
@@ -110,22 +110,22 @@ async function proofKeyOf({ privateKey, publicKey }: NonNullable<DpopOptions['ke
 }
 
 /** Takes the key out of the store, or makes one: once over all processes that share the store with a lock. */
-async function ownKey({ store, keys }: AuthRecords, isStored: boolean): Promise<ProofKey> {
+async function loadOrCreateKey({ store, keys }: AuthRecords, isStored: boolean): Promise<ProofKey> {
   if (!isStored) return proofKeyOf(await generateKeyPair(algorithm))
-  const at = keys.key('dpop')
-  return withLock(store, at, async () => {
-    const stored = await keys.read(at)
-    const found = stored && (await importedKey(stored))
-    if (found !== undefined) return found
-    const pair = await generateKeyPair(algorithm, { extractable: true })
-    const { x = '', y = '', d = '' } = await exportJWK(pair.privateKey)
-    await keys.write(at, { x, y, d })
-    return proofKeyOf(pair)
+  const storageKey = keys.key('dpop')
+  return withLock(store, storageKey, async () => {
+    const storedKey = await keys.read(storageKey)
+    const importedProofKey = storedKey && (await importStoredKey(storedKey))
+    if (importedProofKey !== undefined) return importedProofKey
+    const generatedPair = await generateKeyPair(algorithm, { extractable: true })
+    const { x = '', y = '', d = '' } = await exportJWK(generatedPair.privateKey)
+    await keys.write(storageKey, { x, y, d })
+    return proofKeyOf(generatedPair)
   })
 }
 
 /** Returns `undefined` for what is no key: the worst that follows is a login. */
-async function importedKey({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
+async function importStoredKey({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
   const jwk = { kty: 'EC', crv: 'P-256', x, y }
   try {
     const privateKey = await importJWK({ ...jwk, d }, algorithm)
@@ -138,15 +138,15 @@ async function importedKey({ x, y, d }: StoredKey): Promise<ProofKey | undefined
 
 /** Makes the proofs that an option asks for. */
 export function dpopOf(
-  option: boolean | DpopOptions | undefined,
+  dpopOption: boolean | DpopOptions | undefined,
   context: Parameters<typeof createDpop>[1],
 ): Dpop | undefined {
-  if (option === undefined || option === false) return undefined
-  return createDpop(option === true ? {} : option, context)
+  if (dpopOption === undefined || dpopOption === false) return undefined
+  return createDpop(dpopOption === true ? {} : dpopOption, context)
 }
 
 /** True for a bearer token where those are allowed, and for one that is bound to this key. */
-export async function isBoundTo(dpop: Dpop | undefined, { thumbprint }: StoredToken): Promise<boolean> {
+export async function matchesBinding(dpop: Dpop | undefined, { thumbprint }: StoredToken): Promise<boolean> {
   if (thumbprint === undefined) return dpop?.isRequired !== true
   return dpop !== undefined && (await dpop.thumbprint()) === thumbprint
 }

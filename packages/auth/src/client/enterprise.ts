@@ -1,12 +1,12 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
-import { type MachineAuth, machineAuth, type MachineOptions, requestWithAssertion } from './machine.ts'
-import { machineClient, credentialsOf, type MachineClient } from './machine-client.ts'
-import { safeUrl } from './safe-url.ts'
-import { discoverServer } from './server-metadata.ts'
+import { type MachineAuth, createMachineAuth, type MachineOptions, requestWithAssertion } from './machine.ts'
+import { createClientAuthenticator, requireClientAuthenticator, type MachineClient } from './machine-client.ts'
+import { parseSafeUrl } from './safe-url.ts'
+import { discoverServerMetadata } from './server-metadata.ts'
 import { exchangeToken } from './token-requests.ts'
-import type { TokenNeed } from './token-source.ts'
+import type { TokenRequirements } from './token-source.ts'
 
 /** The identity provider of an enterprise, and the program as a client of it. */
 export interface IdentityProvider {
@@ -42,7 +42,7 @@ export interface EnterpriseOptions extends MachineOptions {
 }
 
 /** The types of tokens (RFC 8693, section 3, and the draft of the identity assertion grant). */
-const tokenType = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
+const tokenTypeUrn = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
 
 /**
  * Authorizes requests with the login of a person at the identity provider of their enterprise, which decides on the MCP
@@ -61,33 +61,38 @@ const tokenType = (name: string): string => `urn:ietf:params:oauth:token-type:${
  * })
  */
 export function enterprise(options: EnterpriseOptions): MachineAuth {
-  const authenticate = credentialsOf(options.client)
-  const exchange = exchanger(options)
-  return machineAuth(options, {
+  const authenticate = requireClientAuthenticator(options.client)
+  const exchangeIdentity = createIdentityExchange(options)
+  return createMachineAuth(options, {
     extension: 'io.modelcontextprotocol/enterprise-managed-authorization',
     clientId: options.client.id,
-    request: async (need) => requestWithAssertion(need, authenticate, await exchange(need)),
+    request: async (requirements) =>
+      requestWithAssertion(requirements, authenticate, await exchangeIdentity(requirements)),
   })
 }
 
 /** Exchanges identities for grants. An identity that has ended is asked for once more. */
-function exchanger({ idp, identity, fetch = platformFetch }: EnterpriseOptions): (need: TokenNeed) => Promise<string> {
-  const authenticate = machineClient(idp.client)
-  const findServer = identityServer(idp)
-  return async (need) => {
-    const { signal } = need.link
+function createIdentityExchange({
+  idp,
+  identity,
+  fetch = platformFetch,
+}: EnterpriseOptions): (requirements: TokenRequirements) => Promise<string> {
+  const authenticate = createClientAuthenticator(idp.client)
+  const findServer = createIdentityServerFinder(idp)
+  return async (requirements) => {
+    const { signal } = requirements.link
     const server = await findServer(fetch, signal)
     const link = { server, fetch, signal }
     const client = await authenticate(server)
     const token = assertionOf(await identity({ rejectedToken: undefined, signal }))
     try {
-      return await exchangeToken(link, client, exchangeFields(need, token))
+      return await exchangeToken(link, client, exchangeFields(requirements, token))
     } catch (error) {
       if (!isAuthError(error) || error.error !== 'invalid_grant') throw error
-      const next = assertionOf(await identity({ rejectedToken: token.token, signal }))
+      const nextAssertion = assertionOf(await identity({ rejectedToken: token.token, signal }))
       // The same one would be refused again.
-      if (next.token === token.token) throw error
-      return exchangeToken(link, client, exchangeFields(need, next))
+      if (nextAssertion.token === token.token) throw error
+      return exchangeToken(link, client, exchangeFields(requirements, nextAssertion))
     }
   }
 }
@@ -99,33 +104,33 @@ function assertionOf(identity: string | IdentityAssertion): IdentityAssertion {
 }
 
 function exchangeFields(
-  { link, resource, scopes }: TokenNeed,
+  { link, resource, scopes }: TokenRequirements,
   { token, type }: IdentityAssertion,
 ): Record<string, string> {
   return {
-    requested_token_type: tokenType('id-jag'),
+    requested_token_type: tokenTypeUrn('id-jag'),
     audience: link.server.issuer,
     resource,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
     subject_token: token,
-    subject_token_type: tokenType(type),
+    subject_token_type: tokenTypeUrn(type),
   }
 }
 
 /** The identity provider is chosen by the user and not by a server, so its own address vouches for it. */
-function identityServer({
+function createIdentityServerFinder({
   issuer,
   tokenEndpoint,
 }: IdentityProvider): (fetch: FetchFunction, signal: AbortSignal) => Promise<AuthorizationServer> {
-  for (const url of [issuer, ...(tokenEndpoint === undefined ? [] : [tokenEndpoint])]) checkUrl(url)
+  for (const url of [issuer, ...(tokenEndpoint === undefined ? [] : [tokenEndpoint])]) checkProviderUrl(url)
   if (tokenEndpoint !== undefined) return async () => ({ issuer, token_endpoint: tokenEndpoint })
-  return (fetch, signal) => discoverServer({ issuer, source: new URL(issuer), fetch, signal })
+  return (fetch, signal) => discoverServerMetadata({ issuer, source: new URL(issuer), fetch, signal })
 }
 
-function checkUrl(text: string): void {
+function checkProviderUrl(text: string): void {
   if (!URL.canParse(text)) throw new TypeError(`\`idp\` has ${JSON.stringify(text)}, which is no absolute URL`)
   try {
-    safeUrl(text, new URL(text), '`idp`')
+    parseSafeUrl(text, new URL(text), '`idp`')
   } catch (error) {
     throw new TypeError(error instanceof Error ? error.message : '`idp` has an address that is not https')
   }

@@ -1,18 +1,18 @@
 import type { JsonObject } from '@x/schema'
-import { boundedFetch, type FetchFunction, redirectsToOtherOrigin, parseObject } from '../bounded-fetch.ts'
+import { boundedFetch, type FetchFunction, isRedirectResponse, parseJsonObject } from '../bounded-fetch.ts'
 import { AuthError } from './auth-error.ts'
 
 const maxBytes = 65_536
 /** The longest that metadata may take, in milliseconds. */
-export const metadataMs = 5000
+export const metadataTimeoutMs = 5000
 /** The longest that an endpoint of the authorization server may take, in milliseconds. */
-export const endpointMs = 30_000
+export const endpointTimeoutMs = 30_000
 
 /**
  * Fetches from a server of a login, bounded in bytes and time, and returns the response with its body in memory. Throws
  * {@link AuthError} `server_unavailable` when no usable response came, or a redirect.
  */
-export async function fetchServer(
+export async function fetchFromServer(
   fetch: FetchFunction,
   url: string,
   request: RequestInit & { readonly timeoutMs: number },
@@ -21,13 +21,13 @@ export async function fetchServer(
     if (request.signal?.aborted || !(error instanceof Error)) throw error
     throw new AuthError('server_unavailable', error.message, { cause: error.cause })
   })
-  if (!redirectsToOtherOrigin(response)) return response
+  if (!isRedirectResponse(response)) return response
   throw new AuthError('server_unavailable', `${new URL(url).origin} redirects, which is not followed here`)
 }
 
 /** Reads a body that should be a JSON object; `undefined` when it is something else, such as a page. */
-export async function readObject(response: Response): Promise<JsonObject | undefined> {
-  return parseObject(await response.text())
+export async function readJsonObject(response: Response): Promise<JsonObject | undefined> {
+  return parseJsonObject(await response.text())
 }
 
 /** The strings of a value that should be an array of them; `undefined` when it is none. */

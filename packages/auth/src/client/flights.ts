@@ -26,49 +26,50 @@ export interface SharedRequests<T> {
 const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {
-  const flights = new Map<string, SharedRequest<T>>()
+  const requests = new Map<string, SharedRequest<T>>()
 
-  const start = (
+  const startRequest = (
     key: string,
     scopes: readonly string[],
     run: (signal: AbortSignal) => Promise<T>,
   ): SharedRequest<T> => {
     const controller = new AbortController()
-    const ended = (why: string): void => controller.abort(new AuthError('login_ended', `The login ended: ${why}`))
-    const timer = setTimeout(ended, requestTimeoutMs, 'it took longer than five minutes')
+    const abortLogin = (reason: string): void =>
+      controller.abort(new AuthError('login_ended', `The login ended: ${reason}`))
+    const timer = setTimeout(abortLogin, requestTimeoutMs, 'it took longer than five minutes')
     const outcome = run(controller.signal).finally(() => {
       clearTimeout(timer)
-      flights.delete(key)
+      requests.delete(key)
     })
-    const flight = { scopes, outcome, waiting: new Set<AbortSignal>(), controller }
-    flights.set(key, flight)
-    return flight
+    const sharedRequest = { scopes, outcome, waiting: new Set<AbortSignal>(), controller }
+    requests.set(key, sharedRequest)
+    return sharedRequest
   }
-  const wait = async (flight: SharedRequest<T>, signal: AbortSignal): Promise<T> => {
-    const leave = (): void => {
-      flight.waiting.delete(signal)
-      if (flight.waiting.size > 0) return
-      flight.controller.abort(new AuthError('login_ended', 'The login ended: the connection was closed'))
+  const awaitOutcome = async (sharedRequest: SharedRequest<T>, signal: AbortSignal): Promise<T> => {
+    const stopWaiting = (): void => {
+      sharedRequest.waiting.delete(signal)
+      if (sharedRequest.waiting.size > 0) return
+      sharedRequest.controller.abort(new AuthError('login_ended', 'The login ended: the connection was closed'))
     }
-    if (!flight.waiting.has(signal)) {
-      flight.waiting.add(signal)
-      signal.addEventListener('abort', leave, { once: true })
+    if (!sharedRequest.waiting.has(signal)) {
+      sharedRequest.waiting.add(signal)
+      signal.addEventListener('abort', stopWaiting, { once: true })
     }
     try {
-      return await flight.outcome
+      return await sharedRequest.outcome
     } finally {
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', stopWaiting)
     }
   }
   return {
     join: async (key, { scopes, signal }, run) => {
       for (;;) {
         signal.throwIfAborted()
-        const flight = flights.get(key)
-        if (flight === undefined) return wait(start(key, scopes, run), signal)
-        if (scopes.every((scope) => flight.scopes.includes(scope))) return wait(flight, signal)
+        const sharedRequest = requests.get(key)
+        if (sharedRequest === undefined) return awaitOutcome(startRequest(key, scopes, run), signal)
+        if (scopes.every((scope) => sharedRequest.scopes.includes(scope))) return awaitOutcome(sharedRequest, signal)
         // The other caller hears the outcome of its own work.
-        await wait(flight, signal).catch(() => undefined)
+        await awaitOutcome(sharedRequest, signal).catch(() => undefined)
       }
     },
   }

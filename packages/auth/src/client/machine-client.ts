@@ -1,7 +1,7 @@
 import { type CryptoKey, importJWK, importPKCS8, type JWK } from 'jose'
 import { type AuthorizationServer, PrivateKeyJwt } from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
-import { authenticated, type ServerClient } from './server-requests.ts'
+import { toServerClient, type ServerClient } from './server-requests.ts'
 
 /** A private key that a client authenticates with (`private_key_jwt`, RFC 7523). */
 export interface ClientKey {
@@ -24,24 +24,24 @@ export interface MachineClient {
 }
 
 /** Returns a client with its authentication at one server. */
-export type Authenticate = (server: AuthorizationServer) => Promise<ServerClient>
+export type ClientAuthenticator = (server: AuthorizationServer) => Promise<ServerClient>
 
 /** Returns how a client authenticates at a server. Throws a `TypeError` for a client without a key or a secret. */
-export function credentialsOf(client: MachineClient): Authenticate {
-  if (client.key !== undefined || client.secret) return machineClient(client)
+export function requireClientAuthenticator(client: MachineClient): ClientAuthenticator {
+  if (client.key !== undefined || client.secret) return createClientAuthenticator(client)
   throw new TypeError('`client` must have a `key` or a `secret`')
 }
 
 /** Returns how a client authenticates at a server, if it does. */
-export function machineClient({ id, key, secret, method }: MachineClient): Authenticate {
-  if (key === undefined) return async (server) => authenticated({ id, secret, method, redirectUris: [] }, server)
-  let imported: Promise<CryptoKey> | undefined
+export function createClientAuthenticator({ id, key, secret, method }: MachineClient): ClientAuthenticator {
+  if (key === undefined) return async (server) => toServerClient({ id, secret, method, redirectUris: [] }, server)
+  let importedKeyPromise: Promise<CryptoKey> | undefined
   return async () => {
-    imported ??= importKey(key)
+    importedKeyPromise ??= importKey(key)
     const { keyId: kid } = key
-    const signed = { key: await imported, ...(kid !== undefined && { kid }) }
+    const signingKey = { key: await importedKeyPromise, ...(kid !== undefined && { kid }) }
     // RFC 7523, section 3: one minute, a `jti` of its own, and the issuer as the audience.
-    return { client: { client_id: id }, auth: PrivateKeyJwt(signed) }
+    return { client: { client_id: id }, auth: PrivateKeyJwt(signingKey) }
   }
 }
 
@@ -52,9 +52,13 @@ async function importKey({ privateKey, algorithm }: ClientKey): Promise<CryptoKe
   } catch {
     // The cause may show the key.
   }
-  const form = typeof privateKey === 'string' ? 'PEM text that begins with "BEGIN PRIVATE KEY" (PKCS #8)' : 'that signs'
-  const named = algorithm === undefined ? '' : ` for ${quoteText(algorithm)}`
-  throw new AuthError('key_invalid', `The key of the client cannot be used: it must be a private key${named}, ${form}`)
+  const expectedForm =
+    typeof privateKey === 'string' ? 'PEM text that begins with "BEGIN PRIVATE KEY" (PKCS #8)' : 'that signs'
+  const algorithmText = algorithm === undefined ? '' : ` for ${quoteText(algorithm)}`
+  throw new AuthError(
+    'key_invalid',
+    `The key of the client cannot be used: it must be a private key${algorithmText}, ${expectedForm}`,
+  )
 }
 
 async function readPrivateKey(
@@ -62,9 +66,9 @@ async function readPrivateKey(
   algorithm: string | undefined,
 ): Promise<CryptoKey | Uint8Array> {
   if (typeof key === 'string') return importPKCS8(key, algorithm ?? 'ES256')
-  return isImported(key) ? key : importJWK(key, algorithm ?? key.alg ?? 'ES256')
+  return isCryptoKey(key) ? key : importJWK(key, algorithm ?? key.alg ?? 'ES256')
 }
 
-function isImported(key: JWK | CryptoKey): key is CryptoKey {
+function isCryptoKey(key: JWK | CryptoKey): key is CryptoKey {
   return 'usages' in key
 }

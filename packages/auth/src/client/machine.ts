@@ -2,12 +2,17 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { IssuerSelection } from './authorize.ts'
 import { createAuthorizer } from './authorizer.ts'
-import { isBoundTo } from './dpop.ts'
+import { matchesBinding } from './dpop.ts'
 import { withoutFragment } from './safe-url.ts'
-import { type Authenticate, machineClient, credentialsOf, type MachineClient } from './machine-client.ts'
-import { type AuthorizerOptions, sharedDeps } from './options.ts'
-import { type Grant, requestGrant, tokenOf } from './token-requests.ts'
-import type { TokenNeed } from './token-source.ts'
+import {
+  type ClientAuthenticator,
+  createClientAuthenticator,
+  requireClientAuthenticator,
+  type MachineClient,
+} from './machine-client.ts'
+import { type AuthorizerOptions, authorizerDepsOf } from './options.ts'
+import { type TokenGrant, requestGrant, toStoredToken } from './token-requests.ts'
+import type { TokenRequirements } from './token-source.ts'
 
 /** Options shared by the authorizers that need no person. */
 export interface MachineOptions extends IssuerSelection, AuthorizerOptions {
@@ -33,7 +38,7 @@ export interface MachineGrant {
   /** The identifier of the extension, where the protocol has clients declare it. */
   readonly extension?: string | undefined
   readonly clientId: string
-  request(need: TokenNeed): Promise<Grant>
+  request(requirements: TokenRequirements): Promise<TokenGrant>
 }
 
 /** A client that authenticates with a key or a secret of its own. */
@@ -53,14 +58,14 @@ export interface ClientCredentialsOptions extends MachineOptions {
  * const client = createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
  */
 export function clientCredentials(options: ClientCredentialsOptions): MachineAuth {
-  const authenticate = credentialsOf(options.client)
-  return machineAuth(options, {
+  const authenticate = requireClientAuthenticator(options.client)
+  return createMachineAuth(options, {
     extension: 'io.modelcontextprotocol/oauth-client-credentials',
     clientId: options.client.id,
-    request: async (need) =>
-      requestGrant(need.link, await authenticate(need.link.server), {
+    request: async (requirements) =>
+      requestGrant(requirements.link, await authenticate(requirements.link.server), {
         type: 'client_credentials',
-        fields: grantFields(need),
+        fields: grantFields(requirements),
       }),
   })
 }
@@ -73,7 +78,7 @@ export interface WorkloadOptions extends MachineOptions {
   assertion(): string | Promise<string>
 }
 
-const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 /**
  * Authorizes requests with the identity that a platform gives a workload: its JWT is the grant (RFC 7523). What the
@@ -86,23 +91,30 @@ const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
  * const auth = workload({ issuer: 'https://login.example.com', client: { id: 'importer' }, assertion })
  */
 export function workload(options: WorkloadOptions): MachineAuth {
-  const authenticate = machineClient(options.client)
-  return machineAuth(options, {
+  const authenticate = createClientAuthenticator(options.client)
+  return createMachineAuth(options, {
     clientId: options.client.id,
-    request: async (need) => requestWithAssertion(need, authenticate, await options.assertion()),
+    request: async (requirements) => requestWithAssertion(requirements, authenticate, await options.assertion()),
   })
 }
 
 /** Presents a JWT as a grant (RFC 7523, section 2.1). */
-export async function requestWithAssertion(need: TokenNeed, authenticate: Authenticate, text: string): Promise<Grant> {
+export async function requestWithAssertion(
+  requirements: TokenRequirements,
+  authenticate: ClientAuthenticator,
+  text: string,
+): Promise<TokenGrant> {
   // Files end with a line break.
   const assertion = text.trim()
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
-  const client = await authenticate(need.link.server)
-  return requestGrant(need.link, client, { type: jwtBearer, fields: { ...grantFields(need), assertion } })
+  const client = await authenticate(requirements.link.server)
+  return requestGrant(requirements.link, client, {
+    type: jwtBearerGrantType,
+    fields: { ...grantFields(requirements), assertion },
+  })
 }
 
-function grantFields({ link, resource, scopes }: TokenNeed): Record<string, string> {
+function grantFields({ link, resource, scopes }: TokenRequirements): Record<string, string> {
   return {
     ...(link.sendsResource && { resource }),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
@@ -110,9 +122,9 @@ function grantFields({ link, resource, scopes }: TokenNeed): Record<string, stri
 }
 
 /** Makes an authorizer from a grant that needs no person. */
-export function machineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
+export function createMachineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
   const { issuer, alias, resource } = options
-  const deps = sharedDeps(options)
+  const deps = authorizerDepsOf(options)
   const { clientId } = grant
   const authorizer = createAuthorizer({
     ...deps,
@@ -120,13 +132,13 @@ export function machineAuth(options: MachineOptions, grant: MachineGrant): Machi
     preferred: [],
     pinned: issuer,
     needsPerson: false,
-    isUsable: async (token) => token.clientId === clientId && (await isBoundTo(deps.dpop, token)),
+    isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
     // RFC 6749, section 4.4.3: there should be no refresh tokens; the grant itself is as good.
     client: async () => undefined,
-    obtain: async (need) => {
-      const requested = need.scopes.filter((scope) => scope !== 'offline_access')
-      const token = tokenOf(await grant.request({ ...need, scopes: requested }), deps.now())
-      return { ...token, refresh: undefined, requested, clientId }
+    obtain: async (requirements) => {
+      const requestedScopes = requirements.scopes.filter((scope) => scope !== 'offline_access')
+      const token = toStoredToken(await grant.request({ ...requirements, scopes: requestedScopes }), deps.now())
+      return { ...token, refresh: undefined, requested: requestedScopes, clientId }
     },
   })
   const { extension } = grant

@@ -2,12 +2,12 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
 import type { IssuerSelection } from './authorize.ts'
 import { type Authorizer, createAuthorizer } from './authorizer.ts'
-import { checkIdentity, type ClientIdentity, knownClient } from './client-identity.ts'
-import { isBoundTo } from './dpop.ts'
-import { codeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
-import { type AuthorizerOptions, sharedDeps } from './options.ts'
+import { checkClientIdentity, type ClientIdentity, findKnownClient } from './client-identity.ts'
+import { matchesBinding } from './dpop.ts'
+import { createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
+import { type AuthorizerOptions, authorizerDepsOf } from './options.ts'
 import { withoutFragment } from './safe-url.ts'
-import { authenticated, revokeToken } from './server-requests.ts'
+import { toServerClient, revokeToken } from './server-requests.ts'
 
 /** Options of a login by a person. */
 export interface OAuthOptions extends AuthorizerOptions {
@@ -27,7 +27,7 @@ export interface OAuth extends HttpAuthorizer {
    */
   logout(url: string | URL): Promise<void>
   /** Takes the address that a person came back to, and resolves with the server that is logged in to. */
-  finish(answer: string | URL): Promise<{ readonly url: string }>
+  finish(answerUrl: string | URL): Promise<{ readonly url: string }>
 }
 
 /**
@@ -42,18 +42,18 @@ export interface OAuth extends HttpAuthorizer {
  */
 export function oauth(options: OAuthOptions): OAuth {
   const { client: identity, redirect, issuers = {} } = options
-  checkIdentity(identity)
-  const deps = sharedDeps(options)
+  checkClientIdentity(identity)
+  const deps = authorizerDepsOf(options)
   const { records, now } = deps
-  const login = { identity, redirect, records, now }
+  const codeFlowOptions = { identity, redirect, records, now }
   const authorizer = createAuthorizer({
     ...deps,
-    obtain: codeFlow(login),
+    obtain: createCodeFlow(codeFlowOptions),
     client: async (server, id) => {
-      const client = await knownClient(server, identity, { records, id })
-      return client && authenticated(client, server)
+      const client = await findKnownClient(server, identity, { records, id })
+      return client && toServerClient(client, server)
     },
-    isUsable: (token) => isBoundTo(deps.dpop, token),
+    isUsable: (token) => matchesBinding(deps.dpop, token),
     needsPerson: true,
     issuers: new Map(Object.entries(issuers)),
     preferred: identity.registrations?.map(({ issuer }) => issuer) ?? [],
@@ -63,15 +63,15 @@ export function oauth(options: OAuthOptions): OAuth {
     onResponse: authorizer.onResponse,
     login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
     logout: (url) => logout(authorizer, withoutFragment(url), { identity, records }),
-    finish: async (answer) => {
-      const url = new URL(answer)
-      const begun = await takePendingLogin(login, url)
-      const endpoint = new URL(begun.endpoint)
-      const link = await authorizer.linkTo(begun.issuer, endpoint, new AbortController().signal)
-      const token = await finishLogin(login, link, begun)
-      await records.tokens.write(records.tokens.key(begun.issuer, begun.resource), token)
-      await authorizer.tokens.store(endpoint, begun, token)
-      return { url: begun.endpoint }
+    finish: async (answerUrl) => {
+      const url = new URL(answerUrl)
+      const answeredLogin = await takePendingLogin(codeFlowOptions, url)
+      const endpoint = new URL(answeredLogin.endpoint)
+      const link = await authorizer.linkTo(answeredLogin.issuer, endpoint, new AbortController().signal)
+      const token = await finishLogin(codeFlowOptions, link, answeredLogin)
+      await records.tokens.write(records.tokens.key(answeredLogin.issuer, answeredLogin.resource), token)
+      await authorizer.tokens.store(endpoint, answeredLogin, token)
+      return { url: answeredLogin.endpoint }
     },
   }
 }
@@ -79,19 +79,19 @@ export function oauth(options: OAuthOptions): OAuth {
 async function logout(
   authorizer: Authorizer,
   endpoint: URL,
-  { identity, records }: Pick<Parameters<typeof codeFlow>[0], 'identity' | 'records'>,
+  { identity, records }: Pick<Parameters<typeof createCodeFlow>[0], 'identity' | 'records'>,
 ): Promise<void> {
-  const current = await authorizer.tokens.current(endpoint)
+  const credential = await authorizer.tokens.current(endpoint)
   await authorizer.tokens.forget(endpoint)
-  if (current === undefined) return
-  const { token } = current
-  const { issuer } = current.endpoint
+  if (credential === undefined) return
+  const { token } = credential
+  const { issuer } = credential.endpoint
   try {
     const link = await authorizer.linkTo(issuer, endpoint, new AbortController().signal)
-    const client = await knownClient(link.server, identity, { records, id: token.clientId })
+    const client = await findKnownClient(link.server, identity, { records, id: token.clientId })
     if (link.server.revocation_endpoint === undefined || client === undefined) return
     const revoke = (value: string, hint: 'refresh_token' | 'access_token'): Promise<void> =>
-      revokeToken(link, authenticated(client, link.server), { value, hint })
+      revokeToken(link, toServerClient(client, link.server), { value, hint })
     if (token.refresh !== undefined) await revoke(token.refresh, 'refresh_token')
     await revoke(token.access, 'access_token')
   } catch (cause) {

@@ -17,7 +17,9 @@ export interface AuthorizerOptions {
 }
 
 /** Returns the dependencies of an authorizer that its options stand for. */
-export function sharedDeps(options: AuthorizerOptions): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
+export function authorizerDepsOf(
+  options: AuthorizerOptions,
+): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
   const { store, fetch = platformFetch, runtime } = options
   const now = runtime?.now ?? Date.now
   const records = openRecords(store ?? memoryStore())

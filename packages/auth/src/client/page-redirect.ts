@@ -15,14 +15,14 @@ export interface PageRedirectOptions {
  * rejects with `AuthError` `authorization_needed` and its `url`; after the return, `auth.finish(address)` goes on.
  */
 export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
-  const page = new URL(uri)
-  if (!isSecureUrl(page)) {
+  const redirectUrl = new URL(uri)
+  if (!isSecureUrl(redirectUrl)) {
     throw new TypeError('The redirect URI must be https, or http on this machine')
   }
   return {
-    applicationType: isLoopbackHost(page.hostname) ? 'native' : 'web',
+    applicationType: isLoopbackHost(redirectUrl.hostname) ? 'native' : 'web',
     open: async () => ({
-      uri: page.href,
+      uri: redirectUrl.href,
       visit: async (url) => {
         assign?.(url)
         throw new AuthError('authorization_needed', `A login is needed: visit ${url.origin}`, { url })

@@ -1,9 +1,9 @@
 import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { fetchServer, metadataMs, readObject, stringsOf } from './fetch-server.ts'
+import { fetchFromServer, metadataTimeoutMs, readJsonObject, stringsOf } from './fetch-server.ts'
 import { isScope } from '../scopes.ts'
-import { safeUrl } from './safe-url.ts'
+import { parseSafeUrl } from './safe-url.ts'
 
 /** The metadata of a protected resource, as far as it is used (RFC 9728, section 2). */
 export interface ResourceMetadata {
@@ -22,44 +22,46 @@ export interface ResourceQuery {
   readonly signal: AbortSignal
 }
 
-const wellKnown = '/.well-known/oauth-protected-resource'
+const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
  * Finds the metadata of the resource at an endpoint (basic/authorization/authorization-server-discovery). Throws
  * {@link AuthError} when there is none or when it is another resource's.
  */
-export async function discoverResource(query: ResourceQuery): Promise<ResourceMetadata> {
+export async function discoverResourceMetadata(query: ResourceQuery): Promise<ResourceMetadata> {
   const { endpoint, metadataUrl } = query
-  const given = metadataUrl === undefined ? undefined : safeUrl(metadataUrl, endpoint, 'resource_metadata')
+  const givenUrl = metadataUrl === undefined ? undefined : parseSafeUrl(metadataUrl, endpoint, 'resource_metadata')
   const path = endpoint.pathname === '/' ? '' : endpoint.pathname
-  const urls = given ? [given.href] : [...new Set([wellKnown + path, wellKnown])].map((at) => endpoint.origin + at)
+  const urls = givenUrl
+    ? [givenUrl.href]
+    : [...new Set([wellKnownPath + path, wellKnownPath])].map((pathname) => endpoint.origin + pathname)
   let failure: AuthError | undefined
   for (const url of urls) {
-    const found = await readMetadata(url, query).catch((error: unknown) => {
+    const metadataFields = await fetchResourceMetadata(url, query).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
-    if (found !== undefined) return parseResourceMetadata(found, endpoint, url)
+    if (metadataFields !== undefined) return parseResourceMetadata(metadataFields, endpoint, url)
   }
   if (failure !== undefined) throw failure
-  const tried = urls.join(' and ')
-  throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${tried}`)
+  const triedUrls = urls.join(' and ')
+  throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${triedUrls}`)
 }
 
-async function readMetadata(url: string, { fetch, signal }: ResourceQuery): Promise<JsonObject | undefined> {
-  const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
-  const response = await fetchServer(fetch, url, request)
+async function fetchResourceMetadata(url: string, { fetch, signal }: ResourceQuery): Promise<JsonObject | undefined> {
+  const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
+  const response = await fetchFromServer(fetch, url, request)
   if (response.status >= 500) {
     throw new AuthError('server_unavailable', `${url} answered ${response.status}`)
   }
-  return response.status === 200 ? readObject(response) : undefined
+  return response.status === 200 ? readJsonObject(response) : undefined
 }
 
 function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): ResourceMetadata {
   const { resource } = fields
   if (typeof resource !== 'string' || !isResourceOf(resource, endpoint)) {
-    const named = typeof resource === 'string' ? quoteText(resource) : 'no resource'
-    const message = `The metadata at ${url} names ${named}; it must be ${endpoint.origin}${endpoint.pathname}`
+    const namedResource = typeof resource === 'string' ? quoteText(resource) : 'no resource'
+    const message = `The metadata at ${url} names ${namedResource}; it must be ${endpoint.origin}${endpoint.pathname}`
     throw new AuthError('resource_mismatch', message)
   }
   const issuers = stringsOf(fields['authorization_servers']) ?? []
@@ -76,6 +78,6 @@ function isResourceOf(resource: string, endpoint: URL): boolean {
   const url = new URL(resource)
   if (url.origin !== endpoint.origin || url.username !== '' || url.password !== '') return false
   if (url.search !== '' && url.search !== endpoint.search) return false
-  const prefix = url.pathname.replace(/\/$/, '')
-  return endpoint.pathname === prefix || endpoint.pathname.startsWith(`${prefix}/`)
+  const pathPrefix = url.pathname.replace(/\/$/, '')
+  return endpoint.pathname === pathPrefix || endpoint.pathname.startsWith(`${pathPrefix}/`)
 }

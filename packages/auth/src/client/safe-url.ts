@@ -5,24 +5,24 @@ import { AuthError, quoteText } from './auth-error.ts'
  * Parses an address that `named` mentions and `source` vouches for. Only https is allowed, or http between loopbacks; a
  * document from elsewhere names no loopback address. Throws {@link AuthError} `unsafe_url`.
  */
-export function safeUrl(text: string, source: URL, named: string): URL {
-  const url = text.length <= maxLength && URL.canParse(text) ? new URL(text) : undefined
+export function parseSafeUrl(text: string, source: URL, label: string): URL {
+  const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
   const problem = url === undefined ? 'which is no absolute URL' : urlProblem(url, source)
   if (url === undefined || problem !== undefined) {
-    throw new AuthError('unsafe_url', `${named} is ${quoteText(text)}, ${problem}`)
+    throw new AuthError('unsafe_url', `${label} is ${quoteText(text)}, ${problem}`)
   }
   return url
 }
 
 function urlProblem(url: URL, source: URL): string | undefined {
-  const isLocal = isLoopbackHost(url.hostname)
+  const isLoopbackUrl = isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'which is not https'
   if (url.username !== '' || url.password !== '') return 'which holds credentials'
-  if (isLocal && !isLoopbackHost(source.hostname)) return `a loopback address, named by ${source.origin}`
-  return url.protocol === 'http:' && !isLocal ? 'which is not https' : undefined
+  if (isLoopbackUrl && !isLoopbackHost(source.hostname)) return `a loopback address, named by ${source.origin}`
+  return url.protocol === 'http:' && !isLoopbackUrl ? 'which is not https' : undefined
 }
 
-const maxLength = 2048
+const maxUrlLength = 2048
 
 /** The endpoint as a connection has it: without a fragment. */
 export function withoutFragment(url: string | URL): URL {

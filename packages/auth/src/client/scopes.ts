@@ -18,9 +18,9 @@ const maxScopes = 100
  * Chooses the scopes to ask for (basic/authorization, scope selection strategy): those of the challenge, else all that
  * the resource lists, and those that were asked for before. Throws {@link AuthError} `too_many_scopes`.
  */
-export function scopesFor({ demand, metadata, server, requested }: ScopeChoice): readonly string[] {
-  const needed = demand.scopes ?? metadata.scopes ?? []
-  const scopes = new Set([...requested, ...needed])
+export function selectScopes({ demand, metadata, server, requested }: ScopeChoice): readonly string[] {
+  const neededScopes = demand.scopes ?? metadata.scopes ?? []
+  const scopes = new Set([...requested, ...neededScopes])
   // Alone it would take the place of the server's own choice of scopes.
   if (scopes.size > 0 && server.scopes_supported?.includes('offline_access')) scopes.add('offline_access')
   else scopes.delete('offline_access')

@@ -3,8 +3,8 @@ import { metadataUrls } from '../metadata-urls.ts'
 import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { fetchServer, metadataMs, readObject, stringsOf } from './fetch-server.ts'
-import { safeUrl } from './safe-url.ts'
+import { fetchFromServer, metadataTimeoutMs, readJsonObject, stringsOf } from './fetch-server.ts'
+import { parseSafeUrl } from './safe-url.ts'
 
 /** A request for the metadata of an authorization server. */
 export interface ServerQuery {
@@ -17,7 +17,7 @@ export interface ServerQuery {
   readonly signal: AbortSignal
 }
 
-const endpoints = [
+const endpointNames = [
   'authorization_endpoint',
   'token_endpoint',
   'registration_endpoint',
@@ -29,13 +29,13 @@ const endpoints = [
  * Finds the metadata of an authorization server by its issuer, in the forms of RFC 8414 and OpenID Connect Discovery
  * (basic/authorization/authorization-server-discovery). Throws {@link AuthError} when there is none that is its own.
  */
-export async function discoverServer(query: ServerQuery): Promise<AuthorizationServer> {
+export async function discoverServerMetadata(query: ServerQuery): Promise<AuthorizationServer> {
   const { issuer, fetch, signal } = query
-  const urls = metadataUrls(safeUrl(issuer, query.source, 'The issuer'))
+  const urls = metadataUrls(parseSafeUrl(issuer, query.source, 'The issuer'))
   let failure: AuthError | undefined
   for (const url of urls) {
-    const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
-    const response = await fetchServer(fetch, url, request).catch((error: unknown) => {
+    const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
+    const response = await fetchFromServer(fetch, url, request).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
@@ -43,32 +43,32 @@ export async function discoverServer(query: ServerQuery): Promise<AuthorizationS
     if (response.status >= 500) {
       failure = new AuthError('server_unavailable', `${url} answered ${response.status}`, { issuer })
     }
-    const fields = response.status === 200 ? await readObject(response) : undefined
-    if (fields !== undefined) return parseServer(fields, query, url)
+    const fields = response.status === 200 ? await readJsonObject(response) : undefined
+    if (fields !== undefined) return parseServerMetadata(fields, query, url)
   }
   if (failure !== undefined) throw failure
   const message = `The authorization server ${quoteText(issuer)} has no metadata at ${urls.join(', ')}`
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 
-function parseServer(fields: JsonObject, query: ServerQuery, location: string): AuthorizationServer {
+function parseServerMetadata(fields: JsonObject, query: ServerQuery, location: string): AuthorizationServer {
   const { issuer, alias } = query
-  const named = fields['issuer']
+  const namedIssuer = fields['issuer']
   // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
-  if (typeof named !== 'string' || (named !== issuer && named !== alias)) {
-    const other = typeof named === 'string' ? quoteText(named) : 'no issuer'
-    const message = `The metadata at ${location} names ${other}; it must be ${quoteText(issuer)}, letter for letter`
+  if (typeof namedIssuer !== 'string' || (namedIssuer !== issuer && namedIssuer !== alias)) {
+    const issuerText = typeof namedIssuer === 'string' ? quoteText(namedIssuer) : 'no issuer'
+    const message = `The metadata at ${location} names ${issuerText}; it must be ${quoteText(issuer)}, letter for letter`
     throw new AuthError('issuer_mismatch', message, { issuer })
   }
-  const known: Record<string, string> = {}
-  for (const endpoint of endpoints) {
-    const url = fields[endpoint]
-    if (typeof url === 'string') known[endpoint] = safeUrl(url, new URL(issuer), endpoint).href
+  const endpointUrls: Record<string, string> = {}
+  for (const endpointName of endpointNames) {
+    const url = fields[endpointName]
+    if (typeof url === 'string') endpointUrls[endpointName] = parseSafeUrl(url, new URL(issuer), endpointName).href
   }
-  return { ...lists(fields), ...flags(fields), ...known, issuer: named }
+  return { ...pickStringLists(fields), ...pickFlags(fields), ...endpointUrls, issuer: namedIssuer }
 }
 
-function lists(fields: JsonObject): Record<string, string[]> {
+function pickStringLists(fields: JsonObject): Record<string, string[]> {
   const names = [
     'code_challenge_methods_supported',
     'scopes_supported',
@@ -78,11 +78,11 @@ function lists(fields: JsonObject): Record<string, string[]> {
     'grant_types_supported',
     'dpop_signing_alg_values_supported',
   ]
-  const found = names.map((name) => [name, stringsOf(fields[name])] as const)
-  return Object.fromEntries(found.flatMap(([name, list]) => (list === undefined ? [] : [[name, [...list]]])))
+  const stringLists = names.map((name) => [name, stringsOf(fields[name])] as const)
+  return Object.fromEntries(stringLists.flatMap(([name, list]) => (list === undefined ? [] : [[name, [...list]]])))
 }
 
-function flags(fields: JsonObject): Record<string, boolean> {
+function pickFlags(fields: JsonObject): Record<string, boolean> {
   const names = [
     'authorization_response_iss_parameter_supported',
     'client_id_metadata_document_supported',

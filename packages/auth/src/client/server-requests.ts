@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi'
 import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { endpointMs, fetchServer, readObject, stringsOf } from './fetch-server.ts'
+import { endpointTimeoutMs, fetchFromServer, readJsonObject, stringsOf } from './fetch-server.ts'
 import type { Dpop } from './dpop.ts'
 import type { StoredClient } from './stored.ts'
 
@@ -24,14 +24,14 @@ export interface ServerClient {
 const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
 
 /** Chooses how a client authenticates: as it is registered, else the first way that both sides have (RFC 8414, section 2). */
-export function authenticated(stored: StoredClient, server: oauth.AuthorizationServer): ServerClient {
-  const { id, secret, method } = stored
+export function toServerClient(storedClient: StoredClient, server: oauth.AuthorizationServer): ServerClient {
+  const { id, secret, method } = storedClient
   const client: oauth.Client = { client_id: id }
   if (secret === undefined || method === 'none') return { client, auth: oauth.None() }
-  const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-  const chosen = method ?? authMethods.find((one) => supported.includes(one))
-  const auth = chosen === 'client_secret_post' ? oauth.ClientSecretPost(secret) : basicAuth(secret)
-  return { client, auth: chosen === 'none' ? oauth.None() : auth }
+  const supportedMethods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  const chosenMethod = method ?? authMethods.find((candidate) => supportedMethods.includes(candidate))
+  const auth = chosenMethod === 'client_secret_post' ? oauth.ClientSecretPost(secret) : basicAuth(secret)
+  return { client, auth: chosenMethod === 'none' ? oauth.None() : auth }
 }
 
 /**
@@ -39,9 +39,9 @@ export function authenticated(stored: StoredClient, server: oauth.AuthorizationS
  * which servers that decode nothing refuse.
  */
 function basicAuth(secret: string): oauth.ClientAuth {
-  const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
+  const encodeFormText = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
   return (...[, client, , headers]) => {
-    headers.set('authorization', `Basic ${btoa(`${encoded(client.client_id)}:${encoded(secret)}`)}`)
+    headers.set('authorization', `Basic ${btoa(`${encodeFormText(client.client_id)}:${encodeFormText(secret)}`)}`)
   }
 }
 
@@ -63,7 +63,7 @@ export type SendForm = (
 ) => Promise<Response>
 
 export const sendForm: SendForm = async ({ server, fetch, signal }, url, { method, headers, body }) => {
-  const response = await fetchServer(fetch, url, { method, headers, body, signal, timeoutMs: endpointMs })
+  const response = await fetchFromServer(fetch, url, { method, headers, body, signal, timeoutMs: endpointTimeoutMs })
   rejectUnavailable(response, server.issuer)
   return response
 }
@@ -75,19 +75,19 @@ function rejectUnavailable({ status }: Response, issuer: string): void {
 }
 
 /** The {@link AuthError} for what a request of the library failed with. */
-export async function rejection(error: unknown, issuer: string): Promise<unknown> {
+export async function toRejectionError(error: unknown, issuer: string): Promise<unknown> {
   if (isAuthError(error)) return error
   const { code, description } = await oauthErrorOf(error)
   if (code !== undefined) {
-    const why = description === undefined ? '' : `: ${quoteText(withoutTokens(description))}`
-    const message = `The authorization server ${quoteText(issuer)} refused with ${quoteText(code)}${why}`
+    const details = description === undefined ? '' : `: ${quoteText(maskTokens(description))}`
+    const message = `The authorization server ${quoteText(issuer)} refused with ${quoteText(code)}${details}`
     return new AuthError('token_rejected', message, { issuer, error: code })
   }
-  const why = error instanceof Error ? error.message : 'it cannot be read'
+  const details = error instanceof Error ? error.message : 'it cannot be read'
   // The library's errors carry the response in their cause; it holds tokens, so it is not handed on.
   return new AuthError(
     'token_rejected',
-    `The authorization server ${quoteText(issuer)} sent no usable answer: ${why}`,
+    `The authorization server ${quoteText(issuer)} sent no usable answer: ${details}`,
     {
       issuer,
     },
@@ -95,26 +95,26 @@ export async function rejection(error: unknown, issuer: string): Promise<unknown
 }
 
 // Servers show the assertion that they refuse; it may be good elsewhere.
-function withoutTokens(description: string): string {
+function maskTokens(description: string): string {
   return description.replaceAll(/\beyJ[\w-]+(?:\.[\w-]*)*/g, '…')
 }
 
-async function oauthErrorOf(error: unknown): Promise<ErrorFields> {
+async function oauthErrorOf(error: unknown): Promise<OAuthErrorFields> {
   if (error instanceof oauth.ResponseBodyError) {
     return { code: error.error, description: error.error_description }
   }
   // A challenge beside the error hides the body from the library.
   return error instanceof oauth.WWWAuthenticateChallengeError
-    ? parseOAuthError((await readObject(error.response)) ?? {})
+    ? parseOAuthError((await readJsonObject(error.response)) ?? {})
     : {}
 }
 
-interface ErrorFields {
+interface OAuthErrorFields {
   readonly code?: string | undefined
   readonly description?: string | undefined
 }
 
-function parseOAuthError({ error, error_description: description }: JsonObject): ErrorFields {
+function parseOAuthError({ error, error_description: description }: JsonObject): OAuthErrorFields {
   return {
     code: typeof error === 'string' ? error : undefined,
     description: typeof description === 'string' ? description : undefined,
@@ -133,7 +133,7 @@ export async function pushRequest(
     const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, response)
     return new URLSearchParams({ client_id: client.client_id, request_uri })
   } catch (error) {
-    throw await rejection(error, server.issuer)
+    throw await toRejectionError(error, server.issuer)
   }
 }
 
@@ -148,7 +148,7 @@ export async function revokeToken(
   try {
     await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, auth, token.value, options))
   } catch (error) {
-    throw await rejection(error, server.issuer)
+    throw await toRejectionError(error, server.issuer)
   }
 }
 
@@ -156,34 +156,34 @@ export async function revokeToken(
 export async function registerClient(link: ServerLink, metadata: Partial<oauth.Client>): Promise<StoredClient> {
   const { server, fetch, signal } = link
   const { issuer, registration_endpoint: endpoint = '' } = server
-  const response = await fetchServer(fetch, endpoint, {
+  const response = await fetchFromServer(fetch, endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify(metadata),
-    timeoutMs: endpointMs,
+    timeoutMs: endpointTimeoutMs,
     signal,
   })
   rejectUnavailable(response, issuer)
-  const fields = (await readObject(response)) ?? {}
+  const fields = (await readJsonObject(response)) ?? {}
   // Some servers answer 200 where RFC 7591 has 201: the library refuses that, so the answer is read here.
   const client = response.ok ? parseRegistration(fields) : undefined
   if (client !== undefined) return client
   const { code, description } = parseOAuthError(fields)
-  const why = description ?? code ?? `status ${response.status}`
-  const message = `The authorization server ${quoteText(issuer)} did not register the client: ${quoteText(why)}`
+  const details = description ?? code ?? `status ${response.status}`
+  const message = `The authorization server ${quoteText(issuer)} did not register the client: ${quoteText(details)}`
   throw new AuthError('registration_rejected', message, { issuer, error: code })
 }
 
 function parseRegistration(fields: JsonObject): StoredClient | undefined {
-  const { client_id: id, client_secret: secret, client_secret_expires_at: ends } = fields
-  const { token_endpoint_auth_method: method, redirect_uris: uris } = fields
+  const { client_id: id, client_secret: secret, client_secret_expires_at: expiresAtSeconds } = fields
+  const { token_endpoint_auth_method: method, redirect_uris: redirectUriList } = fields
   if (typeof id !== 'string' || id === '') return undefined
   return {
     id,
     secret: typeof secret === 'string' && secret !== '' ? secret : undefined,
     // RFC 7591, section 3.2.1: 0 is a secret without an end.
-    expiresAt: typeof ends === 'number' && ends > 0 ? ends * 1000 : undefined,
+    expiresAt: typeof expiresAtSeconds === 'number' && expiresAtSeconds > 0 ? expiresAtSeconds * 1000 : undefined,
     method: typeof method === 'string' ? method : undefined,
-    redirectUris: stringsOf(uris) ?? [],
+    redirectUris: stringsOf(redirectUriList) ?? [],
   }
 }

@@ -34,12 +34,12 @@ export interface WebLocks {
  * `navigator.locks` as well where tabs share the storage.
  */
 export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStore {
-  const named = (key: string): string => `mcp-auth ${key}`
+  const prefixedKey = (key: string): string => `mcp-auth ${key}`
   return {
-    get: async (key) => storage.getItem(named(key)) ?? undefined,
-    set: async (key, value) => storage.setItem(named(key), value),
-    delete: async (key) => storage.removeItem(named(key)),
-    ...(locks && { lock: <T>(key: string, run: () => Promise<T>) => locks.request(named(key), run) }),
+    get: async (key) => storage.getItem(prefixedKey(key)) ?? undefined,
+    set: async (key, value) => storage.setItem(prefixedKey(key), value),
+    delete: async (key) => storage.removeItem(prefixedKey(key)),
+    ...(locks && { lock: <T>(key: string, run: () => Promise<T>) => locks.request(prefixedKey(key), run) }),
   }
 }
 
@@ -49,12 +49,12 @@ const queues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
 export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
   const queue = queues.get(store) ?? new Map<string, Promise<unknown>>()
   queues.set(store, queue)
-  const locked = (): Promise<T> => (store.lock === undefined ? run() : store.lock(key, run))
-  const mine = (queue.get(key) ?? Promise.resolve()).then(locked, locked)
-  queue.set(key, mine)
-  const leave = (): void => {
-    if (queue.get(key) === mine) queue.delete(key)
+  const runLocked = (): Promise<T> => (store.lock === undefined ? run() : store.lock(key, run))
+  const queuedRun = (queue.get(key) ?? Promise.resolve()).then(runLocked, runLocked)
+  queue.set(key, queuedRun)
+  const removeFromQueue = (): void => {
+    if (queue.get(key) === queuedRun) queue.delete(key)
   }
-  mine.then(leave, leave)
-  return mine
+  queuedRun.then(removeFromQueue, removeFromQueue)
+  return queuedRun
 }

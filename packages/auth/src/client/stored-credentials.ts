@@ -16,7 +16,7 @@ export interface StoredCredentials {
   /** Returns the authorization server and resource of an endpoint, where a token is lacking as well. */
   lastKnown(endpoint: URL): Promise<StoredEndpoint | undefined>
   /** Remembers the token of an endpoint, which the store has. */
-  store(endpoint: URL, at: Pick<StoredEndpoint, 'issuer' | 'resource'>, token: StoredToken): Promise<void>
+  store(endpoint: URL, endpointFields: Pick<StoredEndpoint, 'issuer' | 'resource'>, token: StoredToken): Promise<void>
   /** Forgets the token of an endpoint, in the store as well. */
   forget(endpoint: URL): Promise<void>
 }
@@ -27,40 +27,41 @@ export function createStoredCredentials({
 }: Pick<TokenSource, 'records' | 'isUsable'>): StoredCredentials {
   const tokens = new Map<string, StoredCredential>()
   const pendingReads = new Map<string, Promise<StoredCredential | undefined>>()
-  const keyOf = ({ href }: URL): string => records.endpoints.key(href)
+  const endpointKey = ({ href }: URL): string => records.endpoints.key(href)
 
-  const read = async (url: URL): Promise<StoredCredential | undefined> => {
-    const endpoint = await records.endpoints.read(keyOf(url))
+  const readCredential = async (url: URL): Promise<StoredCredential | undefined> => {
+    const endpoint = await records.endpoints.read(endpointKey(url))
     if (endpoint === undefined) return undefined
     const token = await records.tokens.read(records.tokens.key(endpoint.issuer, endpoint.resource))
-    const isOurs = token !== undefined && (await isUsable(token))
-    if (isOurs && !tokens.has(url.href)) tokens.set(url.href, { endpoint, token })
+    const isUsableToken = token !== undefined && (await isUsable(token))
+    if (isUsableToken && !tokens.has(url.href)) tokens.set(url.href, { endpoint, token })
     return tokens.get(url.href)
   }
-  const current = async (url: URL): Promise<StoredCredential | undefined> => {
+  const getCredential = async (url: URL): Promise<StoredCredential | undefined> => {
     const { href } = url
     if (tokens.has(href)) return tokens.get(href)
     // Once, so that requests to a server without authorization do not read the store.
-    const started = pendingReads.get(href) ?? read(url)
-    pendingReads.set(href, started)
-    started.catch(() => pendingReads.delete(href))
-    return started
+    const pendingRead = pendingReads.get(href) ?? readCredential(url)
+    pendingReads.set(href, pendingRead)
+    pendingRead.catch(() => pendingReads.delete(href))
+    return pendingRead
   }
   return {
     peek: ({ href }) => tokens.get(href),
-    current,
-    lastKnown: async (url) => tokens.get(url.href)?.endpoint ?? records.endpoints.read(keyOf(url)),
+    current: getCredential,
+    lastKnown: async (url) => tokens.get(url.href)?.endpoint ?? records.endpoints.read(endpointKey(url)),
     store: async (url, { issuer, resource }, token) => {
       const endpoint = { issuer, resource, requested: token.requested }
-      await records.endpoints.write(keyOf(url), endpoint)
+      await records.endpoints.write(endpointKey(url), endpoint)
       tokens.set(url.href, { endpoint, token })
     },
     forget: async (url) => {
-      const found = await current(url)
+      const credential = await getCredential(url)
       tokens.delete(url.href)
       pendingReads.delete(url.href)
-      await records.endpoints.remove(keyOf(url))
-      if (found) await records.tokens.remove(records.tokens.key(found.endpoint.issuer, found.endpoint.resource))
+      await records.endpoints.remove(endpointKey(url))
+      if (credential)
+        await records.tokens.remove(records.tokens.key(credential.endpoint.issuer, credential.endpoint.resource))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
-import { parseObject } from '../bounded-fetch.ts'
+import { parseJsonObject } from '../bounded-fetch.ts'
 import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 
@@ -112,14 +112,14 @@ const clients: RecordKind<StoredClient> = {
 const pendingLogins: RecordKind<PendingLogin> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
-    const parsed = isJsonObject(client) ? clients.parse(client) : undefined
+    const parsedClient = isJsonObject(client) ? clients.parse(client) : undefined
     return isNonEmptyText(endpoint) &&
       isNonEmptyText(issuer) &&
       isNonEmptyText(resource) &&
       isNonEmptyText(verifier) &&
       isNonEmptyText(redirectUri) &&
       typeof expiresAt === 'number' &&
-      parsed !== undefined
+      parsedClient !== undefined
       ? {
           endpoint,
           issuer,
@@ -127,7 +127,7 @@ const pendingLogins: RecordKind<PendingLogin> = {
           requested: stringsOf(requested) ?? [],
           verifier,
           redirectUri,
-          client: parsed,
+          client: parsedClient,
           expiresAt,
         }
       : undefined
@@ -135,8 +135,8 @@ const pendingLogins: RecordKind<PendingLogin> = {
 }
 
 /** The records of one kind in a store. */
-export interface Records<T> {
-  readonly key: (...parts: string[]) => string
+export interface RecordStore<T> {
+  readonly key: (...keyParts: string[]) => string
   read(key: string): Promise<T | undefined>
   write(key: string, value: T): Promise<void>
   remove(key: string): Promise<void>
@@ -145,20 +145,20 @@ export interface Records<T> {
 /** Records that the client keeps, by kind. */
 export interface AuthRecords {
   readonly store: AuthStore
-  readonly tokens: Records<StoredToken>
-  readonly endpoints: Records<StoredEndpoint>
-  readonly clients: Records<StoredClient>
-  readonly pendingLogins: Records<PendingLogin>
-  readonly keys: Records<StoredKey>
+  readonly tokens: RecordStore<StoredToken>
+  readonly endpoints: RecordStore<StoredEndpoint>
+  readonly clients: RecordStore<StoredClient>
+  readonly pendingLogins: RecordStore<PendingLogin>
+  readonly keys: RecordStore<StoredKey>
 }
 
 /** Opens a store. A record that cannot be read counts as none: the worst that follows is a login. */
 export function openRecords(store: AuthStore): AuthRecords {
-  const records = <T>({ name, parse }: RecordKind<T>): Records<T> => ({
+  const createRecordStore = <T>({ name, parse }: RecordKind<T>): RecordStore<T> => ({
     // Encoded, so that no part can hold what separates the parts.
-    key: (...parts) => [name, ...parts.map(encodeURIComponent)].join(' '),
+    key: (...keyParts) => [name, ...keyParts.map(encodeURIComponent)].join(' '),
     read: async (key) => {
-      const fields = parseObject((await store.get(key)) ?? '')
+      const fields = parseJsonObject((await store.get(key)) ?? '')
       return fields === undefined ? undefined : parse(fields)
     },
     write: (key, value) => store.set(key, JSON.stringify(value)),
@@ -166,10 +166,10 @@ export function openRecords(store: AuthStore): AuthRecords {
   })
   return {
     store,
-    tokens: records(tokens),
-    endpoints: records(endpoints),
-    clients: records(clients),
-    pendingLogins: records(pendingLogins),
-    keys: records(keys),
+    tokens: createRecordStore(tokens),
+    endpoints: createRecordStore(endpoints),
+    clients: createRecordStore(clients),
+    pendingLogins: createRecordStore(pendingLogins),
+    keys: createRecordStore(keys),
   }
 }

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
 import {
-  rejection,
+  toRejectionError,
   requestOptions,
   sendForm,
   type SendForm,
@@ -11,7 +11,7 @@ import {
 import type { StoredToken } from './stored.ts'
 
 /** Tokens that a token endpoint granted. */
-export interface Grant {
+export interface TokenGrant {
   readonly access: string
   readonly refresh: string | undefined
   readonly expiresInMs: number | undefined
@@ -22,16 +22,16 @@ export interface Grant {
 const refreshBeforeMs = 30_000
 
 /** The part of a stored token that its grant says. */
-export function tokenOf(grant: Grant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
+export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { access, refresh, thumbprint } = grant
   return { access, refresh, thumbprint, ...lifeOf(grant, now) }
 }
 
 /** The end of what was granted, and the time to renew it, in milliseconds since 1970; nothing when the server did not say. */
-function lifeOf({ expiresInMs: life }: Grant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
-  if (life === undefined) return { expiresAt: undefined, renewAt: undefined }
+function lifeOf({ expiresInMs: lifetimeMs }: TokenGrant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
+  if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
   // A token that lives for less than a minute is good for half of that.
-  return { expiresAt: now + life, renewAt: now + Math.max(life - refreshBeforeMs, life / 2) }
+  return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeMs, lifetimeMs / 2) }
 }
 
 /** Parameters with which an authorization code is exchanged. */
@@ -44,11 +44,11 @@ export interface CodeExchange extends ServerClient {
 }
 
 /** Exchanges an authorization code for tokens (RFC 6749, section 4.1.3). */
-export function exchangeCode(link: ServerLink, exchange: CodeExchange): Promise<Grant> {
+export function exchangeCode(link: ServerLink, exchange: CodeExchange): Promise<TokenGrant> {
   const { server } = link
   const { client, auth, params, redirectUri, verifier, resource } = exchange
-  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceOf(resource) }
-  return toGrant(link, async () => {
+  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceFields(resource) }
+  return runGrantRequest(link, async () => {
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       client,
@@ -63,14 +63,14 @@ export function exchangeCode(link: ServerLink, exchange: CodeExchange): Promise<
 }
 
 /** Asks for new tokens with a refresh token (RFC 6749, section 6). */
-export function refreshGrant(
+export function requestRefreshGrant(
   link: ServerLink,
   { client, auth }: ServerClient,
   params: { readonly refresh: string; readonly resource: string | undefined },
-): Promise<Grant> {
+): Promise<TokenGrant> {
   const { server } = link
-  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceOf(params.resource) }
-  return toGrant(link, async () => {
+  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceFields(params.resource) }
+  return runGrantRequest(link, async () => {
     const response = await oauth.refreshTokenGrantRequest(server, client, auth, params.refresh, options)
     return oauth.processRefreshTokenResponse(server, client, response)
   })
@@ -87,9 +87,9 @@ export function requestGrant(
   link: ServerLink,
   { client, auth }: ServerClient,
   { type, fields }: GrantRequest,
-): Promise<Grant> {
+): Promise<TokenGrant> {
   const { server } = link
-  return toGrant(link, async () => {
+  return runGrantRequest(link, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
@@ -110,7 +110,7 @@ export async function exchangeToken(
 ): Promise<string> {
   const { server } = link
   const type = 'urn:ietf:params:oauth:grant-type:token-exchange'
-  const grant = await toGrant(link, async () => {
+  const grant = await runGrantRequest(link, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
@@ -128,39 +128,44 @@ export async function exchangeToken(
   return grant.access
 }
 
-function resourceOf(resource: string | undefined): Record<string, string> {
+function resourceFields(resource: string | undefined): Record<string, string> {
   return resource === undefined ? {} : { resource }
 }
 
 /** Sends a request for a token and returns what was granted. Throws {@link AuthError} `token_rejected`. */
-async function toGrant(link: ServerLink, run: () => Promise<oauth.TokenEndpointResponse>): Promise<Grant> {
+async function runGrantRequest(link: ServerLink, run: () => Promise<oauth.TokenEndpointResponse>): Promise<TokenGrant> {
   try {
-    const response = await withNonce(link, run)
-    const { access_token: access, refresh_token: refresh, expires_in: seconds } = response
+    const response = await retryWithNonce(link, run)
+    const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds } = response
     // RFC 6750, section 2.1: anything else could not be sent in a header.
-    if (!/^[\x21-\x7e]+$/.test(access)) throw new Error('the access token is no token')
-    const thumbprint = await withBinding(link, response.token_type)
-    return { access, refresh, thumbprint, expiresInMs: seconds === undefined ? undefined : seconds * 1000 }
+    if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new Error('the access token is no token')
+    const thumbprint = await checkBoundThumbprint(link, response.token_type)
+    return {
+      access: accessToken,
+      refresh: refreshToken,
+      thumbprint,
+      expiresInMs: expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000,
+    }
   } catch (error) {
-    throw await rejection(error, link.server.issuer)
+    throw await toRejectionError(error, link.server.issuer)
   }
 }
 
 /** Runs a request once more when the server gave the nonce that its proof has to have (RFC 9449, section 8). */
-async function withNonce<T>({ server, dpop }: ServerLink, run: () => Promise<T>): Promise<T> {
+async function retryWithNonce<T>({ server, dpop }: ServerLink, run: () => Promise<T>): Promise<T> {
   const { token_endpoint: endpoint } = server
   if (dpop === undefined || endpoint === undefined) return run()
   const url = new URL(endpoint)
-  const sent = dpop.nonceOf('authorization', url)
+  const sentNonce = dpop.nonceOf('authorization', url)
   try {
     return await run()
   } catch (error) {
-    if (!oauth.isDPoPNonceError(error) || dpop.nonceOf('authorization', url) === sent) throw error
+    if (!oauth.isDPoPNonceError(error) || dpop.nonceOf('authorization', url) === sentNonce) throw error
     return run()
   }
 }
 
-async function withBinding({ server, dpop }: ServerLink, type: string): Promise<string | undefined> {
+async function checkBoundThumbprint({ server, dpop }: ServerLink, type: string): Promise<string | undefined> {
   if (type === 'dpop') {
     if (dpop === undefined) throw new Error('the access token is bound to a key that is not known here')
     return dpop.thumbprint()

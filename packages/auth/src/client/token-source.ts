@@ -4,10 +4,10 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 import type { ServerClient, ServerLink } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'
-import { refreshGrant, tokenOf } from './token-requests.ts'
+import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
 
 /** The purpose for which a token is needed. */
-export interface TokenNeed {
+export interface TokenRequirements {
   readonly endpoint: URL
   readonly link: ServerLink & { readonly sendsResource: boolean }
   /** As the metadata of the resource has it. */
@@ -16,7 +16,7 @@ export interface TokenNeed {
 }
 
 /** Obtains a new token. It is all that differs between a person, a machine, a workload and an enterprise. */
-export type ObtainToken = (need: TokenNeed) => Promise<StoredToken>
+export type ObtainToken = (requirements: TokenRequirements) => Promise<StoredToken>
 
 /** Sources of a valid token. */
 export interface TokenSource {
@@ -31,7 +31,7 @@ export interface TokenSource {
 }
 
 /** A request for a token, and what is known of those that will not do. */
-export interface TokenRequest extends TokenNeed {
+export interface TokenRequest extends TokenRequirements {
   /** The access token that the server refused. */
   readonly rejectedToken?: string | undefined
   /** The scopes that have to have been asked for. */
@@ -43,13 +43,13 @@ export interface TokenRequest extends TokenNeed {
 }
 
 /** A token, and how it was come by. */
-export interface Obtained {
+export interface TokenResult {
   readonly token: StoredToken
   readonly obtainedBy: 'store' | 'refresh' | 'authorization'
 }
 
 /** True when a token has ended, or would end before an answer could come. */
-export function endsSoon({ renewAt }: StoredToken, now: number): boolean {
+export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
   return renewAt !== undefined && renewAt <= now
 }
 
@@ -58,73 +58,88 @@ export function endsSoon({ renewAt }: StoredToken, now: number): boolean {
  * for its issuer and resource, so that a refresh token that rotates is used once. `undefined` when there is none without
  * a new authorization, and that is not wanted.
  */
-export function tokenFor(source: TokenSource, request: TokenRequest): Promise<Obtained | undefined> {
+export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
   const key = records.tokens.key(request.link.server.issuer, request.resource)
   return withLock(records.store, key, async () => {
-    const found = await records.tokens.read(key)
-    const stored = found && (await source.isUsable(found)) ? found : undefined
-    return (stored && (await interactionRequired(source, request, stored))) ?? obtainNew(source, request, stored)
+    const foundToken = await records.tokens.read(key)
+    const storedToken = foundToken && (await source.isUsable(foundToken)) ? foundToken : undefined
+    return (
+      (storedToken && (await reuseStoredToken(source, request, storedToken))) ??
+      obtainNewToken(source, request, storedToken)
+    )
   })
 }
 
 /** Returns what can be had without a new authorization: the stored token, or a refreshed one. */
-async function interactionRequired(
+async function reuseStoredToken(
   source: TokenSource,
   request: TokenRequest,
-  stored: StoredToken,
-): Promise<Obtained | undefined> {
-  if (!request.demanded.every((scope) => stored.requested.includes(scope))) return undefined
-  if (stored.access !== request.rejectedToken && !endsSoon(stored, source.now()))
-    return { token: stored, obtainedBy: 'store' }
-  return request.canRefresh && stored.refresh !== undefined ? refresh(source, request, stored) : undefined
+  storedToken: StoredToken,
+): Promise<TokenResult | undefined> {
+  if (!request.demanded.every((scope) => storedToken.requested.includes(scope))) return undefined
+  if (storedToken.access !== request.rejectedToken && !isRenewalDue(storedToken, source.now()))
+    return { token: storedToken, obtainedBy: 'store' }
+  return request.canRefresh && storedToken.refresh !== undefined
+    ? refreshStoredToken(source, request, storedToken)
+    : undefined
 }
 
-async function obtainNew(
+async function obtainNewToken(
   source: TokenSource,
   request: TokenRequest,
-  stored: StoredToken | undefined,
-): Promise<Obtained | undefined> {
+  storedToken: StoredToken | undefined,
+): Promise<TokenResult | undefined> {
   if (!request.canObtain()) return undefined
   const { records } = source
   // basic/authorization, step-up flow: what was asked for before stays.
-  const scopes = [...new Set([...(stored?.requested ?? []), ...request.scopes])]
+  const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
   const token = await source.obtain({ ...request, scopes })
   await records.tokens.write(records.tokens.key(request.link.server.issuer, request.resource), token)
   return { token, obtainedBy: 'authorization' }
 }
 
-async function refresh(source: TokenSource, request: TokenRequest, stored: StoredToken): Promise<Obtained | undefined> {
+async function refreshStoredToken(
+  source: TokenSource,
+  request: TokenRequest,
+  storedToken: StoredToken,
+): Promise<TokenResult | undefined> {
   const { link, resource } = request
-  const client = await source.client(link.server, stored.clientId)
+  const client = await source.client(link.server, storedToken.clientId)
   if (client === undefined) return undefined
   try {
-    const params = { refresh: stored.refresh ?? '', resource: link.sendsResource ? resource : undefined }
-    const grant = await refreshGrant(link, client, params)
-    const { requested, clientId } = stored
-    const token = { ...tokenOf(grant, source.now()), refresh: grant.refresh ?? stored.refresh, requested, clientId }
+    const params = { refresh: storedToken.refresh ?? '', resource: link.sendsResource ? resource : undefined }
+    const grant = await requestRefreshGrant(link, client, params)
+    const { requested, clientId } = storedToken
+    const token = {
+      ...toStoredToken(grant, source.now()),
+      refresh: grant.refresh ?? storedToken.refresh,
+      requested,
+      clientId,
+    }
     await source.records.tokens.write(source.records.tokens.key(link.server.issuer, resource), token)
     return { token, obtainedBy: 'refresh' }
   } catch (error) {
-    if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporary(error)) throw error
-    return error.error === 'invalid_grant' ? afterInvalidGrant(source, request, stored) : undefined
+    if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporaryError(error)) throw error
+    return error.error === 'invalid_grant' ? recoverFromInvalidGrant(source, request, storedToken) : undefined
   }
 }
 
 /** Forgets a refresh token that is good no longer, unless another process has stored a newer one meanwhile. */
-async function afterInvalidGrant(
+async function recoverFromInvalidGrant(
   { records }: TokenSource,
   { link, resource }: TokenRequest,
-  stored: StoredToken,
-): Promise<Obtained | undefined> {
+  storedToken: StoredToken,
+): Promise<TokenResult | undefined> {
   const key = records.tokens.key(link.server.issuer, resource)
-  const other = await records.tokens.read(key)
-  if (other !== undefined && other.refresh !== stored.refresh) return { token: other, obtainedBy: 'store' }
-  await records.tokens.write(key, { ...stored, refresh: undefined })
+  const otherToken = await records.tokens.read(key)
+  if (otherToken !== undefined && otherToken.refresh !== storedToken.refresh)
+    return { token: otherToken, obtainedBy: 'store' }
+  await records.tokens.write(key, { ...storedToken, refresh: undefined })
   return undefined
 }
 
 // The codes are not of RFC 6749, section 5.2; servers send them. Without a code nothing is known of the token.
-function isTemporary({ error }: AuthError): boolean {
+function isTemporaryError({ error }: AuthError): boolean {
   return error === undefined || error === 'server_error' || error === 'temporarily_unavailable' || error === 'slow_down'
 }

@@ -3,12 +3,12 @@ import { open, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const staleMs = 30_000
-const touchMs = 5000
-const pollMs = 50
+const staleAfterMs = 30_000
+const touchIntervalMs = 5000
+const pollIntervalMs = 50
 
 /** The holder of a lock, as it stands in the file. */
-interface Owner {
+interface LockOwner {
   readonly id: string
   readonly pid: number
   readonly host: string
@@ -19,26 +19,26 @@ interface Owner {
  * that nobody touches for 30 seconds, or whose process has ended, is taken over.
  */
 export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
-  const owner: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
+  const owner: LockOwner = { id: randomUUID(), pid: process.pid, host: hostname() }
   while (!(await createLockFile(path, owner))) {
     await removeAbandonedLock(path)
-    await sleep(pollMs * (0.5 + Math.random()))
+    await sleep(pollIntervalMs * (0.5 + Math.random()))
   }
-  const touch = setInterval(() => {
+  const touchTimer = setInterval(() => {
     const now = new Date()
     utimes(path, now, now).catch(() => undefined)
-  }, touchMs)
-  touch.unref()
+  }, touchIntervalMs)
+  touchTimer.unref()
   try {
     return await run()
   } finally {
-    clearInterval(touch)
+    clearInterval(touchTimer)
     // Whoever stood still for too long may have lost it to another.
-    if ((await lockOwner(path))?.id === owner.id) await rm(path, { force: true })
+    if ((await readLockOwner(path))?.id === owner.id) await rm(path, { force: true })
   }
 }
 
-async function createLockFile(path: string, owner: Owner): Promise<boolean> {
+async function createLockFile(path: string, owner: LockOwner): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600)
     await file.writeFile(JSON.stringify(owner))
@@ -52,49 +52,49 @@ async function createLockFile(path: string, owner: Owner): Promise<boolean> {
 
 /** Removes a lock whose owner is gone. One process at a time, so that none removes the lock that another has just made. */
 async function removeAbandonedLock(path: string): Promise<void> {
-  if (!(await isStale(path))) return
+  if (!(await isStaleLock(path))) return
   const staleLockPath = `${path}.stale`
-  const remover: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
+  const remover: LockOwner = { id: randomUUID(), pid: process.pid, host: hostname() }
   if (!(await createLockFile(staleLockPath, remover))) {
-    if (await isStale(staleLockPath)) await rm(staleLockPath, { force: true })
+    if (await isStaleLock(staleLockPath)) await rm(staleLockPath, { force: true })
     return
   }
   try {
-    if (await isStale(path)) await rm(path, { force: true })
+    if (await isStaleLock(path)) await rm(path, { force: true })
   } finally {
     await rm(staleLockPath, { force: true })
   }
 }
 
-async function isStale(path: string): Promise<boolean> {
-  const age = await lockAge(path)
+async function isStaleLock(path: string): Promise<boolean> {
+  const age = await readLockAgeMs(path)
   if (age === undefined) return false
-  if (age > staleMs) return true
-  const owner = await lockOwner(path)
-  return owner !== undefined && owner.host === hostname() && !isOwnerRunning(owner.pid)
+  if (age > staleAfterMs) return true
+  const owner = await readLockOwner(path)
+  return owner !== undefined && owner.host === hostname() && !isOwnerProcessRunning(owner.pid)
 }
 
-async function lockAge(path: string): Promise<number | undefined> {
-  const found = await stat(path).catch(() => undefined)
-  return found === undefined ? undefined : Date.now() - found.mtimeMs
+async function readLockAgeMs(path: string): Promise<number | undefined> {
+  const stats = await stat(path).catch(() => undefined)
+  return stats === undefined ? undefined : Date.now() - stats.mtimeMs
 }
 
-async function lockOwner(path: string): Promise<Owner | undefined> {
+async function readLockOwner(path: string): Promise<LockOwner | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return isOwner(value) ? value : undefined
+    return isLockOwner(value) ? value : undefined
   } catch {
     // It is gone, or its owner has not written its name yet.
     return undefined
   }
 }
 
-function isOwner(value: unknown): value is Owner {
+function isLockOwner(value: unknown): value is LockOwner {
   if (typeof value !== 'object' || value === null) return false
   return 'id' in value && 'host' in value && 'pid' in value && typeof value.pid === 'number'
 }
 
-function isOwnerRunning(pid: number): boolean {
+function isOwnerProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

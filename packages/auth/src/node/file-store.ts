@@ -22,16 +22,16 @@ export function fileStore(name: string, options: FileStoreOptions = {}): AuthSto
   const folder = options.folder ?? join(configFolder(), name, 'mcp-auth')
   // Keys hold addresses: their hashes are names that every file system takes.
   const pathOf = (key: string): string => join(folder, createHash('sha256').update(key).digest('hex'))
-  const ready = (): Promise<unknown> => mkdir(folder, { recursive: true, mode: 0o700 })
+  const createFolder = (): Promise<unknown> => mkdir(folder, { recursive: true, mode: 0o700 })
   return {
     get: (key) => readTextFile(`${pathOf(key)}.txt`),
     set: async (key, value) => {
-      await ready()
+      await createFolder()
       await replaceFile(`${pathOf(key)}.txt`, value)
     },
     delete: (key) => rm(`${pathOf(key)}.txt`, { force: true }),
     lock: async (key, run) => {
-      await ready()
+      await createFolder()
       return withFileLock(`${pathOf(key)}.lock`, run)
     },
   }

@@ -18,48 +18,49 @@ export function guardedFetch({ allow = [] }: GuardedFetchOptions = {}): FetchFun
   return async (address, { method = 'GET', headers, body, signal }) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`Only https is allowed, not ${url.protocol}`)
-    const isAllowed = allow.includes(url.hostname)
-    if (!isAllowed && isPrivate(url.hostname.replace(/^\[|\]$/g, ''))) throw privateAddress(url.hostname)
+    const isAllowedHost = allow.includes(url.hostname)
+    if (!isAllowedHost && isPrivateAddress(url.hostname.replace(/^\[|\]$/g, '')))
+      throw privateAddressError(url.hostname)
     const text = body === undefined || body === null ? undefined : await new Response(body).text()
     return new Promise((resolve, reject) => {
       const request = sendHttps(url, {
         method,
         headers: Object.fromEntries(new Headers(headers)),
         // The connection goes to the address that was looked at, so that a name cannot change between the two.
-        ...(isAllowed ? {} : { lookup: publicLookup }),
+        ...(isAllowedHost ? {} : { lookup: lookupPublicAddress }),
         ...(signal ? { signal } : {}),
       })
       request.once('error', reject)
-      request.once('response', (incoming) => {
-        const { statusCode: status = 502, headersDistinct } = incoming
-        const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      request.once('response', (incomingMessage) => {
+        const { statusCode: status = 502, headersDistinct } = incomingMessage
+        const headerPairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
           values.map((value): [string, string] => [name, value]),
         )
         const hasBody = status !== 204 && status !== 205 && status !== 304
-        if (!hasBody) incoming.resume()
-        const stream = hasBody ? ReadableStream.from<Uint8Array>(Readable.from(incoming)) : null
-        resolve(new Response(stream, { status, headers: pairs }))
+        if (!hasBody) incomingMessage.resume()
+        const stream = hasBody ? ReadableStream.from<Uint8Array>(Readable.from(incomingMessage)) : null
+        resolve(new Response(stream, { status, headers: headerPairs }))
       })
       request.end(text)
     })
   }
 }
 
-const publicLookup: LookupFunction = (hostname, options, callback) => {
+const lookupPublicAddress: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const refused = addresses?.find(({ address }) => isPrivate(address))
+    const refusedAddress = addresses?.find(({ address }) => isPrivateAddress(address))
     if (error !== null) callback(error, '')
-    else if (refused !== undefined) callback(privateAddress(hostname), '')
+    else if (refusedAddress !== undefined) callback(privateAddressError(hostname), '')
     else if (options.all === true) callback(null, addresses)
     else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
   })
 }
 
-function privateAddress(host: string): Error {
+function privateAddressError(host: string): Error {
   return new TypeError(`${host} has an address of this machine or of a private network`)
 }
 
-const blocked = new BlockList()
+const privateNetworks = new BlockList()
 // RFC 6890 and its successors: what is not reachable from everywhere.
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -73,7 +74,7 @@ for (const [network, prefix] of [
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
 ] as const) {
-  blocked.addSubnet(network, prefix, 'ipv4')
+  privateNetworks.addSubnet(network, prefix, 'ipv4')
 }
 for (const [network, prefix] of [
   ['::', 127],
@@ -82,10 +83,10 @@ for (const [network, prefix] of [
   ['fe80::', 10],
   ['ff00::', 8],
 ] as const) {
-  blocked.addSubnet(network, prefix, 'ipv6')
+  privateNetworks.addSubnet(network, prefix, 'ipv6')
 }
 
-function isPrivate(address: string): boolean {
+function isPrivateAddress(address: string): boolean {
   const family = isIP(address)
-  return family !== 0 && blocked.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  return family !== 0 && privateNetworks.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }

@@ -17,23 +17,23 @@ export interface LoopbackRedirectOptions {
   readonly show?: ((url: URL) => void) | undefined
 }
 
-const address = '127.0.0.1'
+const loopbackAddress = '127.0.0.1'
 
 /** Receives the answer of a login on the loopback address of this machine (RFC 8252): one answer, then it closes. */
 export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
-  const { ports = [], path = '/callback', open = openBrowser, show = print } = options
+  const { ports = [], path = '/callback', open = openBrowser, show = printLoginUrl } = options
   return {
     applicationType: 'native',
     open: async (signal): Promise<OpenRedirect> => {
       signal.throwIfAborted()
       const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 })
-      const port = await listenOnFirstFree(server, ports)
-      const uris = ports.map((one) => `http://${address}:${one}${path}`)
+      const port = await listenOnFirstFreePort(server, ports)
+      const uris = ports.map((allowedPort) => `http://${loopbackAddress}:${allowedPort}${path}`)
       return {
-        uri: `http://${address}:${port}${path}`,
-        registered: uris.length > 0 ? uris : [`http://${address}${path}`],
+        uri: `http://${loopbackAddress}:${port}${path}`,
+        registered: uris.length > 0 ? uris : [`http://${loopbackAddress}${path}`],
         visit: async (url, state) => {
-          const answer = redirectAnswer(server, { port, path, state, signal })
+          const answer = waitForRedirect(server, { port, path, state, signal })
           show(url)
           // Without a browser the person has the address.
           await Promise.resolve(open(url)).catch(() => undefined)
@@ -48,11 +48,11 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
   }
 }
 
-function print(url: URL): void {
+function printLoginUrl(url: URL): void {
   process.stderr.write(`To log in, visit ${url.href}\n`)
 }
 
-async function listenOnFirstFree(server: Server, ports: readonly number[]): Promise<number> {
+async function listenOnFirstFreePort(server: Server, ports: readonly number[]): Promise<number> {
   let failure: unknown
   for (const port of ports.length > 0 ? ports : [0]) {
     try {
@@ -67,15 +67,15 @@ async function listenOnFirstFree(server: Server, ports: readonly number[]): Prom
 function listenOnPort(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, address, () => {
+    server.listen(port, loopbackAddress, () => {
       server.off('error', reject)
-      const at = server.address()
-      resolve(typeof at === 'object' && at !== null ? at.port : port)
+      const serverAddress = server.address()
+      resolve(typeof serverAddress === 'object' && serverAddress !== null ? serverAddress.port : port)
     })
   })
 }
 
-interface AwaitedRedirect {
+interface ExpectedRedirect {
   readonly port: number
   readonly path: string
   readonly state: string
@@ -83,31 +83,35 @@ interface AwaitedRedirect {
 }
 
 /** Waits for the answer with the state of this login. Requests of other pages on this machine end nothing. */
-function redirectAnswer(server: Server, awaited: AwaitedRedirect): Promise<URL> {
+function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Promise<URL> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(awaited.signal.reason)
-    if (awaited.signal.aborted) return stop()
-    awaited.signal.addEventListener('abort', stop, { once: true })
+    const rejectOnAbort = (): void => reject(expectedRedirect.signal.reason)
+    if (expectedRedirect.signal.aborted) return rejectOnAbort()
+    expectedRedirect.signal.addEventListener('abort', rejectOnAbort, { once: true })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const url = loginAnswer(request, awaited)
-      if (url === undefined) return respond(response, 404, 'There is nothing here.')
-      awaited.signal.removeEventListener('abort', stop)
-      respond(response, 200, 'The answer has arrived. You can close this page and go back to the program.')
+      const url = parseLoginRedirect(request, expectedRedirect)
+      if (url === undefined) return sendPage(response, 404, 'There is nothing here.')
+      expectedRedirect.signal.removeEventListener('abort', rejectOnAbort)
+      sendPage(response, 200, 'The answer has arrived. You can close this page and go back to the program.')
       // The listener closes with the login: the person sees the page first.
       response.once('close', () => resolve(url))
     })
   })
 }
 
-function loginAnswer({ method, headers, url = '' }: IncomingMessage, awaited: AwaitedRedirect): URL | undefined {
-  const host = `${address}:${awaited.port}`
+function parseLoginRedirect(
+  { method, headers, url = '' }: IncomingMessage,
+  expectedRedirect: ExpectedRedirect,
+): URL | undefined {
+  const host = `${loopbackAddress}:${expectedRedirect.port}`
   if (method !== 'GET' || headers.host !== host || !url.startsWith('/')) return undefined
   const answer = new URL(`http://${host}${url}`)
-  const isOurs = answer.pathname === awaited.path && answer.searchParams.get('state') === awaited.state
-  return isOurs ? answer : undefined
+  const isExpectedAnswer =
+    answer.pathname === expectedRedirect.path && answer.searchParams.get('state') === expectedRedirect.state
+  return isExpectedAnswer ? answer : undefined
 }
 
-function respond(response: ServerResponse, status: number, text: string): void {
+function sendPage(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'",

@@ -9,7 +9,7 @@ export async function openBrowser(url: URL): Promise<void> {
   if (!isSecureUrl(url)) {
     throw new TypeError(`Only https addresses are opened, not ${url.protocol}`)
   }
-  const [program, ...args] = command[process.platform] ?? ['xdg-open']
+  const [program, ...args] = openCommands[process.platform] ?? ['xdg-open']
   await new Promise<void>((resolve, reject) => {
     const child = spawn(program, [...args, url.href], { stdio: 'ignore', detached: true, shell: false })
     child.once('error', reject)
@@ -20,7 +20,7 @@ export async function openBrowser(url: URL): Promise<void> {
   })
 }
 
-const command: Readonly<Record<string, readonly [string, ...string[]]>> = {
+const openCommands: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '@x/schema'
-import { type Binding, type BindingRules, tokenBinding, checkBinding, isFree } from './binding.ts'
+import { type TokenBinding, type BindingRules, parseTokenBinding, checkBinding, isPlainBearer } from './binding.ts'
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import { type AccessToken, type HttpRequestHead, readCredentials } from './credentials.ts'
 import type { Issuer } from './issuers.ts'
@@ -30,25 +30,25 @@ export interface AuthenticationState extends BindingRules {
 /** A token that its issuer stands for. */
 export interface VerifiedToken {
   readonly identity: Identity
-  readonly binding: Binding | undefined
+  readonly binding: TokenBinding | undefined
 }
 
 /** One request: its credentials, what is known of its token, otherwise its verification, and whom the token is bound to. */
 export function authenticate(request: HttpRequestHead, state: AuthenticationState): Identity | Promise<Identity> {
   const credentials = readCredentials(request)
-  if (credentials === undefined) return mainChallenges(state).missing
+  if (credentials === undefined) return defaultChallenges(state).missing
   if (typeof credentials === 'string') {
     state.onError(new TokenError('invalid_request', credentials))
-    return mainChallenges(state).malformed
+    return defaultChallenges(state).malformed
   }
   const digest = sha256(credentials.token)
-  const known = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
-  if (known !== undefined && isFree(known.binding, credentials, state)) return known.identity
-  return identify(credentials, { request, digest, known }, state)
+  const knownToken = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
+  if (knownToken !== undefined && isPlainBearer(knownToken.binding, credentials, state)) return knownToken.identity
+  return identifyCaller(credentials, { request, digest, known: knownToken }, state)
 }
 
 /** The answers to requests that named no scheme. */
-export function mainChallenges({ challenges, proofRequired }: AuthenticationState): Challenges {
+export function defaultChallenges({ challenges, proofRequired }: AuthenticationState): Challenges {
   return proofRequired ? challenges.dpop : challenges.bearer
 }
 
@@ -58,16 +58,17 @@ interface ReceivedCredentials {
   readonly known: VerifiedToken | undefined
 }
 
-async function identify(
+async function identifyCaller(
   credentials: AccessToken,
-  sent: ReceivedCredentials,
+  receivedCredentials: ReceivedCredentials,
   state: AuthenticationState,
 ): Promise<Identity> {
   const challenges = state.challenges[credentials.scheme]
   try {
-    const { identity, binding } = sent.known ?? (await verifyOnce(credentials.token, await sent.digest, state))
-    if (isFree(binding, credentials, state)) return identity
-    const nonce = await checkBinding(credentials, { request: sent.request, binding }, state)
+    const { identity, binding } =
+      receivedCredentials.known ?? (await verifyOnce(credentials.token, await receivedCredentials.digest, state))
+    if (isPlainBearer(binding, credentials, state)) return identity
+    const nonce = await checkBinding(credentials, { request: receivedCredentials.request, binding }, state)
     return nonce === undefined ? identity : challenges.useNonce(nonce)
   } catch (error) {
     // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any other.
@@ -79,22 +80,22 @@ async function identify(
 }
 
 function verifyOnce(token: string, digest: string, state: AuthenticationState): VerifiedToken | Promise<VerifiedToken> {
-  const known = state.verified.get(digest, state.now()) ?? state.running.get(digest)
-  if (known !== undefined) return known
-  const verifying = verify(token, digest, state).finally(() => state.running.delete(digest))
-  state.running.set(digest, verifying)
-  return verifying
+  const knownToken = state.verified.get(digest, state.now()) ?? state.running.get(digest)
+  if (knownToken !== undefined) return knownToken
+  const verification = verifyToken(token, digest, state).finally(() => state.running.delete(digest))
+  state.running.set(digest, verification)
+  return verification
 }
 
-async function verify(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
+async function verifyToken(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
   const issuer = state.issuerOf(token)
   const claims = await issuer.verify(token)
-  const binding = tokenBinding(claims)
+  const binding = parseTokenBinding(claims)
   const principal = freezePrincipal(withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state))
   const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
-  const until = state.now() + issuer.cacheMs
-  state.verified.set(digest, { identity, binding }, Math.min(until, principal.expiresAt ?? until))
+  const cachedUntil = state.now() + issuer.cacheMs
+  state.verified.set(digest, { identity, binding }, Math.min(cachedUntil, principal.expiresAt ?? cachedUntil))
   return { identity, binding }
 }
 
@@ -102,6 +103,6 @@ function withImpliedScopes(principal: Principal, { implies }: AuthenticationStat
   return { ...principal, scopes: expandScopes(principal.scopes ?? [], implies) }
 }
 
-function hasScopes({ scopes = [] }: Principal, needed: Scopes): boolean {
-  return needed.every((scope) => scopes.includes(scope))
+function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
+  return neededScopes.every((scope) => scopes.includes(scope))
 }

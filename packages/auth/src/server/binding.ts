@@ -5,7 +5,7 @@ import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 
 /** The key to which a token is bound, so that nobody else can use it (RFC 7800). */
-export interface Binding {
+export interface TokenBinding {
   /** The thumbprint of a key, of which each request brings a proof (RFC 9449). */
   readonly jkt?: string
   /** The digest of the certificate of the connection (RFC 8705). */
@@ -24,22 +24,22 @@ export interface BindingRules {
 }
 
 /** Reads what a token is bound to; undefined for one that whoever has it may use. Throws a {@link TokenError} for a binding of another kind. */
-export function tokenBinding({ cnf }: JsonObject): Binding | undefined {
+export function parseTokenBinding({ cnf }: JsonObject): TokenBinding | undefined {
   if (cnf === undefined) return undefined
   const { jkt, 'x5t#S256': certificate, ...others } = isJsonObject(cnf) ? cnf : { cnf }
-  const isKnown = Object.keys(others).length === 0 && isTextOrNone(jkt) && isTextOrNone(certificate)
-  if (!isKnown || (jkt ?? certificate) === undefined)
+  const isSupported = Object.keys(others).length === 0 && isOptionalText(jkt) && isOptionalText(certificate)
+  if (!isSupported || (jkt ?? certificate) === undefined)
     throw new TokenError('invalid_claim', 'The token is bound in a way that cannot be checked here')
   return { ...(jkt !== undefined && { jkt }), ...(certificate !== undefined && { certificate }) }
 }
 
-function isTextOrNone(value: unknown): value is string | undefined {
+function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '')
 }
 
 /** Returns whether a request with this token needs no further check: by far the most. */
-export function isFree(
-  binding: Binding | undefined,
+export function isPlainBearer(
+  binding: TokenBinding | undefined,
   { scheme }: AccessToken,
   { proofRequired }: BindingRules,
 ): boolean {
@@ -52,7 +52,7 @@ export function isFree(
  */
 export async function checkBinding(
   { token, scheme }: AccessToken,
-  { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: Binding | undefined },
+  { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: TokenBinding | undefined },
   { proofs, proofRequired, certificateOf }: BindingRules,
 ): Promise<string | undefined> {
   const { jkt, certificate } = binding
@@ -67,9 +67,12 @@ export async function checkBinding(
   return proofs.verify({ request, token, jkt })
 }
 
-async function checkCertificate(expected: string, given: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
-  if (given === undefined)
+async function checkCertificate(
+  expectedDigest: string,
+  sentCertificate: Uint8Array<ArrayBuffer> | undefined,
+): Promise<void> {
+  if (sentCertificate === undefined)
     throw new TokenError('wrong_certificate', 'The token is bound to a certificate, and the connection shows none')
-  if ((await sha256(given)) !== expected)
+  if ((await sha256(sentCertificate)) !== expectedDigest)
     throw new TokenError('wrong_certificate', 'The token is bound to another certificate than that of the connection')
 }

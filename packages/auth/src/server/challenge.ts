@@ -35,56 +35,60 @@ export interface ChallengeSettings {
   readonly dpop: 'accepted' | 'required' | undefined
 }
 
-type Parameters = Readonly<Record<string, string>>
+type ChallengeParameters = Readonly<Record<string, string>>
 
 /** Makes the answers once, for requests that came with this scheme. */
 export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' | 'dpop'): Challenges {
   const { metadataUrl } = settings
   const scope = settings.scopes.join(' ')
-  const answer = (status: number, message: string, parameters: Parameters): HttpErrorResponse => {
-    const all = { ...parameters, resource_metadata: metadataUrl }
-    return { status, message, headers: { 'WWW-Authenticate': challenge(all, settings, scheme) } }
+  const challengeResponse = (status: number, message: string, parameters: ChallengeParameters): HttpErrorResponse => {
+    const allParameters = { ...parameters, resource_metadata: metadataUrl }
+    return { status, message, headers: { 'WWW-Authenticate': writeChallenge(allParameters, settings, scheme) } }
   }
-  const invalidProof = 'Send a fresh proof for this request and this token in the DPoP header'
+  const invalidProofMessage = 'Send a fresh proof for this request and this token in the DPoP header'
   return {
-    missing: answer(401, 'Send an access token', { scope }),
-    invalid: answer(401, 'The access token is not valid here', { error: 'invalid_token', scope }),
-    malformed: answer(400, 'Send one Authorization header: "Bearer", a space and the access token', {
+    missing: challengeResponse(401, 'Send an access token', { scope }),
+    invalid: challengeResponse(401, 'The access token is not valid here', { error: 'invalid_token', scope }),
+    malformed: challengeResponse(400, 'Send one Authorization header: "Bearer", a space and the access token', {
       error: 'invalid_request',
     }),
-    invalidProof: answer(401, invalidProof, { error: 'invalid_dpop_proof' }),
+    invalidProof: challengeResponse(401, invalidProofMessage, { error: 'invalid_dpop_proof' }),
     unavailable: {
       status: 503,
       message: 'The access token cannot be checked at present: try again',
       headers: { 'Retry-After': '5' },
     },
     useNonce(nonce) {
-      const { headers, ...others } = answer(401, 'Make the proof with the nonce in DPoP-Nonce', {
+      const { headers, ...others } = challengeResponse(401, 'Make the proof with the nonce in DPoP-Nonce', {
         error: 'use_dpop_nonce',
       })
       return { ...others, headers: { ...headers, 'DPoP-Nonce': nonce, 'Cache-Control': 'no-store' } }
     },
-    insufficient: (needed) =>
-      answer(403, `This needs the scopes ${needed.join(' ')}`, {
+    insufficient: (neededScopes) =>
+      challengeResponse(403, `This needs the scopes ${neededScopes.join(' ')}`, {
         error: 'insufficient_scope',
-        scope: needed.join(' '),
+        scope: neededScopes.join(' '),
       }),
   }
 }
 
 // The scheme that was used says what was wrong; the other one is named where it would do as well.
-function challenge(parameters: Parameters, { dpop }: ChallengeSettings, used: 'bearer' | 'dpop'): string {
-  const bearer = `Bearer ${writeParameters(parameters)}`
-  if (dpop === undefined) return bearer
+function writeChallenge(
+  parameters: ChallengeParameters,
+  { dpop }: ChallengeSettings,
+  usedScheme: 'bearer' | 'dpop',
+): string {
+  const bearerChallenge = `Bearer ${writeParameters(parameters)}`
+  if (dpop === undefined) return bearerChallenge
   const algs = proofAlgorithms.join(' ')
-  if (dpop === 'accepted' && used === 'bearer') return `${bearer}, DPoP ${writeParameters({ algs })}`
-  const bound = `DPoP ${writeParameters({ ...parameters, algs })}`
+  if (dpop === 'accepted' && usedScheme === 'bearer') return `${bearerChallenge}, DPoP ${writeParameters({ algs })}`
+  const dpopChallenge = `DPoP ${writeParameters({ ...parameters, algs })}`
   return dpop === 'required'
-    ? bound
-    : `${bound}, Bearer ${writeParameters({ resource_metadata: parameters['resource_metadata'] ?? '' })}`
+    ? dpopChallenge
+    : `${dpopChallenge}, Bearer ${writeParameters({ resource_metadata: parameters['resource_metadata'] ?? '' })}`
 }
 
-function writeParameters(parameters: Parameters): string {
+function writeParameters(parameters: ChallengeParameters): string {
   return Object.entries(parameters)
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}="${value}"`)

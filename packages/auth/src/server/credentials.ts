@@ -18,11 +18,11 @@ export interface AccessToken {
   readonly token: string
 }
 
-const maxLength = 8192
-const tooLong = `The access token is longer than ${maxLength} characters`
-const schemeForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
+const maxTokenLength = 8192
+const tooLongMessage = `The access token is longer than ${maxTokenLength} characters`
+const schemePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
 // RFC 6750, section 2.1: b64token.
-const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/
+const tokenPattern = /^[A-Za-z0-9._~+/-]+=*$/
 
 /**
  * Reads the one `Authorization` header. Tokens in a query or a body are never read (basic/authorization/index, access token usage):
@@ -39,25 +39,27 @@ export function readCredentials(request: HttpRequestHead): Credentials {
 
 function parseAuthorization(value: string): Credentials {
   // A scheme and a token of that length, with room for what a proxy may add.
-  if (value.length > maxLength + 64) return tooLong
-  const [name = ''] = schemeForm.exec(value) ?? []
+  if (value.length > maxTokenLength + 64) return tooLongMessage
+  const [name = ''] = schemePattern.exec(value) ?? []
   const scheme = name.toLowerCase()
   if (scheme === '') return 'The Authorization header has no scheme'
   // Another scheme is for somebody else, and as good as none here.
   if (scheme !== 'bearer' && scheme !== 'dpop') return undefined
-  const token = withoutSpaces(value, name.length)
-  if (token.length > maxLength) return tooLong
-  return tokenForm.test(token) ? { scheme, token } : `The Authorization header has no token after ${name}`
+  const token = skipSpaces(value, name.length)
+  if (token.length > maxTokenLength) return tooLongMessage
+  return tokenPattern.test(token) ? { scheme, token } : `The Authorization header has no token after ${name}`
 }
 
 // RFC 9110, section 11.4: any number of spaces stands between the two.
-function withoutSpaces(value: string, from: number): string {
-  let start = from
-  while (value[start] === ' ') start += 1
-  return value.slice(start)
+function skipSpaces(value: string, fromIndex: number): string {
+  let offset = fromIndex
+  while (value[offset] === ' ') offset += 1
+  return value.slice(offset)
 }
 
 function hasQueryToken(url: string): boolean {
-  const start = url.indexOf('?')
-  return start >= 0 && url.includes('access_token=', start) && new URLSearchParams(url.slice(start)).has('access_token')
+  const offset = url.indexOf('?')
+  return (
+    offset >= 0 && url.includes('access_token=', offset) && new URLSearchParams(url.slice(offset)).has('access_token')
+  )
 }

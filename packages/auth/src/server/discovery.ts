@@ -8,7 +8,7 @@ import { fetchJson } from './fetch-json.ts'
  *
  * Rejects when there is none, when the server cannot be reached, and when the metadata names another issuer.
  */
-export async function discoverIssuer(issuer: string, fetch: FetchFunction): Promise<JsonObject> {
+export async function discoverIssuerMetadata(issuer: string, fetch: FetchFunction): Promise<JsonObject> {
   const urls = metadataUrls(new URL(issuer))
   for (const url of urls) {
     const metadata = await fetchJson(url, fetch)

@@ -52,42 +52,42 @@ export interface ProofSettings extends DpopOptions {
 /** The signatures of proofs; the metadata and challenges name them. */
 export const proofAlgorithms = asymmetricAlgorithms
 
-const purpose = 'dpop-nonce'
-const windowMs = 60_000
-const nonceMs = 300_000
-const maxLength = 8192
+const noncePurpose = 'dpop-nonce'
+const proofWindowMs = 60_000
+const nonceTtlMs = 300_000
+const maxProofLength = 8192
 
 /** Makes the check of proofs (RFC 9449, section 4.3). */
 export function createProofVerifier(settings: ProofSettings): ProofVerifier {
-  const used = settings.used ?? rememberProofs(settings.now)
+  const usedProofs = settings.used ?? createUsedProofs(settings.now)
   return {
     async verify(context) {
       const proof = readProof(context.request)
-      const claims = await openProof(proof, context.jkt)
-      await checkClaims(claims, context, settings)
+      const claims = await verifyProof(proof, context.jkt)
+      await checkProofClaims(claims, context, settings)
       const nonce = await renewNonce(claims['nonce'], settings)
       if (nonce !== undefined) return nonce
       // Whoever has no good proof can fill no store.
       const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
-      if (!(await used.add(key, '1', 2 * windowMs))) throw invalidProof('The proof was used before')
+      if (!(await usedProofs.add(key, '1', 2 * proofWindowMs))) throw invalidProofError('The proof was used before')
       return undefined
     },
   }
 }
 
-function invalidProof(message: string): TokenError {
+function invalidProofError(message: string): TokenError {
   return new TokenError('invalid_proof', message)
 }
 
 function readProof(request: HttpRequestHead): string {
   const [proof, ...others] = request.headerValues('dpop')
-  if (proof === undefined) throw invalidProof('There is no DPoP header')
-  if (others.length > 0) throw invalidProof('There is more than one DPoP header')
-  if (proof.length > maxLength) throw invalidProof(`The proof is longer than ${maxLength} characters`)
+  if (proof === undefined) throw invalidProofError('There is no DPoP header')
+  if (others.length > 0) throw invalidProofError('There is more than one DPoP header')
+  if (proof.length > maxProofLength) throw invalidProofError(`The proof is longer than ${maxProofLength} characters`)
   return proof
 }
 
-async function openProof(proof: string, jkt: string): Promise<JWTPayload> {
+async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
   try {
     const { jwk } = decodeProtectedHeader(proof)
     // The times are checked apart: a proof has no exp.
@@ -95,24 +95,24 @@ async function openProof(proof: string, jkt: string): Promise<JWTPayload> {
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload
   } catch {
-    throw invalidProof('The proof is no JWT of type dpop+jwt that is signed with the key in it')
+    throw invalidProofError('The proof is no JWT of type dpop+jwt that is signed with the key in it')
   }
-  throw invalidProof('The proof is of another key than the token')
+  throw invalidProofError('The proof is of another key than the token')
 }
 
-async function checkClaims(
+async function checkProofClaims(
   claims: JWTPayload,
   { request, token }: ProofContext,
   settings: ProofSettings,
 ): Promise<void> {
   const { jti, iat, htm, htu, ath } = claims
-  if (typeof jti !== 'string' || jti === '') throw invalidProof('The proof has no jti')
-  if (htm !== request.method) throw invalidProof('The proof is for another method')
+  if (typeof jti !== 'string' || jti === '') throw invalidProofError('The proof has no jti')
+  if (htm !== request.method) throw invalidProofError('The proof is for another method')
   if (withoutQuery(htu) !== withoutQuery(settings.resource))
-    throw invalidProof(`The proof is not for ${settings.resource}`)
-  if (typeof iat !== 'number' || !(Math.abs(settings.now() - iat * 1000) <= windowMs))
-    throw invalidProof('The proof was not made within the last minute')
-  if (ath !== (await sha256(token))) throw invalidProof('The proof is for another token')
+    throw invalidProofError(`The proof is not for ${settings.resource}`)
+  if (typeof iat !== 'number' || !(Math.abs(settings.now() - iat * 1000) <= proofWindowMs))
+    throw invalidProofError('The proof was not made within the last minute')
+  if (ath !== (await sha256(token))) throw invalidProofError('The proof is for another token')
 }
 
 // RFC 9449, section 4.3: without query and fragment, and normalized.
@@ -122,16 +122,18 @@ function withoutQuery(url: unknown): string | undefined {
   return origin + pathname
 }
 
-async function renewNonce(given: unknown, { nonce, now }: ProofSettings): Promise<string | undefined> {
+async function renewNonce(givenNonce: unknown, { nonce, now }: ProofSettings): Promise<string | undefined> {
   if (nonce === undefined) return undefined
-  const madeAt = typeof given === 'string' ? await openNonce(nonce, given) : undefined
+  const madeAt = typeof givenNonce === 'string' ? await openNonce(nonce, givenNonce) : undefined
   const age = madeAt === undefined ? Number.NaN : now() - madeAt
-  return age >= -windowMs && age <= nonceMs ? undefined : nonce.seal({ madeAt: now() }, { purpose })
+  return age >= -proofWindowMs && age <= nonceTtlMs
+    ? undefined
+    : nonce.seal({ madeAt: now() }, { purpose: noncePurpose })
 }
 
-async function openNonce(nonce: NonceCodec, given: string): Promise<number | undefined> {
+async function openNonce(nonce: NonceCodec, givenNonce: string): Promise<number | undefined> {
   try {
-    const value = await nonce.open(given, { purpose })
+    const value = await nonce.open(givenNonce, { purpose: noncePurpose })
     const madeAt = isJsonObject(value) ? value['madeAt'] : undefined
     return typeof madeAt === 'number' ? madeAt : undefined
   } catch {
@@ -139,29 +141,29 @@ async function openNonce(nonce: NonceCodec, given: string): Promise<number | und
   }
 }
 
-const maxRemembered = 100_000
+const maxRememberedProofs = 100_000
 
 /** Remembers proofs in this process, in two halves that take turns; each proof is remembered for its time at least. */
-function rememberProofs(now: () => number): UsedProofs {
-  let current = new Set<string>()
-  let previous = new Set<string>()
-  let rotatesAt = now() + 2 * windowMs
+function createUsedProofs(now: () => number): UsedProofs {
+  let currentKeys = new Set<string>()
+  let previousKeys = new Set<string>()
+  let rotatesAt = now() + 2 * proofWindowMs
   return {
     async add(key) {
       const time = now()
       if (time >= rotatesAt) {
-        previous = time >= rotatesAt + 2 * windowMs ? new Set() : current
-        current = new Set()
-        rotatesAt = time + 2 * windowMs
+        previousKeys = time >= rotatesAt + 2 * proofWindowMs ? new Set() : currentKeys
+        currentKeys = new Set()
+        rotatesAt = time + 2 * proofWindowMs
       }
-      if (current.has(key) || previous.has(key)) return false
+      if (currentKeys.has(key) || previousKeys.has(key)) return false
       // To forget one would be to take it again.
-      if (current.size >= maxRemembered)
+      if (currentKeys.size >= maxRememberedProofs)
         throw new TokenError(
           'issuer_unavailable',
-          `More than ${maxRemembered} proofs came within two minutes: give dpop.used a store`,
+          `More than ${maxRememberedProofs} proofs came within two minutes: give dpop.used a store`,
         )
-      current.add(key)
+      currentKeys.add(key)
       return true
     },
   }

@@ -1,15 +1,15 @@
 import type { JsonObject } from '@x/schema'
-import { boundedFetch, type FetchFunction, parseObject } from '../bounded-fetch.ts'
+import { boundedFetch, type FetchFunction, parseJsonObject } from '../bounded-fetch.ts'
 
-const bounds = { timeoutMs: 5000, maxBytes: 262_144 }
+const fetchBounds = { timeoutMs: 5000, maxBytes: 262_144 }
 
 /** Returns a fetch for what an authorization server says: without redirects, at most 256 KiB and 5 seconds. */
-export function issuerFetch(fetch: FetchFunction): FetchFunction {
-  return (url, request) => boundedFetch(fetch, url, { ...request, ...bounds })
+export function createIssuerFetch(fetch: FetchFunction): FetchFunction {
+  return (url, request) => boundedFetch(fetch, url, { ...request, ...fetchBounds })
 }
 
 /** Reads a JSON object with a GET; undefined when this URL answers anything else. Rejects when there is no answer. */
 export async function fetchJson(url: string, fetch: FetchFunction): Promise<JsonObject | undefined> {
   const response = await fetch(url, { method: 'GET', headers: { Accept: 'application/json' } })
-  return response.status === 200 ? parseObject(await response.text()) : undefined
+  return response.status === 200 ? parseJsonObject(await response.text()) : undefined
 }

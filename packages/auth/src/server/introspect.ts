@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CryptoKey } from 'jose'
 import * as oauth from 'oauth4webapi'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { secureUrl } from '../secure-url.ts'
-import { discoverIssuer } from './discovery.ts'
+import { parseSecureUrl } from '../secure-url.ts'
+import { discoverIssuerMetadata } from './discovery.ts'
 import { TokenError } from './token-error.ts'
 
 /** Options of token introspection (RFC 7662). */
@@ -24,47 +24,48 @@ export interface IntrospectionSource extends IntrospectionOptions {
 }
 
 /** Asks the issuer about a token, and returns what it says of it; rejects with a {@link TokenError}. */
-export type Introspect = (token: string) => Promise<JsonObject>
+export type IntrospectionFunction = (token: string) => Promise<JsonObject>
 
-const maxRunning = 64
-const metadataMs = 600_000
+const maxConcurrentRequests = 64
+const metadataTtlMs = 600_000
 
 /**
  * Makes the introspection of one issuer's tokens. At most 64 questions are under way at once, so that made-up tokens cannot be
  * turned against the issuer.
  */
-export function createIntrospection(source: IntrospectionSource): Introspect {
+export function createIntrospection(source: IntrospectionSource): IntrospectionFunction {
   const authentication = clientAuthentication(source)
-  let running = 0
+  let runningRequests = 0
   let server: { readonly known: Promise<oauth.AuthorizationServer>; readonly at: number } | undefined
-  const serverOf = (): Promise<oauth.AuthorizationServer> => {
-    if (server === undefined || source.now() - server.at >= metadataMs) {
-      const known = authorizationServer(source)
-      server = { known, at: source.now() }
+  const getServer = (): Promise<oauth.AuthorizationServer> => {
+    if (server === undefined || source.now() - server.at >= metadataTtlMs) {
+      const serverPromise = resolveAuthorizationServer(source)
+      server = { known: serverPromise, at: source.now() }
       // The next question looks for it again.
-      known.catch(() => {
+      serverPromise.catch(() => {
         server = undefined
       })
     }
     return server.known
   }
   return async (token) => {
-    if (running >= maxRunning) throw introspectionUnavailable(source, `${running} questions are under way`)
-    running += 1
+    if (runningRequests >= maxConcurrentRequests)
+      throw introspectionUnavailable(source, `${runningRequests} questions are under way`)
+    runningRequests += 1
     try {
-      const answer = await introspectToken(token, { source, authentication, server: await serverOf() })
-      return checkIntrospection(answer, token, source)
+      const introspection = await introspectToken(token, { source, authentication, server: await getServer() })
+      return checkIntrospection(introspection, token, source)
     } catch (error) {
       throw error instanceof TokenError ? error : introspectionUnavailable(source, failureMessage(error))
     } finally {
-      running -= 1
+      runningRequests -= 1
     }
   }
 }
 
 // The cause is left out: a library's error may hold the request, and with it the token.
-function introspectionUnavailable({ issuer }: IntrospectionSource, why: string): TokenError {
-  return new TokenError('issuer_unavailable', `"${issuer}" could not be asked about a token: ${why}`)
+function introspectionUnavailable({ issuer }: IntrospectionSource, reason: string): TokenError {
+  return new TokenError('issuer_unavailable', `"${issuer}" could not be asked about a token: ${reason}`)
 }
 
 function failureMessage(error: unknown): string {
@@ -75,15 +76,15 @@ function clientAuthentication({ client }: IntrospectionOptions): oauth.ClientAut
   return 'secret' in client ? oauth.ClientSecretBasic(client.secret) : oauth.PrivateKeyJwt(client.key)
 }
 
-async function authorizationServer({
+async function resolveAuthorizationServer({
   issuer,
   endpoint,
   fetch,
 }: IntrospectionSource): Promise<oauth.AuthorizationServer> {
-  const url = endpoint ?? (await discoverIssuer(issuer, fetch))['introspection_endpoint']
+  const url = endpoint ?? (await discoverIssuerMetadata(issuer, fetch))['introspection_endpoint']
   if (typeof url !== 'string')
     throw new Error('its metadata has no introspection_endpoint: give introspection.endpoint in issuers')
-  return { issuer, introspection_endpoint: secureUrl('introspection_endpoint', url).href }
+  return { issuer, introspection_endpoint: parseSecureUrl('introspection_endpoint', url).href }
 }
 
 interface IntrospectionRequest {
@@ -107,11 +108,11 @@ async function introspectToken(
 
 // Introspection says that its issuer made the token; for whom it was made is still ours to check.
 function checkIntrospection(
-  answer: oauth.IntrospectionResponse,
+  introspection: oauth.IntrospectionResponse,
   token: string,
   source: IntrospectionSource,
 ): JsonObject {
-  const { active, aud, iss, exp, nbf } = answer
+  const { active, aud, iss, exp, nbf } = introspection
   if (!active) throw new TokenError('inactive', 'The issuer says that the token is not active')
   if (!isForAudience(aud, source.audience))
     throw new TokenError('wrong_audience', 'The token was made for another resource')
@@ -123,12 +124,12 @@ function checkIntrospection(
   if (nbf !== undefined && nbf * 1000 - source.clockToleranceMs > now)
     throw new TokenError('not_yet_valid', 'The token is not valid yet')
   // Some servers repeat what they were asked.
-  const claims = Object.entries(answer).filter(([name, value]) => name !== 'active' && value !== token)
-  const copy: unknown = Object.fromEntries(claims)
-  return isJsonObject(copy) ? copy : {}
+  const claims = Object.entries(introspection).filter(([name, value]) => name !== 'active' && value !== token)
+  const claimsObject: unknown = Object.fromEntries(claims)
+  return isJsonObject(claimsObject) ? claimsObject : {}
 }
 
 function isForAudience(aud: string | readonly string[] | undefined, audience: readonly string[]): boolean {
-  const named = typeof aud === 'string' ? [aud] : (aud ?? [])
-  return named.some((name) => audience.includes(name))
+  const tokenAudience = typeof aud === 'string' ? [aud] : (aud ?? [])
+  return tokenAudience.some((name) => audience.includes(name))
 }

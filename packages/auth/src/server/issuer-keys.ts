@@ -1,8 +1,8 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { secureUrl } from '../secure-url.ts'
+import { parseSecureUrl } from '../secure-url.ts'
 import { fetchJson } from './fetch-json.ts'
-import { discoverIssuer } from './discovery.ts'
+import { discoverIssuerMetadata } from './discovery.ts'
 import { TokenError } from './token-error.ts'
 
 /** Location of an issuer's keys, and the means to fetch them. */
@@ -22,9 +22,9 @@ export type FindKeys = (header: JWTHeaderParameters) => Promise<readonly CryptoK
 
 type KeySet = ReturnType<typeof createLocalJWKSet>
 
-const freshMs = 600_000
-const usableMs = 86_400_000
-const pauseMs = 30_000
+const refreshAfterMs = 600_000
+const maxKeyAgeMs = 86_400_000
+const minRefreshIntervalMs = 30_000
 const maxCandidates = 8
 
 /**
@@ -35,13 +35,13 @@ export function createIssuerKeys(source: KeySource): FindKeys {
   let keys: { readonly find: KeySet; readonly fetchedAt: number } | undefined
   let failedAt: number | undefined
   let searchedAt: number | undefined
-  let flight: Promise<void> | undefined
+  let pendingRefresh: Promise<void> | undefined
 
-  const refresh = (): Promise<void> => {
-    flight ??= fetchKeys(source)
+  const refreshKeys = (): Promise<void> => {
+    pendingRefresh ??= fetchKeys(source)
       .then(
-        (find) => {
-          keys = { find, fetchedAt: source.now() }
+        (keySet) => {
+          keys = { find: keySet, fetchedAt: source.now() }
           failedAt = undefined
         },
         (error: unknown) => {
@@ -52,52 +52,55 @@ export function createIssuerKeys(source: KeySource): FindKeys {
         },
       )
       .finally(() => {
-        flight = undefined
+        pendingRefresh = undefined
       })
-    return flight
+    return pendingRefresh
   }
 
-  const isPast = (time: number | undefined, ms: number) => time === undefined || source.now() - time >= ms
-  const current = async (): Promise<KeySet> => {
-    const isStale = keys === undefined || isPast(keys.fetchedAt, freshMs)
-    if (isStale && isPast(failedAt, pauseMs)) await refresh()
-    if (keys === undefined || isPast(keys.fetchedAt, usableMs)) throw keysUnavailable(source)
+  const hasElapsed = (time: number | undefined, ms: number) => time === undefined || source.now() - time >= ms
+  const loadKeySet = async (): Promise<KeySet> => {
+    const isStale = keys === undefined || hasElapsed(keys.fetchedAt, refreshAfterMs)
+    if (isStale && hasElapsed(failedAt, minRefreshIntervalMs)) await refreshKeys()
+    if (keys === undefined || hasElapsed(keys.fetchedAt, maxKeyAgeMs)) throw keysUnavailableError(source)
     return keys.find
   }
 
   return async (header) => {
-    const known = await matchingKeys(await current(), header)
-    if (known !== undefined && known.length > 0) return known
+    const knownKeys = await findMatchingKeys(await loadKeySet(), header)
+    if (knownKeys !== undefined && knownKeys.length > 0) return knownKeys
     // The issuer may have made a new key since. Tokens with keys that nobody has must not become as many requests.
-    if (isPast(searchedAt, pauseMs)) {
+    if (hasElapsed(searchedAt, minRefreshIntervalMs)) {
       searchedAt = source.now()
-      await refresh()
-    } else if (flight !== undefined) await flight
-    const found = await matchingKeys(await current(), header)
-    if (found === undefined) throw keysUnavailable(source)
-    if (found.length > 0) return found
-    if (failedAt !== undefined) throw keysUnavailable(source)
+      await refreshKeys()
+    } else if (pendingRefresh !== undefined) await pendingRefresh
+    const foundKeys = await findMatchingKeys(await loadKeySet(), header)
+    if (foundKeys === undefined) throw keysUnavailableError(source)
+    if (foundKeys.length > 0) return foundKeys
+    if (failedAt !== undefined) throw keysUnavailableError(source)
     throw new TokenError('unknown_key', `The issuer "${source.issuer}" has no key that fits the token's header`)
   }
 }
 
-function keysUnavailable({ issuer }: KeySource): TokenError {
+function keysUnavailableError({ issuer }: KeySource): TokenError {
   return new TokenError('issuer_unavailable', `The keys of "${issuer}" cannot be used at present`)
 }
 
 async function fetchKeys({ issuer, jwksUri, fetch }: KeySource): Promise<KeySet> {
-  const url = jwksUri ?? (await discoverIssuer(issuer, fetch))['jwks_uri']
+  const url = jwksUri ?? (await discoverIssuerMetadata(issuer, fetch))['jwks_uri']
   if (typeof url !== 'string') throw new Error(`The metadata of "${issuer}" has no jwks_uri: give jwksUri in issuers`)
-  const set = await fetchJson(secureUrl('jwks_uri', url).href, fetch)
-  if (set === undefined) throw new Error(`There is no key set at ${url}`)
+  const keySetJson = await fetchJson(parseSecureUrl('jwks_uri', url).href, fetch)
+  if (keySetJson === undefined) throw new Error(`There is no key set at ${url}`)
   // jose checks the set as a whole here, and each key when it is first used.
-  return createLocalJWKSet(set as unknown as Parameters<typeof createLocalJWKSet>[0])
+  return createLocalJWKSet(keySetJson as unknown as Parameters<typeof createLocalJWKSet>[0])
 }
 
 // Undefined when there is a key that fits and is no usable one, which is its issuer's fault.
-async function matchingKeys(find: KeySet, header: JWTHeaderParameters): Promise<readonly CryptoKey[] | undefined> {
+async function findMatchingKeys(
+  keySet: KeySet,
+  header: JWTHeaderParameters,
+): Promise<readonly CryptoKey[] | undefined> {
   try {
-    return [await find(header)]
+    return [await keySet(header)]
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return []
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) return undefined

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { secureUrl } from '../secure-url.ts'
-import { issuerFetch } from './fetch-json.ts'
+import { parseSecureUrl } from '../secure-url.ts'
+import { createIssuerFetch } from './fetch-json.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { TokenError } from './token-error.ts'
@@ -41,7 +41,7 @@ export interface IssuerSettings {
   readonly onError: (error: unknown) => void
 }
 
-const introspectedMs = 30_000
+const introspectionCacheMs = 30_000
 
 /**
  * Makes a function that finds the issuer of a token by what the token says, unverified, of itself.
@@ -49,23 +49,24 @@ const introspectedMs = 30_000
  * Throws a TypeError for issuers that make no sense.
  */
 export function compileIssuers(
-  given: readonly (string | IssuerOptions)[],
+  issuerEntries: readonly (string | IssuerOptions)[],
   settings: IssuerSettings,
 ): (token: string) => Issuer {
-  const all = given.map((one) => (typeof one === 'string' ? { issuer: one } : one))
-  if (all.length === 0) throw new TypeError('issuers is empty: give the identifier of an authorization server')
-  const asked = all.filter(({ introspection }) => introspection !== undefined)
-  if (asked.length > 1) throw new TypeError('Two issuers have introspection: nothing tells whose an opaque token is')
-  const issuers = new Map(all.map((options) => [options.issuer, compileIssuer(options, settings)]))
-  if (issuers.size < all.length) throw new TypeError('issuers has the same issuer twice')
-  const opaque = issuers.get(asked[0]?.issuer ?? '')
-  return (token) => issuerOf(token, issuers, opaque)
+  const allEntries = issuerEntries.map((entry) => (typeof entry === 'string' ? { issuer: entry } : entry))
+  if (allEntries.length === 0) throw new TypeError('issuers is empty: give the identifier of an authorization server')
+  const introspectingIssuers = allEntries.filter(({ introspection }) => introspection !== undefined)
+  if (introspectingIssuers.length > 1)
+    throw new TypeError('Two issuers have introspection: nothing tells whose an opaque token is')
+  const issuers = new Map(allEntries.map((options) => [options.issuer, compileIssuer(options, settings)]))
+  if (issuers.size < allEntries.length) throw new TypeError('issuers has the same issuer twice')
+  const opaqueTokenIssuer = issuers.get(introspectingIssuers[0]?.issuer ?? '')
+  return (token) => issuerOf(token, issuers, opaqueTokenIssuer)
 }
 
-function issuerOf(token: string, issuers: ReadonlyMap<string, Issuer>, opaque: Issuer | undefined): Issuer {
-  const iss = claimedIssuer(token)
+function issuerOf(token: string, issuers: ReadonlyMap<string, Issuer>, opaqueTokenIssuer: Issuer | undefined): Issuer {
+  const iss = readClaimedIssuer(token)
   if (iss === undefined) {
-    if (opaque !== undefined) return opaque
+    if (opaqueTokenIssuer !== undefined) return opaqueTokenIssuer
     throw new TokenError('malformed', 'The token is no JWT with an issuer, and no issuer has introspection')
   }
   const issuer = issuers.get(iss)
@@ -76,7 +77,7 @@ function issuerOf(token: string, issuers: ReadonlyMap<string, Issuer>, opaque: I
   )
 }
 
-function claimedIssuer(token: string): string | undefined {
+function readClaimedIssuer(token: string): string | undefined {
   try {
     const { iss } = decodeJwt(token)
     return typeof iss === 'string' ? iss : undefined
@@ -87,25 +88,26 @@ function claimedIssuer(token: string): string | undefined {
 
 function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer {
   const { issuer, introspection } = options
-  secureUrl('issuer', issuer)
+  parseSecureUrl('issuer', issuer)
   const audience = issuerAudience(options, settings)
   const { now, onError, clockToleranceMs, cacheMs } = settings
-  const fetch = issuerFetch(settings.fetch)
+  const fetch = createIssuerFetch(settings.fetch)
   if (introspection !== undefined) {
-    if (introspection.endpoint !== undefined) secureUrl('introspection.endpoint', introspection.endpoint)
-    const verify = createIntrospection({ ...introspection, issuer, audience, fetch, now, clockToleranceMs })
-    return { issuer, cacheMs: Math.min(cacheMs, introspectedMs), verify }
+    if (introspection.endpoint !== undefined) parseSecureUrl('introspection.endpoint', introspection.endpoint)
+    const introspect = createIntrospection({ ...introspection, issuer, audience, fetch, now, clockToleranceMs })
+    return { issuer, cacheMs: Math.min(cacheMs, introspectionCacheMs), verify: introspect }
   }
   const { jwksUri } = options
-  if (jwksUri !== undefined) secureUrl('jwksUri', jwksUri)
+  if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
   const findKeys = createIssuerKeys({ issuer, jwksUri, fetch, now, onError })
-  const rules = { issuer, audience, algorithms: algorithmsOf(options), findKeys, clockToleranceMs, now }
-  return { issuer, cacheMs: cacheMs, verify: (token) => verifyJwt(token, rules) }
+  const jwtRules = { issuer, audience, algorithms: algorithmsOf(options), findKeys, clockToleranceMs, now }
+  return { issuer, cacheMs: cacheMs, verify: (token) => verifyJwt(token, jwtRules) }
 }
 
 function issuerAudience({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
-  const all = typeof audience === 'string' ? [audience] : (audience ?? [resource])
-  if (all.length > 0 && all.every((name) => typeof name === 'string' && name !== '')) return [...all]
+  const allEntries = typeof audience === 'string' ? [audience] : (audience ?? [resource])
+  if (allEntries.length > 0 && allEntries.every((name) => typeof name === 'string' && name !== ''))
+    return [...allEntries]
   throw new TypeError(`The audience of "${issuer}" is empty: a server takes no tokens that were made for others`)
 }
 

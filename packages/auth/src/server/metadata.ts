@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import { secureUrl } from '../secure-url.ts'
+import { parseSecureUrl } from '../secure-url.ts'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from './scopes.ts'
 
@@ -18,7 +18,7 @@ export interface ResourceDescription {
   readonly certificates: boolean
 }
 
-const wellKnown = '/.well-known/oauth-protected-resource'
+const wellKnownPath = '/.well-known/oauth-protected-resource'
 
 /**
  * Returns the URI of the endpoint as clients are to write it: scheme and host in lower case, no slash after a bare host
@@ -27,7 +27,7 @@ const wellKnown = '/.well-known/oauth-protected-resource'
  * @throws TypeError for one with a fragment, or with a slash at the end of its path; or neither https nor on this machine.
  */
 export function canonicalResource(resource: string): string {
-  const { hash, pathname, search, origin } = secureUrl('resource', resource)
+  const { hash, pathname, search, origin } = parseSecureUrl('resource', resource)
   if (hash !== '' || resource.includes('#'))
     throw new TypeError(`resource is "${resource}": leave the fragment out (RFC 8707, section 2)`)
   if (pathname === '/') return origin + search
@@ -43,7 +43,7 @@ export function metadataUrl(resource: string): string {
 
 function metadataPath(resource: string): string {
   const { pathname } = new URL(resource)
-  return pathname === '/' ? wellKnown : wellKnown + pathname
+  return pathname === '/' ? wellKnownPath : wellKnownPath + pathname
 }
 
 /** Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root. */
@@ -61,5 +61,5 @@ export function metadataDocuments(description: ResourceDescription): Readonly<Re
       ...(certificates && { tls_client_certificate_bound_access_tokens: true }),
     },
   }
-  return { [metadataPath(resource)]: document, [wellKnown]: document }
+  return { [metadataPath(resource)]: document, [wellKnownPath]: document }
 }

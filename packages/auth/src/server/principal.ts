@@ -28,9 +28,9 @@ function firstText(...values: readonly (JsonValue | undefined)[]): string | unde
 }
 
 function scopesOf({ scope, scp }: JsonObject): readonly string[] {
-  const given = scope ?? scp
-  if (typeof given === 'string') return given.split(' ').filter((name) => name !== '')
-  return Array.isArray(given) ? given.filter((name): name is string => typeof name === 'string') : []
+  const scopeClaim = scope ?? scp
+  if (typeof scopeClaim === 'string') return scopeClaim.split(' ').filter((name) => name !== '')
+  return Array.isArray(scopeClaim) ? scopeClaim.filter((name): name is string => typeof name === 'string') : []
 }
 
 /** A copy that nobody can change: one principal serves many calls. */

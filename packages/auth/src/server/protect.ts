@@ -1,6 +1,6 @@
 import { type ErrorListener, errorListener, isJsonObject, type WireError } from '@x/schema'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
-import { authenticate, type AuthenticationState, type Identity, mainChallenges } from './authenticate.ts'
+import { authenticate, type AuthenticationState, type Identity, defaultChallenges } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges, type HttpErrorResponse } from './challenge.ts'
 import type { HttpRequestHead } from './credentials.ts'
@@ -8,7 +8,7 @@ import { createProofVerifier, type DpopOptions } from './dpop.ts'
 import { compileIssuers, type IssuerOptions } from './issuers.ts'
 import { canonicalResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
 import { standardPrincipal, type ToPrincipal } from './principal.ts'
-import { checkScopes, compileImplied, type ImpliedScopes, type Scopes } from './scopes.ts'
+import { checkScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
 import { createTokenCache } from './token-cache.ts'
 
 /** Tokens and requests that a server accepts. */
@@ -66,8 +66,8 @@ export interface Protection {
 }
 
 const cacheSize = 1000
-const fiveMinutes = 300_000
-const fiveSeconds = 5000
+const fiveMinutesMs = 300_000
+const fiveSecondsMs = 5000
 
 /**
  * Protects a server by OAuth access tokens (basic/authorization): each is verified whole, and a request without a good one gets
@@ -82,22 +82,22 @@ const fiveSeconds = 5000
 export function protect(options: ProtectOptions): Protection {
   const resource = canonicalResource(options.resource)
   const scopes = checkScopes('scopes', options.scopes ?? [])
-  const supported = checkScopes(
+  const supportedScopes = checkScopes(
     'supported',
     (options.supported ?? scopes).filter((scope) => scope !== 'offline_access'),
   )
   const state = createAuthenticationState(options, resource, scopes)
-  const description = {
+  const resourceDescription = {
     resource,
-    issuers: options.issuers.map((one) => (typeof one === 'string' ? one : one.issuer)),
-    scopes: supported,
+    issuers: options.issuers.map((entry) => (typeof entry === 'string' ? entry : entry.issuer)),
+    scopes: supportedScopes,
     name: options.name,
     dpop: dpopMode(options),
     certificates: options.certificateOf !== undefined,
   }
   return {
     authenticate: (request) => authenticate(request, state),
-    documents: metadataDocuments(description),
+    documents: metadataDocuments(resourceDescription),
     toHttpError: (error) => toHttpError(error, state),
   }
 }
@@ -118,16 +118,16 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
     now,
     onError,
     fetch,
-    clockToleranceMs: checkedDuration('clockToleranceMs', options.clockToleranceMs ?? fiveSeconds),
-    cacheMs: checkedDuration('cacheMs', options.cacheMs ?? fiveMinutes),
+    clockToleranceMs: checkDuration('clockToleranceMs', options.clockToleranceMs ?? fiveSecondsMs),
+    cacheMs: checkDuration('cacheMs', options.cacheMs ?? fiveMinutesMs),
   }
-  const proofs = { ...(typeof options.dpop === 'object' && options.dpop), resource, now }
+  const proofSettings = { ...(typeof options.dpop === 'object' && options.dpop), resource, now }
   return {
     challenges: {
       bearer: createChallenges(challengeSettings, 'bearer'),
       dpop: createChallenges(challengeSettings, 'dpop'),
     },
-    proofs: dpop === undefined ? undefined : createProofVerifier(proofs),
+    proofs: dpop === undefined ? undefined : createProofVerifier(proofSettings),
     proofRequired: dpop === 'required',
     certificateOf: options.certificateOf,
     scopes,
@@ -137,18 +137,18 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
     issuerOf: compileIssuers(options.issuers, settings),
     verified: createTokenCache(cacheSize),
     running: new Map(),
-    implies: compileImplied(options.implies),
+    implies: compileImpliedScopes(options.implies),
   }
 }
 
-function checkedDuration(name: string, value: number): number {
-  if (value >= 0 && value <= fiveMinutes) return value
-  throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${fiveMinutes}`)
+function checkDuration(name: string, value: number): number {
+  if (value >= 0 && value <= fiveMinutesMs) return value
+  throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${fiveMinutesMs}`)
 }
 
 // The scopes of every request are part of what this one needs: a client that asks for the challenge's scopes alone keeps them.
 function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
-  const needed = data['scopes'].filter((scope) => typeof scope === 'string')
-  return mainChallenges(state).insufficient([...new Set([...state.scopes, ...needed])])
+  const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')
+  return defaultChallenges(state).insufficient([...new Set([...state.scopes, ...neededScopes])])
 }

@@ -11,7 +11,7 @@ import {
   type ServerExtension,
   transportKey,
 } from '@x/schema'
-import { checkScopes, compileImplied, expandScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
+import { checkScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
 
 /** Decides by the request itself. `params` are as the client sent them: nothing has checked them. */
 export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes
@@ -44,18 +44,18 @@ export function requireScopes(
   rules: ScopeRules,
   options: RequireScopesOptions = {},
 ): ServerExtension<'scopes', undefined> {
-  const compiled = new Map(Object.entries(rules).map(([method, rule]) => [method, compileRule(method, rule)]))
-  const implies = compileImplied(options.implies)
+  const compiledRules = new Map(Object.entries(rules).map(([method, rule]) => [method, compileRule(method, rule)]))
+  const implies = compileImpliedScopes(options.implies)
   return {
     side: 'server',
     name: 'scopes',
     identifier: 'x.auth/scopes',
     needsPrincipal: true,
     middleware: (next) => async (request, call) => {
-      const needed = compiled.get(request.method)?.(request.params ?? {}, call.principal) ?? []
-      if (needed.length === 0 || isTrusted(call, options)) return next(request, call)
-      if (isGranted(call.principal, needed, implies)) return next(request, call)
-      return errorResponse(request.id, missingScopes(needed))
+      const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
+      if (neededScopes.length === 0 || isTrustedCall(call, options)) return next(request, call)
+      if (hasGrantedScopes(call.principal, neededScopes, implies)) return next(request, call)
+      return errorResponse(request.id, missingScopesError(neededScopes))
     },
   }
 }
@@ -67,58 +67,67 @@ export function requireScopes(
  * @throws McpError with all the scopes, when the caller lacks one of them or is nobody in particular.
  */
 export function needScopes(ctx: { readonly principal: Principal | undefined }, ...scopes: readonly string[]): void {
-  const needed = checkScopes('needScopes', scopes)
-  if (needed.length > 0 && !isGranted(ctx.principal, needed, new Map())) throw missingScopes(needed)
+  const neededScopes = checkScopes('needScopes', scopes)
+  if (neededScopes.length > 0 && !hasGrantedScopes(ctx.principal, neededScopes, new Map()))
+    throw missingScopesError(neededScopes)
 }
 
-function isGranted(principal: Principal | undefined, needed: Scopes, implies: ReadonlyMap<string, Scopes>): boolean {
+function hasGrantedScopes(
+  principal: Principal | undefined,
+  neededScopes: Scopes,
+  implies: ReadonlyMap<string, Scopes>,
+): boolean {
   if (principal === undefined) return false
-  const granted = expandScopes(principal.scopes ?? [], implies)
-  return needed.every((scope) => granted.includes(scope))
+  const grantedScopes = expandScopes(principal.scopes ?? [], implies)
+  return neededScopes.every((scope) => grantedScopes.includes(scope))
 }
 
-function isTrusted(call: Call, { stdio }: RequireScopesOptions): boolean {
+function isTrustedCall(call: Call, { stdio }: RequireScopesOptions): boolean {
   return stdio === 'trusted' && call.principal === undefined && call.context.get(transportKey) === 'stdio'
 }
 
-function missingScopes(scopes: Scopes): McpError {
+function missingScopesError(scopes: Scopes): McpError {
   return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
     data: { reason: 'insufficient_scope', scopes: [...scopes] },
   })
 }
 
 function compileRule(method: string, rule: ScopeRules[string]): ScopesOf {
-  checkMethod(method)
+  checkMethodName(method)
   if (typeof rule === 'function')
     return (params, principal) => checkScopes(`The rule of ${method}`, rule(params, principal))
   if (Array.isArray(rule)) {
     const scopes = checkScopes(`The rule of ${method}`, rule)
     return () => scopes
   }
-  return compileNames(method, rule)
+  return compileNameRule(method, rule)
 }
 
-function compileNames(method: string, rule: ScopeRules[string]): ScopesOf {
-  const field = methodRow(method)?.named
-  if (field === undefined)
+function compileNameRule(method: string, rule: ScopeRules[string]): ScopesOf {
+  const nameField = methodRow(method)?.named
+  if (nameField === undefined)
     throw new TypeError(`Requests of ${method} are about no name or URI: give an array of scopes, or a function`)
   if (!isJsonObject(rule)) throw new TypeError(`The rule of ${method} has to be an array, an object or a function`)
   const names = Object.entries(rule).map(([name, scopes]): [string, Scopes] => [
     name,
     checkScopes(`The rule of ${method} for "${name}"`, scopes),
   ])
-  const byName = new Map(names)
-  const others = byName.get('*') ?? []
+  const scopesByName = new Map(names)
+  const otherScopes = scopesByName.get('*') ?? []
   return (params) => {
-    const name = params[field]
-    return (typeof name === 'string' ? byName.get(name) : undefined) ?? others
+    const name = params[nameField]
+    return (typeof name === 'string' ? scopesByName.get(name) : undefined) ?? otherScopes
   }
 }
 
 // A misspelt rule protects nothing. Methods of extensions are in families of their own.
-function checkMethod(method: string): void {
-  const family = method.slice(0, method.indexOf('/') + 1)
-  const known = Object.keys(methods)
-  if (known.includes(method) || !(family === '' || known.some((name) => name.startsWith(family)))) return
-  throw new TypeError(`There is no method ${JSON.stringify(method)}: write one of ${known.join(', ')}`)
+function checkMethodName(method: string): void {
+  const methodPrefix = method.slice(0, method.indexOf('/') + 1)
+  const knownMethods = Object.keys(methods)
+  if (
+    knownMethods.includes(method) ||
+    !(methodPrefix === '' || knownMethods.some((name) => name.startsWith(methodPrefix)))
+  )
+    return
+  throw new TypeError(`There is no method ${JSON.stringify(method)}: write one of ${knownMethods.join(', ')}`)
 }

@@ -11,15 +11,15 @@ export type ImpliedScopes = Readonly<Record<string, Scopes>>
  *
  * @throws TypeError for one that is malformed; `where` says whose it was.
  */
-export function checkScopes(where: string, scopes: unknown): Scopes {
-  if (!Array.isArray(scopes)) throw new TypeError(`${where} has to be an array of scopes`)
+export function checkScopes(label: string, scopes: unknown): Scopes {
+  if (!Array.isArray(scopes)) throw new TypeError(`${label} has to be an array of scopes`)
   for (const scope of scopes) {
     if (typeof scope !== 'string' || !isScope(scope))
       throw new TypeError(
-        `${where} has the scope ${JSON.stringify(scope)}: write visible ASCII without quotes, backslashes and spaces`,
+        `${label} has the scope ${JSON.stringify(scope)}: write visible ASCII without quotes, backslashes and spaces`,
       )
     // basic/authorization/index, refresh tokens: a client asks for it, and no resource needs it.
-    if (scope === 'offline_access') throw new TypeError(`${where} has offline_access, which is no scope of a resource`)
+    if (scope === 'offline_access') throw new TypeError(`${label} has offline_access, which is no scope of a resource`)
   }
   return scopes
 }
@@ -27,13 +27,13 @@ export function checkScopes(where: string, scopes: unknown): Scopes {
 /** Adds the scopes that the given ones include, in any number of steps (basic/authorization/index: scope hierarchies). */
 export function expandScopes(scopes: Scopes, implies: ReadonlyMap<string, Scopes>): Scopes {
   if (implies.size === 0) return scopes
-  const all = new Set(scopes)
+  const allScopes = new Set(scopes)
   // A set is walked to what is added meanwhile, and each scope once, so a circle ends.
-  for (const scope of all) for (const implied of implies.get(scope) ?? []) all.add(implied)
-  return [...all]
+  for (const scope of allScopes) for (const impliedScope of implies.get(scope) ?? []) allScopes.add(impliedScope)
+  return [...allScopes]
 }
 
 /** Makes a table of what users give. Throws a TypeError for scopes that are malformed. */
-export function compileImplied(implies: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
+export function compileImpliedScopes(implies: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
   return new Map(Object.entries(implies).map(([scope, others]) => [scope, checkScopes(`implies["${scope}"]`, others)]))
 }

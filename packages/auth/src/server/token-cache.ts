@@ -2,7 +2,7 @@
 export interface TokenCache<T> {
   /** Returns the kept verdict, unless its time is over. */
   get(digest: string, now: number): T | undefined
-  set(digest: string, value: T, until: number): void
+  set(digest: string, value: T, expiresAt: number): void
 }
 
 interface CachedEntry<T> {
@@ -15,28 +15,28 @@ interface CachedEntry<T> {
  * dropped; so what is in use stays, and a read costs one look at a map.
  */
 export function createTokenCache<T>(size: number): TokenCache<T> {
-  let current = new Map<string, CachedEntry<T>>()
-  let previous = new Map<string, CachedEntry<T>>()
-  const add = (digest: string, cached: CachedEntry<T>): void => {
-    if (current.size >= size / 2) {
-      previous = current
-      current = new Map()
+  let currentEntries = new Map<string, CachedEntry<T>>()
+  let previousEntries = new Map<string, CachedEntry<T>>()
+  const addEntry = (digest: string, entry: CachedEntry<T>): void => {
+    if (currentEntries.size >= size / 2) {
+      previousEntries = currentEntries
+      currentEntries = new Map()
     }
-    current.set(digest, cached)
+    currentEntries.set(digest, entry)
   }
   return {
     get(digest, now) {
-      const recent = current.get(digest)
-      const cached = recent ?? previous.get(digest)
-      if (cached === undefined) return undefined
-      if (cached.until <= now) {
-        current.delete(digest)
-        previous.delete(digest)
+      const recentEntry = currentEntries.get(digest)
+      const entry = recentEntry ?? previousEntries.get(digest)
+      if (entry === undefined) return undefined
+      if (entry.until <= now) {
+        currentEntries.delete(digest)
+        previousEntries.delete(digest)
         return undefined
       }
-      if (recent === undefined) add(digest, cached)
-      return cached.value
+      if (recentEntry === undefined) addEntry(digest, entry)
+      return entry.value
     },
-    set: (digest, value, until) => add(digest, { value, until }),
+    set: (digest, value, expiresAt) => addEntry(digest, { value, until: expiresAt }),
   }
 }

@@ -31,7 +31,7 @@ const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'ap
  * Rejects with a {@link TokenError}.
  */
 export async function verifyJwt(token: string, rules: JwtRules): Promise<JsonObject> {
-  const header = readHeader(token)
+  const header = readTokenHeader(token)
   if (!rules.algorithms.includes(header.alg))
     throw new TokenError(
       'unsupported_algorithm',
@@ -41,10 +41,10 @@ export async function verifyJwt(token: string, rules: JwtRules): Promise<JsonObj
   if (!accessTokenTypes.has(type))
     throw new TokenError('unsupported_type', `The token is of type ${quoteClaim(header.typ)}, and no access token`)
   const keys = await rules.findKeys(header)
-  return verifyWith(keys, token, rules)
+  return verifyWithKeys(keys, token, rules)
 }
 
-function readHeader(token: string): ReturnType<typeof decodeProtectedHeader> & { alg: string } {
+function readTokenHeader(token: string): ReturnType<typeof decodeProtectedHeader> & { alg: string } {
   try {
     const header = decodeProtectedHeader(token)
     return { ...header, alg: String(header.alg) }
@@ -53,7 +53,7 @@ function readHeader(token: string): ReturnType<typeof decodeProtectedHeader> & {
   }
 }
 
-async function verifyWith(keys: readonly CryptoKey[], token: string, rules: JwtRules): Promise<JsonObject> {
+async function verifyWithKeys(keys: readonly CryptoKey[], token: string, rules: JwtRules): Promise<JsonObject> {
   const options: JWTVerifyOptions = {
     algorithms: [...rules.algorithms],
     issuer: rules.issuer,
@@ -81,7 +81,7 @@ function claimsOf(payload: unknown): JsonObject {
   throw new TokenError('malformed', 'The claims of the token are no JSON object')
 }
 
-const codes: Readonly<Record<string, TokenErrorCode>> = {
+const tokenErrorCodes: Readonly<Record<string, TokenErrorCode>> = {
   ERR_JWT_EXPIRED: 'expired',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'invalid_signature',
   ERR_JOSE_ALG_NOT_ALLOWED: 'unsupported_algorithm',
@@ -91,13 +91,14 @@ const codes: Readonly<Record<string, TokenErrorCode>> = {
 function toTokenError(error: unknown): TokenError {
   if (!(error instanceof errors.JOSEError))
     return new TokenError('malformed', 'The token cannot be verified', { cause: error })
-  const known = Object.hasOwn(codes, error.code) ? codes[error.code] : undefined
-  if (known !== undefined) return new TokenError(known, error.message)
-  if (error instanceof errors.JWTClaimValidationFailed) return new TokenError(claimCode(error.claim), error.message)
+  const knownCode = Object.hasOwn(tokenErrorCodes, error.code) ? tokenErrorCodes[error.code] : undefined
+  if (knownCode !== undefined) return new TokenError(knownCode, error.message)
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return new TokenError(claimErrorCode(error.claim), error.message)
   return new TokenError('malformed', error.message)
 }
 
-function claimCode(claim: string): TokenErrorCode {
+function claimErrorCode(claim: string): TokenErrorCode {
   if (claim === 'aud') return 'wrong_audience'
   return claim === 'nbf' ? 'not_yet_valid' : 'invalid_claim'
 }

@@ -11,7 +11,7 @@ export interface CacheKey {
 export type CacheVisitor = (key: CacheKey) => void
 
 /** Returns true when a result is stale for good. */
-export type StaleEntries = (key: CacheKey) => boolean
+export type StaleKeyPredicate = (key: CacheKey) => boolean
 
 /** A request whose result may be stored. */
 export interface PendingRead {
@@ -26,7 +26,7 @@ export interface CachePartition {
   find(key: CacheKey): CacheEntry | undefined
   begin(key: CacheKey): PendingRead
   /** Removes stale results; results that are being requested at this moment are not stored. */
-  forget(isStale: StaleEntries): void
+  forget(isStale: StaleKeyPredicate): void
   /** Visits the results that are stored now. */
   each(visit: CacheVisitor): void
   /** Visits each result that is stored from now on, until the returned function is called. */
@@ -37,29 +37,29 @@ export interface CachePartition {
 export function openPartition(store: CacheStore, partition: string): CachePartition {
   const visitors = new Set<CacheVisitor>()
   const pendingReads = new Map<PendingRead, CacheKey>()
-  const textOf = ({ method, params }: CacheKey): string => JSON.stringify([partition, method, params])
+  const storeKeyOf = ({ method, params }: CacheKey): string => JSON.stringify([partition, method, params])
   const keys = function* (): Generator<CacheKey & { readonly text: string }> {
     for (const text of store.keys()) {
-      const [owner, method, params] = partsOf(text)
+      const [owner, method, params] = parseStoreKey(text)
       if (owner === partition) yield { text, method, params }
     }
   }
   return {
-    find: (key) => store.get(textOf(key)),
+    find: (key) => store.get(storeKeyOf(key)),
     begin: (key) => {
-      const one: PendingRead = {
+      const pendingRead: PendingRead = {
         store: (entry) => {
           // A request whose result became stale while it ran no longer counts as running.
-          if (!pendingReads.delete(one)) return
-          store.set(textOf(key), entry)
+          if (!pendingReads.delete(pendingRead)) return
+          store.set(storeKeyOf(key), entry)
           for (const visit of visitors) visit(key)
         },
         end: (isReplaced = false) => {
-          if (pendingReads.delete(one) && isReplaced) store.delete(textOf(key))
+          if (pendingReads.delete(pendingRead) && isReplaced) store.delete(storeKeyOf(key))
         },
       }
-      pendingReads.set(one, key)
-      return one
+      pendingReads.set(pendingRead, key)
+      return pendingRead
     },
     forget: (isStale) => {
       for (const [one, key] of pendingReads) if (isStale(key)) pendingReads.delete(one)
@@ -84,8 +84,8 @@ export const emptyPartition: CachePartition = {
   onStored: () => () => {},
 }
 
-function partsOf(text: string): [string, string, JsonObject] {
-  const parts: unknown = JSON.parse(text)
-  const [owner, method, params] = Array.isArray(parts) ? parts : []
+function parseStoreKey(text: string): [string, string, JsonObject] {
+  const parsedKey: unknown = JSON.parse(text)
+  const [owner, method, params] = Array.isArray(parsedKey) ? parsedKey : []
   return [String(owner), String(method), isJsonObject(params) ? params : {}]
 }

@@ -14,7 +14,7 @@ import type { ReadOptions } from '../request/call-options.ts'
 import { type CachePartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import { type InputRequired, isRequiredInput } from '../request/input-required.ts'
-import { staleByNotification } from '../subscriptions/changes.ts'
+import { stalePredicateByNotification } from '../subscriptions/changes.ts'
 
 /** The cache of a client, with counts of its use. */
 export interface ClientCache {
@@ -32,62 +32,62 @@ export interface ClientCache {
 }
 
 /** A cache in front of requests: a fresh result is not requested again. */
-export interface ReadCaching {
+export interface CachedSender {
   readonly send: SendOnce
   readonly cache: ClientCache
   readonly partition: CachePartition
 }
 
 /** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
-export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): ReadCaching {
-  const counts = { hits: 0, misses: 0 }
+export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): CachedSender {
+  const lookupCounts = { hits: 0, misses: 0 }
   const partition = options === false ? emptyPartition : cachePartition(options)
-  const fromCache = async <M extends ClientMethod>(
+  const readThroughCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     options: ReadOptions,
   ): Promise<CompleteResults[M] | InputRequired> => {
     options.signal?.throwIfAborted()
-    const found = options.refresh ? undefined : partition.find(call)
-    if (found && clock.now() < found.freshUntil) {
-      counts.hits += 1
+    const cachedEntry = options.refresh ? undefined : partition.find(call)
+    if (cachedEntry && clock.now() < cachedEntry.freshUntil) {
+      lookupCounts.hits += 1
       // Stored under a key that starts with this method, after its check had accepted it.
-      return found.result as unknown as CompleteResults[M]
+      return cachedEntry.result as unknown as CompleteResults[M]
     }
-    counts.misses += 1
-    const underWay = partition.begin(call)
+    lookupCounts.misses += 1
+    const pendingRead = partition.begin(call)
     try {
       const result = await send(call, options)
       if (isRequiredInput(result)) return result
       // Freshness counts from the arrival of the response.
       const freshUntil = clock.now() + ('ttlMs' in result ? result.ttlMs : 0)
       if (!(freshUntil > clock.now())) {
-        underWay.end(found !== undefined)
+        pendingRead.end(cachedEntry !== undefined)
         return result
       }
       // A copy, because a server in this process may hold the object; frozen, because all callers share it.
-      const shared = preparedMessage(structuredClone(result))
-      underWay.store({ result: shared as unknown as JsonObject, freshUntil })
-      return shared
+      const sharedResult = preparedMessage(structuredClone(result))
+      pendingRead.store({ result: sharedResult as unknown as JsonObject, freshUntil })
+      return sharedResult
     } finally {
-      underWay.end()
+      pendingRead.end()
     }
   }
-  const cached: SendOnce = (call, options) =>
-    isCacheable(call.method, call.params) ? fromCache(call, options) : send(call, options)
+  const sendCached: SendOnce = (call, options) =>
+    isCacheable(call.method, call.params) ? readThroughCache(call, options) : send(call, options)
   const cache: ClientCache = {
     get hits() {
-      return counts.hits
+      return lookupCounts.hits
     },
     get misses() {
-      return counts.misses
+      return lookupCounts.misses
     },
     changed: (notification) => {
-      const isStale = staleByNotification(notification)
+      const isStale = stalePredicateByNotification(notification)
       if (isStale) partition.forget(isStale)
     },
     clear: (method) => partition.forget((key) => method === undefined || key.method === method),
   }
-  return { send: options === false ? send : cached, cache, partition }
+  return { send: options === false ? send : sendCached, cache, partition }
 }
 
 /** Results of one principal must not reach another: over a connection of several, only a named partition is used. */

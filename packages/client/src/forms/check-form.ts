@@ -10,17 +10,17 @@ export type CheckedForm = { readonly content: { readonly [field: string]: FieldV
  * Checks an accepted form against its schema, with defaults for absent fields; a field that is `undefined` stays empty
  * (client/elicitation, requested schema). The reason of a mismatch repeats no value.
  */
-export function checkForm(schema: RequestedSchema, given: Readonly<Record<string, unknown>>): CheckedForm {
+export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<string, unknown>>): CheckedForm {
   const fields = new Map(Object.entries(schema.properties))
-  const extra = Object.keys(given).find((name) => !fields.has(name))
-  if (extra !== undefined)
-    return { issue: `content ${JSON.stringify(extra.slice(0, 128))}: the form has no such field` }
-  const required = new Set(schema.required)
+  const unknownField = Object.keys(fieldValues).find((name) => !fields.has(name))
+  if (unknownField !== undefined)
+    return { issue: `content ${JSON.stringify(unknownField.slice(0, 128))}: the form has no such field` }
+  const requiredNames = new Set(schema.required)
   const entries: [string, FieldValue][] = []
   for (const [name, field] of fields) {
-    const value = Object.hasOwn(given, name) ? given[name] : field.default
+    const value = Object.hasOwn(fieldValues, name) ? fieldValues[name] : field.default
     if (value === undefined) {
-      if (required.has(name)) return { issue: `${contentPath(name)}: it is required` }
+      if (requiredNames.has(name)) return { issue: `${contentPath(name)}: it is required` }
     } else if (isFieldValue(value)) {
       const expected = expectedValues(field, value)
       if (expected !== undefined) return { issue: `${contentPath(name)}: expected ${expected}` }
@@ -94,7 +94,7 @@ export interface Choice {
  * Returns the choices of a field, or of the items of one; `undefined` where any value may be given. A member of such a
  * name may have another type, since objects may have members that their type does not name.
  */
-export function choicesOf(definition: { readonly [member: string]: unknown }): readonly Choice[] | undefined {
+export function choicesOf(definition: { readonly [memberName: string]: unknown }): readonly Choice[] | undefined {
   const titles: unknown = definition['enumNames']
   for (const options of [definition['oneOf'], definition['enum'], definition['anyOf']]) {
     if (!Array.isArray(options)) continue
@@ -121,13 +121,13 @@ function plainTextMismatch(field: StringSchema, value: string): string | undefin
   const { minLength, maxLength, format } = field
   // JSON Schema counts code points.
   const length = [...value].length
-  if (minLength !== undefined && length < minLength) return `at least ${countOf(minLength, 'character')}`
-  if (maxLength !== undefined && length > maxLength) return `at most ${countOf(maxLength, 'character')}`
+  if (minLength !== undefined && length < minLength) return `at least ${countWithNoun(minLength, 'character')}`
+  if (maxLength !== undefined && length > maxLength) return `at most ${countWithNoun(maxLength, 'character')}`
   return format === undefined || formats[format].test(value) ? undefined : formats[format].says
 }
 
-function countOf(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+function countWithNoun(quantity: number, noun: string): string {
+  return `${quantity} ${noun}${quantity === 1 ? '' : 's'}`
 }
 
 interface Format {
@@ -135,20 +135,23 @@ interface Format {
   readonly test: (value: string) => boolean
 }
 
-const day = /^\d{4}-\d{2}-\d{2}$/
-const moment =
+const datePattern = /^\d{4}-\d{2}-\d{2}$/
+const dateTimePattern =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 const formats: Readonly<Record<'date' | 'date-time' | 'email' | 'uri', Format>> = {
-  date: { says: 'a date such as 2026-07-28', test: isDay },
-  'date-time': { says: 'a time such as 2026-07-28T12:00:00Z', test: (value) => isDay(moment.exec(value)?.[1] ?? '') },
+  date: { says: 'a date such as 2026-07-28', test: isCalendarDate },
+  'date-time': {
+    says: 'a time such as 2026-07-28T12:00:00Z',
+    test: (value) => isCalendarDate(dateTimePattern.exec(value)?.[1] ?? ''),
+  },
   email: { says: 'an e-mail address', test: (value) => /^[^\s@]+@[^\s@]+$/.test(value) },
   uri: { says: 'an absolute URI', test: (value) => URL.canParse(value) },
 }
 
-function isDay(value: string): boolean {
-  if (!day.test(value)) return false
-  const time = Date.parse(`${value}T00:00:00Z`)
+function isCalendarDate(value: string): boolean {
+  if (!datePattern.test(value)) return false
+  const timestampMs = Date.parse(`${value}T00:00:00Z`)
   // Date.parse takes 30 February for 2 March.
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
+  return !Number.isNaN(timestampMs) && new Date(timestampMs).toISOString().startsWith(value)
 }

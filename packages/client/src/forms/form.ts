@@ -25,7 +25,7 @@ export interface TextField extends FieldBase {
   readonly maxLength?: number | undefined
   readonly default?: string | undefined
   /** Returns the value that a typed text means: `undefined` for nothing. */
-  parse(typed: string): string | undefined
+  parse(typedText: string): string | undefined
 }
 
 /** A number; a whole number if `integer` is set. */
@@ -36,7 +36,7 @@ export interface NumberField extends FieldBase {
   readonly maximum?: number | undefined
   readonly default?: number | undefined
   /** Returns the value that a typed text means: `undefined` for nothing, `NaN` for no number, which `check` refuses. */
-  parse(typed: string): number | undefined
+  parse(typedText: string): number | undefined
 }
 
 /** A yes or a no. */
@@ -90,14 +90,15 @@ export interface Form {
  * return 'content' in checked ? { action: 'accept', content: checked.content } : show(form.fields, checked.issues)
  */
 export function readForm(schema: RequestedSchema): Form {
-  const required = new Set(schema.required)
+  const requiredNames = new Set(schema.required)
   const fields = Object.entries(schema.properties).map(([name, definition]) =>
-    readDefinition(definition, {
+    fieldFromDefinition(definition, {
       name,
-      label: definition.title || nameInWords(name),
+      label: definition.title || labelFromName(name),
       description: definition.description,
-      required: required.has(name),
-      check: (value) => (value === undefined ? missing(required.has(name)) : describeMismatch(definition, value)),
+      required: requiredNames.has(name),
+      check: (value) =>
+        value === undefined ? missingValueIssue(requiredNames.has(name)) : describeMismatch(definition, value),
     }),
   )
   return { fields, check: (values) => checkFields(fields, values) }
@@ -112,13 +113,13 @@ function checkFields(fields: readonly FormField[], values: Readonly<Record<strin
     if (issue !== undefined) issues.set(field.name, issue)
     else entries.push([field.name, isFieldValue(value) ? value : undefined])
   }
-  const names = new Set(fields.map(({ name }) => name))
-  for (const name of Object.keys(values)) if (!names.has(name)) issues.set(name, 'The form has no such field')
+  const fieldNames = new Set(fields.map(({ name }) => name))
+  for (const name of Object.keys(values)) if (!fieldNames.has(name)) issues.set(name, 'The form has no such field')
   // fromEntries defines members, so that a field such as __proto__ stays a field.
   return issues.size > 0 ? { issues } : { content: Object.fromEntries(entries) }
 }
 
-function readDefinition(definition: PrimitiveSchemaDefinition, base: FieldBase): FormField {
+function fieldFromDefinition(definition: PrimitiveSchemaDefinition, base: FieldBase): FormField {
   switch (definition.type) {
     case 'boolean':
       return { ...base, type: 'boolean', default: validDefault(base, definition.default) }
@@ -128,40 +129,40 @@ function readDefinition(definition: PrimitiveSchemaDefinition, base: FieldBase):
       return { ...base, type: 'choices', choices, minItems, maxItems, default: validDefault(base, definition.default) }
     }
     case 'string':
-      return readText(definition, base)
+      return fieldFromTextDefinition(definition, base)
     default: {
       const { type, minimum, maximum } = definition
-      const numeric = { integer: type === 'integer', minimum, maximum, parse: parseNumber }
-      return { ...base, type: 'number', ...numeric, default: validDefault(base, definition.default) }
+      const numberOptions = { integer: type === 'integer', minimum, maximum, parse: parseNumber }
+      return { ...base, type: 'number', ...numberOptions, default: validDefault(base, definition.default) }
     }
   }
 }
 
 type TextDefinition = Extract<PrimitiveSchemaDefinition, { readonly type: 'string' }>
 
-function readText(definition: TextDefinition, base: FieldBase): TextField | ChoiceField {
+function fieldFromTextDefinition(definition: TextDefinition, base: FieldBase): TextField | ChoiceField {
   const choices = choicesOf(definition)
-  const initial = validDefault(base, definition.default)
-  if (choices !== undefined) return { ...base, type: 'choice', choices, default: initial }
+  const defaultValue = validDefault(base, definition.default)
+  if (choices !== undefined) return { ...base, type: 'choice', choices, default: defaultValue }
   const { format, minLength, maxLength }: Partial<StringSchema> =
     'enum' in definition || 'oneOf' in definition ? {} : definition
-  return { ...base, type: 'text', format, minLength, maxLength, default: initial, parse: parseText }
+  return { ...base, type: 'text', format, minLength, maxLength, default: defaultValue, parse: parseText }
 }
 
 function validDefault<Value>({ check }: FieldBase, value: Value | undefined): Value | undefined {
   return value === undefined || check(value) !== undefined ? undefined : value
 }
 
-function parseText(typed: string): string | undefined {
-  return typed === '' ? undefined : typed
+function parseText(typedText: string): string | undefined {
+  return typedText === '' ? undefined : typedText
 }
 
-function parseNumber(typed: string): number | undefined {
+function parseNumber(typedText: string): number | undefined {
   // Number('') is 0.
-  return typed.trim() === '' ? undefined : Number(typed)
+  return typedText.trim() === '' ? undefined : Number(typedText)
 }
 
-function missing(isRequired: boolean): string | undefined {
+function missingValueIssue(isRequired: boolean): string | undefined {
   return isRequired ? 'This is required' : undefined
 }
 
@@ -169,11 +170,12 @@ function describeMismatch(definition: PrimitiveSchemaDefinition, value: unknown)
   const expected = fieldMismatch(definition, value)
   if (expected === undefined) return undefined
   if (definition.type === 'boolean') return 'Choose yes or no'
-  const isChosen = definition.type === 'array' || (definition.type === 'string' && choicesOf(definition) !== undefined)
-  return `${isChosen ? 'Choose' : 'Write'} ${expected}`
+  const isSelection =
+    definition.type === 'array' || (definition.type === 'string' && choicesOf(definition) !== undefined)
+  return `${isSelection ? 'Choose' : 'Write'} ${expected}`
 }
 
-function nameInWords(name: string): string {
+function labelFromName(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .replaceAll(/[_-]+/g, ' ')

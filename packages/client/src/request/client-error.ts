@@ -59,7 +59,7 @@ export class ClientError extends Error {
 
   constructor(
     code: ClientErrorCode,
-    why: string,
+    reason: string,
     {
       method,
       target,
@@ -68,8 +68,11 @@ export class ClientError extends Error {
       cause,
     }: CallErrorContext & { readonly rpc?: WireError | undefined; readonly cause?: unknown },
   ) {
-    const what = target === undefined ? method : `${method} ${JSON.stringify(target)}`
-    super(`${what}${server === undefined ? '' : ` on ${server}`}: ${why}`, cause === undefined ? undefined : { cause })
+    const requestLabel = target === undefined ? method : `${method} ${JSON.stringify(target)}`
+    super(
+      `${requestLabel}${server === undefined ? '' : ` on ${server}`}: ${reason}`,
+      cause === undefined ? undefined : { cause },
+    )
     this.code = code
     this.method = method
     this.target = target
@@ -112,16 +115,16 @@ export function isResourceNotFound(error: unknown): boolean {
 
 /** Returns the path and reason of a failed check, for an error; `whole` names the value itself, if it needs a name. */
 export function describeCheckFailure({ path, expected, got }: Failure, whole = ''): string {
-  const where = shownName(path.replace(/^\./, '')) || whole
-  const why = `expected ${expected}, got ${got}`
-  return where === '' ? why : `${where}: ${why}`
+  const where = printableName(path.replace(/^\./, '')) || whole
+  const reason = `expected ${expected}, got ${got}`
+  return where === '' ? reason : `${where}: ${reason}`
 }
 
 /** Returns a key that the server chose, as errors show it. */
 export function printableKey(key: string): string {
-  return JSON.stringify(shownName(key))
+  return JSON.stringify(printableName(key))
 }
 
-function shownName(name: string): string {
+function printableName(name: string): string {
   return name.slice(0, 128).replaceAll(/\p{C}/gu, ' ')
 }

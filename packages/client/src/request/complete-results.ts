@@ -30,7 +30,7 @@ export type ClientMethod = keyof CompleteResults
 export type CheckedResult<M extends ClientMethod> = { readonly result: CompleteResults[M] } | { readonly issue: string }
 
 /** Checks a complete result against the specification's type; unknown fields stay. */
-export function checkComplete<M extends ClientMethod>(method: M, result: JsonObject): CheckedResult<M> {
+export function checkCompleteResult<M extends ClientMethod>(method: M, result: JsonObject): CheckedResult<M> {
   const failure = checkResult(method, result)
   // The check of this very method has accepted the value; the original is returned, because its text may be shared.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }

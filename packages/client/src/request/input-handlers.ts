@@ -66,7 +66,7 @@ export function declaredCapabilities(
   call: InputHandlers & CapabilityOptions,
 ): ClientCapabilities {
   return withHandlerCapabilities(
-    joinCapabilities(client.capabilities ?? {}, call.capabilities),
+    mergeClientCapabilities(client.capabilities ?? {}, call.capabilities),
     handlersOf(client, call),
   )
 }
@@ -75,7 +75,7 @@ interface CapabilityOptions {
   readonly capabilities?: ClientCapabilities | undefined
 }
 
-function joinCapabilities(client: ClientCapabilities, call: ClientCapabilities = {}): ClientCapabilities {
+function mergeClientCapabilities(client: ClientCapabilities, call: ClientCapabilities = {}): ClientCapabilities {
   const { extensions, experimental, ...others } = call
   return {
     ...client,
@@ -86,25 +86,25 @@ function joinCapabilities(client: ClientCapabilities, call: ClientCapabilities =
 }
 
 /** Adds the capabilities that follow from the handlers to those declared explicitly. */
-function withHandlerCapabilities(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
+function withHandlerCapabilities(declaration: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
   const { elicit, openUrl, sample, roots } = handlers
   return {
-    ...said,
-    ...((elicit || openUrl) && { elicitation: modesOf(said.elicitation, handlers) }),
-    ...(sample && { sampling: said.sampling ?? {} }),
-    ...(roots && { roots: said.roots ?? {} }),
+    ...declaration,
+    ...((elicit || openUrl) && { elicitation: elicitationModesOf(declaration.elicitation, handlers) }),
+    ...(sample && { sampling: declaration.sampling ?? {} }),
+    ...(roots && { roots: declaration.roots ?? {} }),
   }
 }
 
 type Elicitation = NonNullable<ClientCapabilities['elicitation']>
 
-function modesOf(said: Elicitation | undefined, { elicit, openUrl }: InputHandlers): Elicitation {
+function elicitationModesOf(declaration: Elicitation | undefined, { elicit, openUrl }: InputHandlers): Elicitation {
   // Without modes the capability means forms, which it must continue to mean beside a URL handler.
-  const meansForm = said !== undefined && said.form === undefined && said.url === undefined
+  const impliesForm = declaration !== undefined && declaration.form === undefined && declaration.url === undefined
   return {
-    ...said,
-    ...((elicit || meansForm) && { form: said?.form ?? {} }),
-    ...(openUrl && { url: said?.url ?? {} }),
+    ...declaration,
+    ...((elicit || impliesForm) && { form: declaration?.form ?? {} }),
+    ...(openUrl && { url: declaration?.url ?? {} }),
   }
 }
 

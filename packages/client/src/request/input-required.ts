@@ -35,13 +35,13 @@ export function isRequiredInput(outcome: { readonly resultType: string }): outco
 }
 
 /** The number of requests that one round may have. */
-const maximumRequests = 100
+const maxRequests = 100
 
 /** Parses an `input_required` result; returns the path and reason of a failure. */
 export function parseInputRequired(result: JsonObject): InputRequired | { readonly issue: string } {
   const { inputRequests = {}, requestState: state, _meta: meta } = result
   if (state !== undefined && typeof state !== 'string') return { issue: 'requestState: expected a string' }
-  const requests = parseRequests(inputRequests)
+  const requests = parseInputRequests(inputRequests)
   if ('issue' in requests) return requests
   if (requests.size === 0 && state === undefined) {
     return { issue: 'inputRequests: it asks for input, and has neither requests nor a requestState' }
@@ -56,15 +56,15 @@ export function parseInputRequired(result: JsonObject): InputRequired | { readon
 function withNormalizedUrl(request: InputRequest): InputRequest {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
   const { url } = request.params
-  if (unsafeUrl(url) !== undefined) return request
+  if (unsafeUrlReason(url) !== undefined) return request
   return { ...request, params: { ...request.params, url: new URL(url).href } }
 }
 
 /** Parses the requests of a round by their keys; returns the path and reason of a failure. */
-function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
+function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
   const entries = Object.entries(value)
-  if (entries.length > maximumRequests) return { issue: `inputRequests: more than ${maximumRequests} requests` }
+  if (entries.length > maxRequests) return { issue: `inputRequests: more than ${maxRequests} requests` }
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
@@ -80,8 +80,8 @@ function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { re
  * machine, credentials make one host look like another, and invisible characters make the shown URL differ from the
  * opened one (client/elicitation, safe URL handling).
  */
-export function unsafeUrl(text: string): string | undefined {
-  if (text.length > maximumLength) return `it is longer than ${maximumLength} characters`
+export function unsafeUrlReason(text: string): string | undefined {
+  if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`
   if (/[\p{C}\p{Z}]/u.test(text)) return 'it has spaces or invisible characters'
   if (!URL.canParse(text)) return 'it is not an absolute URL'
   const { protocol, username, password } = new URL(text)
@@ -89,4 +89,4 @@ export function unsafeUrl(text: string): string | undefined {
   return username !== '' || password !== '' ? 'it has credentials before its host' : undefined
 }
 
-const maximumLength = 8192
+const maxUrlLength = 8192

@@ -36,22 +36,22 @@ export interface ListContext {
 export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, context: ListContext): List<Item> {
   return {
     each: async function* (options = {}) {
-      const given = new Set<string>()
-      for await (const { page, isAgain } of pages(kind.method, options, context)) {
+      const yieldedKeys = new Set<string>()
+      for await (const { page, isAgain } of fetchPages(kind.method, options, context)) {
         for (const item of kind.itemsOf(page)) {
           const key = kind.keyOf(item)
-          if (isAgain && given.has(key)) continue
-          given.add(key)
+          if (isAgain && yieldedKeys.has(key)) continue
+          yieldedKeys.add(key)
           yield item
         }
       }
     },
     all: async (options = {}) => {
       let items: Item[] = []
-      let wasAgain = false
-      for await (const { page, isAgain } of pages(kind.method, options, context)) {
-        if (isAgain && !wasAgain) items = []
-        wasAgain = isAgain
+      let wasRestarted = false
+      for await (const { page, isAgain } of fetchPages(kind.method, options, context)) {
+        if (isAgain && !wasRestarted) items = []
+        wasRestarted = isAgain
         for (const item of kind.itemsOf(page)) items.push(item)
       }
       return items
@@ -65,49 +65,49 @@ interface ListPage<M extends ListMethod> {
   readonly isAgain: boolean
 }
 
-async function* pages<M extends ListMethod>(
+async function* fetchPages<M extends ListMethod>(
   method: M,
   options: ReadOptions,
   { send, seen, maxPages, maxListSize, forget }: ListContext,
 ): AsyncGenerator<ListPage<M>, void, undefined> {
-  const endless = (why: string): ClientError =>
-    new ClientError('endless_list', why, errorContextOf({ method, params: {} }, seen))
+  const endlessListError = (reason: string): ClientError =>
+    new ClientError('endless_list', reason, errorContextOf({ method, params: {} }, seen))
   const cursors = new Set<string>()
   let callOptions = options
   let cursor: string | undefined
-  let isAgain = false
+  let isRestarted = false
   let size = 0
   for (let count = 0; count < maxPages; count += 1) {
     let page: CompleteResults[M]
     try {
       page = await send({ method, params: cursor === undefined ? {} : { cursor } }, callOptions)
     } catch (error) {
-      if (isAgain || cursor === undefined || !isInvalidParams(error)) throw error
+      if (isRestarted || cursor === undefined || !isInvalidParams(error)) throw error
       // server/utilities/caching, interaction with pagination: an invalid cursor makes every page stale.
       forget(method)
       callOptions = { ...options, refresh: true }
       cursor = undefined
       cursors.clear()
-      isAgain = true
+      isRestarted = true
       continue
     }
     // A server may answer large pages without end, and their content stays in the cache and in the whole list. The
     // transport bounds the first page, which is all that most lists have.
     if (count > 0) size += JSON.stringify(page).length
-    checkSize(size, maxListSize, endless)
-    yield { page, isAgain }
+    checkListSize(size, maxListSize, endlessListError)
+    yield { page, isAgain: isRestarted }
     // An empty string is a cursor like any other; only its absence ends the list.
     cursor = page.nextCursor
     if (cursor === undefined) return
-    if (cursors.has(cursor)) throw endless('the server gave the same cursor twice')
+    if (cursors.has(cursor)) throw endlessListError('the server gave the same cursor twice')
     cursors.add(cursor)
   }
-  throw endless(`the list has more than ${maxPages} pages; allow more with maxPages`)
+  throw endlessListError(`the list has more than ${maxPages} pages; allow more with maxPages`)
 }
 
-function checkSize(size: number, maxListSize: number, endless: (why: string) => ClientError): void {
+function checkListSize(size: number, maxListSize: number, endlessListError: (reason: string) => ClientError): void {
   if (size <= maxListSize) return
-  throw endless(`its pages have more than ${maxListSize} characters; allow more with maxListSize`)
+  throw endlessListError(`its pages have more than ${maxListSize} characters; allow more with maxListSize`)
 }
 
 function isInvalidParams(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { JsonObject, LoggingLevel, RpcNotification, RpcRequest } from '@x/schema'
 import type { CallOptions, LogMessage, Progress } from './call-options.ts'
 
-const levels: ReadonlySet<unknown> = new Set<LoggingLevel>([
+const loggingLevels: ReadonlySet<unknown> = new Set<LoggingLevel>([
   ...(['debug', 'info', 'notice', 'warning'] as const),
   ...(['error', 'critical', 'alert', 'emergency'] as const),
 ])
@@ -20,8 +20,8 @@ export function dispatchNotification(message: RpcNotification, request: RpcReque
     return true
   }
   if (method === 'notifications/message' && options.onLog) {
-    const log = logFrom(params)
-    if (log) options.onLog(log)
+    const logMessage = logFrom(params)
+    if (logMessage) options.onLog(logMessage)
   }
   return false
 }
@@ -35,10 +35,10 @@ function progressFrom({ total, message }: JsonObject, progress: number): Progres
 }
 
 function logFrom({ level, logger, data = null }: JsonObject): LogMessage | undefined {
-  if (!isLevel(level)) return undefined
+  if (!isLoggingLevel(level)) return undefined
   return typeof logger === 'string' ? { level, logger, data } : { level, data }
 }
 
-function isLevel(value: unknown): value is LoggingLevel {
-  return levels.has(value)
+function isLoggingLevel(value: unknown): value is LoggingLevel {
+  return loggingLevels.has(value)
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcError, type RpcResponse } from '@x/schema'
 import { type CallErrorContext, ClientError, noteOtherResult } from './client-error.ts'
 import { type InputRequired, parseInputRequired } from './input-required.ts'
-import { type ClientMethod, type CompleteResults, checkComplete } from './complete-results.ts'
+import { type ClientMethod, type CompleteResults, checkCompleteResult } from './complete-results.ts'
 
 /**
  * Returns the complete result of a response, or the input that the server requires. Throws {@link ClientError}: `rpc`
@@ -17,11 +17,11 @@ export function parseResult<M extends ClientMethod>(
   const { result } = response
   const type = result.resultType
   if (type !== undefined && type !== 'complete') return parseIncomplete(result, row, errorContext)
-  const checked = checkComplete(method, normalizeResult(result, row))
-  if ('issue' in checked) {
-    throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, errorContext())
+  const resultCheck = checkCompleteResult(method, normalizeResult(result, row))
+  if ('issue' in resultCheck) {
+    throw new ClientError('invalid_result', `the result is not valid at ${resultCheck.issue}`, errorContext())
   }
-  return checked.result
+  return resultCheck.result
 }
 
 /** Creates the error of a call that the peer answered with an error. */
@@ -39,14 +39,14 @@ function parseIncomplete(
 ): InputRequired {
   const { resultType: type } = result
   if (type !== 'input_required' || !row?.asks) {
-    const wrong = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
-    const why = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${wrong}`
-    throw noteOtherResult(new ClientError('invalid_result', why, errorContext()), result)
+    const problem = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
+    const reason = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${problem}`
+    throw noteOtherResult(new ClientError('invalid_result', reason, errorContext()), result)
   }
-  const asked = parseInputRequired(result)
-  if ('issue' in asked)
-    throw new ClientError('invalid_result', `the result is not valid at ${asked.issue}`, errorContext())
-  return asked
+  const requiredInput = parseInputRequired(result)
+  if ('issue' in requiredInput)
+    throw new ClientError('invalid_result', `the result is not valid at ${requiredInput.issue}`, errorContext())
+  return requiredInput
 }
 
 /**
@@ -54,8 +54,8 @@ function parseIncomplete(
  * responses), no `ttlMs` or a negative one means stale at once (server/utilities/caching).
  */
 function normalizeResult(result: JsonObject, row: MethodRow | undefined): JsonObject {
-  const typed = result.resultType === undefined ? { ...result, resultType: 'complete' } : result
-  return row?.cached ? withParsedCacheHints(typed) : typed
+  const resultWithType = result.resultType === undefined ? { ...result, resultType: 'complete' } : result
+  return row?.cached ? withParsedCacheHints(resultWithType) : resultWithType
 }
 
 function withParsedCacheHints(result: JsonObject): JsonObject {

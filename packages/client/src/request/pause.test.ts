@@ -1,7 +1,7 @@
 import { metaNames } from '@x/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { handOffPause, backoffMs } from './pause.ts'
+import { handOffPauseMs, backoffMs } from './pause.ts'
 
 test.each([
   [0, {}, 0, 50],
@@ -26,7 +26,7 @@ test('A pause is never longer than its bound, nor shorter than half of it', () =
   )
 })
 
-const longest = (earlier: number, bounds = {}) => handOffPause({ earlier, meta: undefined, bounds }, () => 0)
+const longest = (earlier: number, bounds = {}) => handOffPauseMs({ earlier, meta: undefined, bounds }, () => 0)
 
 test('Four hand-offs in a row are followed at once, and from the fifth on the pause doubles up to 400 ms', () => {
   expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 2000].map((earlier) => longest(earlier))).toEqual([
@@ -50,6 +50,6 @@ test.each([
   [Number.NaN, 25, 50],
 ])('A server that asks for %j ms gets from %j to %j', (asked, least, most) => {
   const pause = (chance: number) =>
-    handOffPause({ earlier: 0, meta: { [metaNames.retryAfterMs]: asked }, bounds: {} }, () => chance)
+    handOffPauseMs({ earlier: 0, meta: { [metaNames.retryAfterMs]: asked }, bounds: {} }, () => chance)
   expect([Math.min(pause(0), pause(1)), Math.max(pause(0), pause(1))]).toEqual([least, most])
 })

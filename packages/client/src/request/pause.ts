@@ -1,12 +1,12 @@
 import { type Clock, type JsonObject, metaNames } from '@x/schema'
-import { openWait, whileOpen } from './wait.ts'
+import { openAbortScope, raceWithAbort } from './wait.ts'
 import type { PauseBounds } from './round-options.ts'
 
 /** Number of hand-offs in a row that are followed at the shortest pause. */
-const flatPauses = 4
+const flatPauseCount = 4
 
 /** A server may ask for a longer pause than this, and does not get it. */
-const maxAskedMs = 5000
+const maxRequestedMs = 5000
 
 /** Inputs to the pause before a retry that follows a hand-off. */
 export interface HandOffPause {
@@ -22,34 +22,40 @@ export interface HandOffPause {
  * twice as long each time, up to 400. Instances pace their hand-offs, so a call finds a place at once as a rule. A random part keeps
  * the calls of an instance that stops from all coming back at one moment.
  */
-export function handOffPause({ earlier, meta, bounds }: HandOffPause, random: () => number = Math.random): number {
-  const asked = meta?.[metaNames.retryAfterMs]
-  if (typeof asked === 'number' && asked >= 0) return Math.min(asked, maxAskedMs) * (1 + random() / 2)
+export function handOffPauseMs({ earlier, meta, bounds }: HandOffPause, random: () => number = Math.random): number {
+  const requestedMs = meta?.[metaNames.retryAfterMs]
+  if (typeof requestedMs === 'number' && requestedMs >= 0)
+    return Math.min(requestedMs, maxRequestedMs) * (1 + random() / 2)
   const { first, most = 400 } = bounds
-  return backoffMs(Math.max(0, earlier - flatPauses + 1), { first, most }, random)
+  return backoffMs(Math.max(0, earlier - flatPauseCount + 1), { first, most }, random)
 }
 
 /**
  * Returns how long to wait before something that failed is tried again, in milliseconds: twice as long each time in a row, up to a
  * bound, less a random half.
  */
-export function backoffMs(earlier: number, bounds: PauseBounds, random: () => number = Math.random): number {
+export function backoffMs(earlierPauses: number, bounds: PauseBounds, random: () => number = Math.random): number {
   const { first = 50, most = 5000 } = bounds
-  const longest = Math.min(first * 2 ** earlier, most)
-  return longest * (1 - random() / 2)
+  const longestPauseMs = Math.min(first * 2 ** earlierPauses, most)
+  return longestPauseMs * (1 - random() / 2)
 }
 
 /** Waits, or rejects with the signal's reason. */
 export async function pauseCall(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  const wait = openWait({ signal, timeoutMs: undefined, clock, late: () => new Error('a pause is never late') })
+  const abortScope = openAbortScope({
+    signal,
+    timeoutMs: undefined,
+    clock,
+    late: () => new Error('a pause is never late'),
+  })
   let timer: unknown
-  const waited = new Promise<void>((resolve) => {
+  const timerPromise = new Promise<void>((resolve) => {
     timer = clock.setTimeout(resolve, ms)
   })
   try {
-    await whileOpen(waited, wait.signal)
+    await raceWithAbort(timerPromise, abortScope.signal)
   } finally {
     clock.clearTimeout(timer)
-    wait.close()
+    abortScope.close()
   }
 }

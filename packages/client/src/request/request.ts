@@ -19,10 +19,10 @@ import type { CallOptions } from './call-options.ts'
 import { type CoreClientOptions, clientInfoOf } from './options.ts'
 import { type InputRequired, isRequiredInput } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { resendUnstarted, type ResendLimits } from './resend-unstarted.ts'
+import { resendUnstartedRequest, type ResendLimits } from './resend-unstarted.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, parseResult } from './parse-result.ts'
-import { resendLost, type ResendRules } from './send-again.ts'
+import { resendLostRequest, type ResendRules } from './send-again.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
 
 /** The default of `timeoutMs`, in milliseconds. */
@@ -84,9 +84,13 @@ export interface RequestPath {
  * Creates the function that sends one request: with its `_meta`, and once more in another revision where the server
  * names one (basic/versioning, protocol version negotiation).
  */
-export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClientOptions, seen: ClientState): SendRaw {
-  const metaOf = createMeta(options)
-  const nextId = idsOf(pipe)
+export function createSendRaw(
+  { exchange, pipe }: RequestPath,
+  options: CoreClientOptions,
+  state: ClientState,
+): SendRaw {
+  const createRequestMeta = createMetaFactory(options)
+  const nextId = createIdGenerator(pipe)
 
   const send = (
     call: ClientRequest<string>,
@@ -94,7 +98,7 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
     errorContext: ErrorContextOf,
   ): Promise<RpcResponse> => {
     const id = nextId()
-    const _meta = metaOf(id, seen.versions.current(), {
+    const _meta = createRequestMeta(id, state.versions.current(), {
       options: callOptions,
       asks: methodRow(call.method)?.asks ?? false,
     })
@@ -103,12 +107,12 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
     const maxTotalMs = callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
     const { headerParams, onMessage: onAnyMessage } = call
-    const repeated = mcpNameHeader(call, errorContext)
+    const nameHeader = mcpNameHeader(call, errorContext)
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
     return runCall(exchange, {
       request,
       headerParams,
-      repeated,
+      repeated: nameHeader,
       options: callOptions,
       onMessage,
       timeoutMs,
@@ -119,24 +123,25 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
   }
 
   return async (call, callOptions) => {
-    const errorContext = (): CallErrorContext => errorContextOf(call, seen)
-    const once = (): Promise<RpcResponse> => send(call, callOptions, errorContext)
-    const again = resendRules(call, options, callOptions)
-    let response = again === undefined ? await once() : await resendLost(once, again)
+    const errorContext = (): CallErrorContext => errorContextOf(call, state)
+    const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, errorContext)
+    const resendPolicy = resendRules(call, options, callOptions)
+    let response = resendPolicy === undefined ? await sendOnce() : await resendLostRequest(sendOnce, resendPolicy)
     // The reader of a response that lasts opens it again itself.
     if ('error' in response && call.onMessage === undefined)
-      response = await resendUnstarted(
+      response = await resendUnstartedRequest(
         response,
         () => send(call, callOptions, errorContext),
         resendLimits(options, callOptions),
       )
-    const supported = supportedVersions(response)
-    if (supported) {
-      if (!seen.versions.prefer(supported)) throw unsupportedVersionError(response, supported, errorContext())
+    const serverVersions = supportedVersions(response)
+    if (serverVersions) {
+      if (!state.versions.prefer(serverVersions))
+        throw unsupportedVersionError(response, serverVersions, errorContext())
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
       response = await send(call, callOptions, errorContext)
     }
-    seen.server = serverInfoOf(response) ?? seen.server
+    state.server = serverInfoOf(response) ?? state.server
     return response
   }
 }
@@ -148,8 +153,8 @@ function resendRules(
   callOptions: CallOptions,
 ): ResendRules | undefined {
   const row = methodRow(call.method)
-  const reads = row !== undefined && row.effects === undefined
-  const isRepeatable = reads ? () => true : call.isRepeatable
+  const isReadOnly = row !== undefined && row.effects === undefined
+  const isRepeatable = isReadOnly ? () => true : call.isRepeatable
   if (isRepeatable === undefined || call.onMessage !== undefined || row?.streams === true) return undefined
   const { clock = platformClock } = options
   return { isRepeatable, retries: callOptions.retries ?? options.retries ?? 3, clock, signal: callOptions.signal }
@@ -188,18 +193,18 @@ function mcpNameHeader({ params, named }: ClientRequest<string>, errorContext: E
 }
 
 /** Creates the calls of the methods that this client knows, whose results are checked. */
-export function createSendOnce(respond: SendRaw, seen: ClientState): SendOnce {
+export function createSendOnce(sendRaw: SendRaw, state: ClientState): SendOnce {
   return async (call, options) =>
-    parseResult(call.method, await respond(call, options), () => errorContextOf(call, seen))
+    parseResult(call.method, await sendRaw(call, options), () => errorContextOf(call, state))
 }
 
 /** Creates the calls of all other methods, whose results are returned unchecked. */
-export function createExtensionRequest(respond: SendRaw, seen: ClientState): ExtensionRequest {
+export function createExtensionRequest(sendRaw: SendRaw, state: ClientState): ExtensionRequest {
   return async (method, params = {}, options = {}) => {
     const { repeatable, named, onNotification: onMessage } = options
     const call = { method, params, named, onMessage, isRepeatable: repeatable === true ? () => true : undefined }
-    const response = await respond(call, options)
-    if ('error' in response) throw peerError(response, errorContextOf(call, seen))
+    const response = await sendRaw(call, options)
+    if ('error' in response) throw peerError(response, errorContextOf(call, state))
     return response.result
   }
 }
@@ -228,11 +233,11 @@ export type ExtensionRequest = (
 ) => Promise<JsonObject>
 
 /** Wraps the calls of methods that must not ask for input, so that their results are complete (basic/patterns/mrtr). */
-export function alwaysComplete(once: SendOnce, seen: ClientState): SendRequest {
+export function requireCompleteResult(sendOnce: SendOnce, state: ClientState): SendRequest {
   return async (call, options) => {
-    const outcome = await once(call, options)
+    const outcome = await sendOnce(call, options)
     if (!isRequiredInput(outcome)) return outcome
-    throw new ClientError('input_required', 'this call cannot be asked for input', errorContextOf(call, seen))
+    throw new ClientError('input_required', 'this call cannot be asked for input', errorContextOf(call, state))
   }
 }
 
@@ -241,45 +246,45 @@ type ErrorContextOf = () => CallErrorContext
 /** Returns the context of a call for its errors. */
 export function errorContextOf(
   { method, params, named }: Pick<ClientRequest<string>, 'method' | 'params' | 'named'>,
-  seen: ClientState,
+  state: ClientState,
 ): CallErrorContext {
   const target = params[methodRow(method)?.named ?? named ?? '']
-  const parts = [seen.server && `${seen.server.name} ${seen.server.version}`, seen.url && `(${seen.url})`]
-  const server = parts.filter(Boolean).join(' ') || undefined
+  const serverLabels = [state.server && `${state.server.name} ${state.server.version}`, state.url && `(${state.url})`]
+  const server = serverLabels.filter(Boolean).join(' ') || undefined
   return { method, target: typeof target === 'string' ? target : undefined, server }
 }
 
 function unsupportedVersionError(
   response: RpcResponse,
-  supported: readonly unknown[],
+  serverVersions: readonly unknown[],
   errorContext: CallErrorContext,
 ): ClientError {
   const rpc = 'error' in response ? response.error : undefined
-  const theirs = JSON.stringify(supported).slice(0, 200)
-  const why = `the server speaks none of this client's revisions of the protocol; it names ${theirs}`
-  return new ClientError('unsupported_version', why, { ...errorContext, rpc })
+  const shownVersions = JSON.stringify(serverVersions).slice(0, 200)
+  const reason = `the server speaks none of this client's revisions of the protocol; it names ${shownVersions}`
+  return new ClientError('unsupported_version', reason, { ...errorContext, rpc })
 }
 
 // Two clients may share one connection, on which their open requests must not have the same id.
 const idCounters = new WeakMap<Exchange, { last: number }>()
 
-function idsOf(exchange: Exchange): () => number {
-  const ids = idCounters.get(exchange) ?? { last: 0 }
-  idCounters.set(exchange, ids)
+function createIdGenerator(exchange: Exchange): () => number {
+  const counter = idCounters.get(exchange) ?? { last: 0 }
+  idCounters.set(exchange, counter)
   return () => {
-    ids.last += 1
-    return ids.last
+    counter.last += 1
+    return counter.last
   }
 }
 
-type MetaOf = (
+type CreateRequestMeta = (
   id: number,
   version: string,
   call: { readonly options: CallOptions; readonly asks: boolean },
 ) => JsonObject
 
-function createMeta(options: CoreClientOptions): MetaOf {
-  const said: JsonObject = {
+function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
+  const baseMeta: JsonObject = {
     [metaKeys.clientCapabilities]: declaredCapabilities(options, {}),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
   }
@@ -288,7 +293,7 @@ function createMeta(options: CoreClientOptions): MetaOf {
     return {
       ...callOptions.meta,
       [metaKeys.protocolVersion]: version,
-      ...said,
+      ...baseMeta,
       ...((callOptions.capabilities ?? hasHandlers(callOptions)) && {
         [metaKeys.clientCapabilities]: declaredCapabilities(options, callOptions),
       }),

@@ -17,28 +17,28 @@ export interface ResendLimits {
  * little longer, so that callers do not return at one moment. Returns the first other answer, or the last rejection.
  * Rejects with the signal's reason.
  */
-export async function resendUnstarted(
-  failed: RpcResponse,
+export async function resendUnstartedRequest(
+  failedResponse: RpcResponse,
   send: () => Promise<RpcResponse>,
   { retries, withinMs, clock, signal }: ResendLimits,
 ): Promise<RpcResponse> {
-  const started = clock.now()
-  let response = failed
-  for (let made = 0; made < retries; made++) {
-    const askedMs = retryDelayOf(response)
-    if (askedMs === undefined) return response
-    const waitMs = askedMs + backoffMs(made, { first: Math.max(askedMs, leastPauseMs) })
-    if (clock.now() - started + waitMs > withinMs) return response
+  const startedAt = clock.now()
+  let response = failedResponse
+  for (let retryCount = 0; retryCount < retries; retryCount++) {
+    const requestedDelayMs = retryDelayOf(response)
+    if (requestedDelayMs === undefined) return response
+    const waitMs = requestedDelayMs + backoffMs(retryCount, { first: Math.max(requestedDelayMs, minPauseMs) })
+    if (clock.now() - startedAt + waitMs > withinMs) return response
     await pauseCall(waitMs, clock, signal)
     response = await send()
   }
   return response
 }
 
-const leastPauseMs = 50
+const minPauseMs = 50
 
 /** The reasons for which a server has not started a call. */
-const reasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
+const retryableReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
 
 /**
  * Returns the milliseconds after which a server that has not started a call may be asked again; undefined for every
@@ -47,7 +47,7 @@ const reasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
 function retryDelayOf(response: RpcResponse): number | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
-  if (!isJsonObject(data) || !reasons.has(data['reason'])) return undefined
+  if (!isJsonObject(data) || !retryableReasons.has(data['reason'])) return undefined
   const { retryAfterMs } = data
   return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined
 }

@@ -48,7 +48,7 @@ export interface RoundOptions {
 }
 
 /** Returns the options of one call: its own, else its client's. */
-export function roundRules(client: RoundOptions = {}, call: RoundOptions = {}): RoundOptions {
+export function mergeRoundOptions(client: RoundOptions = {}, call: RoundOptions = {}): RoundOptions {
   return {
     limit: call.limit ?? client.limit,
     pauseMs: call.pauseMs ?? client.pauseMs,

@@ -42,63 +42,63 @@ export interface RunningCall {
  * Sends a request once and waits for its response, the caller's signal or the time limit, whichever is first. Later
  * messages are ignored. One timer checks the limits when it fires, so that progress costs nothing.
  */
-export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcResponse> {
-  const { request, options, timeoutMs, maxTotalMs, clock } = running
+export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<RpcResponse> {
+  const { request, options, timeoutMs, maxTotalMs, clock } = runningCall
   return new Promise((resolve, reject) => {
     if (options.signal?.aborted) return reject(options.signal.reason)
     const cancellation = createCancellation()
-    const started = clock.now()
-    let last = started
-    let isOver = false
+    const startedAt = clock.now()
+    let lastActivityAt = startedAt
+    let hasEnded = false
     let timer: unknown
 
-    const end = (): void => {
-      isOver = true
+    const closeCall = (): void => {
+      hasEnded = true
       clock.clearTimeout(timer)
       if (options.signal) offAbort(options.signal, cancel)
     }
-    const stop = (reason: unknown): void => {
-      if (isOver) return
-      end()
+    const rejectCall = (reason: unknown): void => {
+      if (hasEnded) return
+      closeCall()
       reject(reason)
       // The peer stops working: over HTTP the stream closes, over stdio a notification says so.
       cancelCall(cancellation, reason)
     }
-    const cancel = (): void => stop(options.signal?.reason)
-    const arm = (): void => {
+    const cancel = (): void => rejectCall(options.signal?.reason)
+    const startTimer = (): void => {
       const now = clock.now()
-      const wait = Math.min(last + timeoutMs, started + maxTotalMs) - now
-      if (wait <= 0) stop(callTimeoutError(running, now - started))
-      else timer = clock.setTimeout(arm, Math.min(wait, maxTimer))
+      const remainingMs = Math.min(lastActivityAt + timeoutMs, startedAt + maxTotalMs) - now
+      if (remainingMs <= 0) rejectCall(callTimeoutError(runningCall, now - startedAt))
+      else timer = clock.setTimeout(startTimer, Math.min(remainingMs, maxTimerMs))
     }
     const notify = (message: RpcNotification): void => {
-      if (isOver) return
+      if (hasEnded) return
       try {
-        if (running.onMessage?.(message)) clock.clearTimeout(timer)
-        else if (dispatchNotification(message, request, options)) last = clock.now()
+        if (runningCall.onMessage?.(message)) clock.clearTimeout(timer)
+        else if (dispatchNotification(message, request, options)) lastActivityAt = clock.now()
       } catch (error) {
-        stop(error)
+        rejectCall(error)
       }
     }
-    const failed = (cause: unknown): void => {
-      if (isOver) return
-      end()
-      const why = cause instanceof Error ? cause.message : String(cause)
+    const onFailure = (cause: unknown): void => {
+      if (hasEnded) return
+      closeCall()
+      const errorMessage = cause instanceof Error ? cause.message : String(cause)
       const code = isUnsupportedVersion(cause) ? 'unsupported_version' : 'transport'
-      reject(new ClientError(code, why, { ...running.errorContext(), cause }))
+      reject(new ClientError(code, errorMessage, { ...runningCall.errorContext(), cause }))
     }
     if (options.signal) onAbort(options.signal, cancel)
-    arm()
-    const call: Call = cancelledBy({ context: createCallContext(running), notify }, cancellation)
-    const answered = (response: RpcResponse): void => {
-      if (isOver) return
-      end()
+    startTimer()
+    const call: Call = cancelledBy({ context: createCallContext(runningCall), notify }, cancellation)
+    const onResponse = (response: RpcResponse): void => {
+      if (hasEnded) return
+      closeCall()
       resolve(response)
     }
     try {
-      exchange(request, call).then(answered, failed)
+      exchange(request, call).then(onResponse, onFailure)
     } catch (error) {
-      failed(error)
+      onFailure(error)
     }
   })
 }
@@ -117,16 +117,19 @@ function isUnsupportedVersion(cause: unknown): boolean {
 }
 
 // The platforms' timers hold 31 bits.
-const maxTimer = 2_147_483_647
+const maxTimerMs = 2_147_483_647
 
-function callTimeoutError({ request, errorContext, timeoutMs, maxTotalMs }: RunningCall, waited: number): ClientError {
+function callTimeoutError(
+  { request, errorContext, timeoutMs, maxTotalMs }: RunningCall,
+  elapsedMs: number,
+): ClientError {
   if (methodRow(request.method)?.streams) {
-    const why = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
-    return new ClientError('timeout', why, errorContext())
+    const errorMessage = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
+    return new ClientError('timeout', errorMessage, errorContext())
   }
-  const why =
-    waited >= maxTotalMs
+  const errorMessage =
+    elapsedMs >= maxTotalMs
       ? `no response within ${maxTotalMs} ms; allow more with maxTotalMs`
       : `neither response nor progress for ${timeoutMs} ms; allow more with timeoutMs`
-  return new ClientError('timeout', why, errorContext())
+  return new ClientError('timeout', errorMessage, errorContext())
 }

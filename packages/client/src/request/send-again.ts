@@ -16,16 +16,16 @@ export interface ResendRules {
  * Sends a request again when its connection ended before the answer, for as long as that is safe. Rejects with the last failure, or with the
  * signal's reason.
  */
-export async function resendLost(
+export async function resendLostRequest(
   send: () => Promise<RpcResponse>,
   { isRepeatable, retries, clock, signal }: ResendRules,
 ): Promise<RpcResponse> {
-  for (let made = 0; ; made++) {
+  for (let retryCount = 0; ; retryCount++) {
     try {
       return await send()
     } catch (error) {
-      if (made >= retries || !isLost(error) || !isRepeatable()) throw error
-      await pauseCall(backoffMs(made, { first: 100, most: 2000 }), clock, signal)
+      if (retryCount >= retries || !isConnectionLost(error) || !isRepeatable()) throw error
+      await pauseCall(backoffMs(retryCount, { first: 100, most: 2000 }), clock, signal)
     }
   }
 }
@@ -34,7 +34,7 @@ export async function resendLost(
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
 
 /** Returns true when the answer was lost on the way, so that another connection may bring one. Transports name their errors alike. */
-function isLost(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return false
   const { name } = error.cause
   const code: unknown = Reflect.get(error.cause, 'code')

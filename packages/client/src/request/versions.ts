@@ -4,18 +4,18 @@ import { errorCodes, isJsonObject, protocolVersion, type RpcResponse } from '@x/
 export interface VersionChoice {
   current(): string
   /** Chooses the first revision that both sides have; keeps the current one when there is none. */
-  prefer(supported: readonly unknown[]): boolean
+  prefer(serverVersions: readonly unknown[]): boolean
 }
 
 /** Starts with the preferred revision and remembers the choice. No request relies on it: a wrong one is chosen anew. */
-export function createVersionChoice(ours: readonly [string, ...string[]] = [protocolVersion]): VersionChoice {
-  let [current] = ours
+export function createVersionChoice(clientVersions: readonly [string, ...string[]] = [protocolVersion]): VersionChoice {
+  let [current] = clientVersions
   return {
     current: () => current,
-    prefer: (supported) => {
-      const common = ours.find((version) => supported.includes(version))
-      if (common === undefined) return false
-      current = common
+    prefer: (serverVersions) => {
+      const commonVersion = clientVersions.find((version) => serverVersions.includes(version))
+      if (commonVersion === undefined) return false
+      current = commonVersion
       return true
     },
   }

@@ -4,7 +4,7 @@ import { checkAnswer } from './check-answer.ts'
 import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'
 import { type Answerer, handlerFor } from './input-kinds.ts'
 import type { ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
-import { openWait, whileOpen } from '../request/wait.ts'
+import { openAbortScope, raceWithAbort } from '../request/wait.ts'
 
 /** Answers by the keys of a round's requests. */
 export interface InputAnswers {
@@ -12,7 +12,7 @@ export interface InputAnswers {
 }
 
 /** The parameters of one round's answers. */
-export interface AnsweringContext {
+export interface AnswerContext {
   readonly handlers: InputHandlers
   readonly errorContext: CallErrorContext
   readonly round: number
@@ -27,30 +27,39 @@ export interface AnsweringContext {
  */
 export async function answerRequests(
   { requests }: InputRequired,
-  answering: AnsweringContext,
+  answerContext: AnswerContext,
 ): Promise<InputResponses> {
-  const { handlers, errorContext, round, clock, signal, timeoutMs } = answering
+  const { handlers, errorContext, round, clock, signal, timeoutMs } = answerContext
   // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
-  const questions = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
-  const late = (): ClientError => {
+  const handledRequests = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
+  const answerTimeoutError = (): ClientError => {
     const keys = [...requests.keys()].slice(0, 3).map(printableKey).join(', ')
-    const why = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
-    return new ClientError('timeout', why, errorContext)
+    const reason = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
+    return new ClientError('timeout', reason, errorContext)
   }
-  const wait = openWait({ signal, timeoutMs, clock, late })
+  const abortScope = openAbortScope({ signal, timeoutMs, clock, late: answerTimeoutError })
   const { method, target, server } = errorContext
-  const contextOf = (key: string): InputContext => ({ key, method, target, round, signal: wait.signal, server })
+  const inputContextOf = (key: string): InputContext => ({
+    key,
+    method,
+    target,
+    round,
+    signal: abortScope.signal,
+    server,
+  })
   try {
-    wait.signal.throwIfAborted()
+    abortScope.signal.throwIfAborted()
     const answers = Promise.all(
-      questions.map(({ entry, ask }) => answerOne(entry, { ask, context: contextOf(entry[0]), errorContext })),
+      handledRequests.map(({ entry, ask }) =>
+        answerRequest(entry, { ask, context: inputContextOf(entry[0]), errorContext }),
+      ),
     )
-    return Object.fromEntries(await whileOpen(answers, wait.signal))
+    return Object.fromEntries(await raceWithAbort(answers, abortScope.signal))
   } catch (error) {
-    wait.stop(error)
+    abortScope.stop(error)
     throw error
   } finally {
-    wait.close()
+    abortScope.close()
   }
 }
 
@@ -60,7 +69,7 @@ interface HandlerCall {
   readonly errorContext: CallErrorContext
 }
 
-async function answerOne(
+async function answerRequest(
   entry: readonly [string, InputRequest],
   { ask, context, errorContext }: HandlerCall,
 ): Promise<[string, InputResponse]> {
@@ -75,11 +84,11 @@ function responseTo(
   answer: unknown,
   errorContext: CallErrorContext,
 ): InputResponse {
-  const checked = checkAnswer(request, answer)
-  if ('response' in checked) return checked.response
+  const checkedAnswer = checkAnswer(request, answer)
+  if ('response' in checkedAnswer) return checkedAnswer.response
   throw new ClientError(
     'invalid_answer',
-    `the answer to ${printableKey(key)} is not valid at ${checked.issue}`,
+    `the answer to ${printableKey(key)} is not valid at ${checkedAnswer.issue}`,
     errorContext,
   )
 }
@@ -90,9 +99,9 @@ export function checkAnswers(
   answers: InputAnswers,
   errorContext: CallErrorContext,
 ): InputResponses | undefined {
-  const extra = Object.keys(answers).find((key) => !requests.has(key))
-  if (extra !== undefined)
-    throw new ClientError('invalid_answer', `unexpected key ${printableKey(extra)}`, errorContext)
+  const unknownKey = Object.keys(answers).find((key) => !requests.has(key))
+  if (unknownKey !== undefined)
+    throw new ClientError('invalid_answer', `unexpected key ${printableKey(unknownKey)}`, errorContext)
   if (requests.size === 0) return undefined
   return Object.fromEntries(
     [...requests].map((entry) => {

@@ -52,24 +52,24 @@ export async function sendRound<M extends AskingMethod>(
   start: RoundStart,
   context: RoundsContext,
 ): Promise<CompleteResults[M] | InputRequired> {
-  const watch = observerOf(call.options, context.options)
-  if (!watch) return call.attempt(start.params, call.options)
+  const onRound = observerOf(call.options, context.options)
+  if (!onRound) return call.attempt(start.params, call.options)
   const clock = clientClock(context)
-  const sent = clock.now()
+  const sentAt = clock.now()
   const outcome = await call.attempt(start.params, call.options)
-  const durationMs = clock.now() - sent
+  const durationMs = clock.now() - sentAt
   const { method, target } = context.errorContextOf(call)
-  const asked = isRequiredInput(outcome) ? outcome : undefined
-  watch({
+  const requiredInput = isRequiredInput(outcome) ? outcome : undefined
+  onRound({
     method,
     target,
     round: start.round,
-    status: asked ? 'input_required' : 'complete',
-    requests: Object.fromEntries(asked?.requests ?? []),
-    stateBytes: new TextEncoder().encode(asked?.state ?? '').length,
+    status: requiredInput ? 'input_required' : 'complete',
+    requests: Object.fromEntries(requiredInput?.requests ?? []),
+    stateBytes: new TextEncoder().encode(requiredInput?.state ?? '').length,
     durationMs,
     isRestarted: start.isRestarted,
-    meta: asked ? asked.meta : metaOfOutcome(outcome),
+    meta: requiredInput ? requiredInput.meta : metaOfOutcome(outcome),
   })
   return outcome
 }

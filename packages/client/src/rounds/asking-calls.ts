@@ -1,6 +1,6 @@
 import type { GetPromptResult, ReadResourceResult } from '@x/schema'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
-import { createRounds } from './run-rounds.ts'
+import { createRunRounds } from './run-rounds.ts'
 import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { RoundsContext } from './asking-call.ts'
@@ -20,24 +20,25 @@ export interface AskingCalls {
 }
 
 /** Creates the calls that may have several rounds. */
-export function createAskingCalls(once: SendOnce, tools: ToolCalls, context: RoundsContext): AskingCalls {
-  const run = createRounds(context)
-  const calls = createCallFactory(once, tools)
+export function createAskingCalls(sendOnce: SendOnce, tools: ToolCalls, context: RoundsContext): AskingCalls {
+  const runAllRounds = createRunRounds(context)
+  const callFactory = createCallFactory(sendOnce, tools)
   return {
     callTool: async (name, args = {}, options = {}) => {
       const preparation = tools.prepare(name, options)
       if (preparation) await preparation
-      return run(tools.create({ name, arguments: args }, withIdempotencyKey(options)))
+      return runAllRounds(tools.create({ name, arguments: args }, withIdempotencyKey(options)))
     },
     getPrompt: (name, args, options = {}) =>
-      run(
-        calls.otherCall(
+      runAllRounds(
+        callFactory.otherCall(
           'prompts/get',
           args === undefined ? { name } : { name, arguments: args },
           withIdempotencyKey(options),
         ),
       ),
-    readResource: (uri, options = {}) => run(calls.otherCall('resources/read', { uri }, withIdempotencyKey(options))),
-    manual: createManualRounds(calls.of, context),
+    readResource: (uri, options = {}) =>
+      runAllRounds(callFactory.otherCall('resources/read', { uri }, withIdempotencyKey(options))),
+    manual: createManualRounds(callFactory.of, context),
   }
 }

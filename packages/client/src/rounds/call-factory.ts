@@ -21,24 +21,25 @@ interface CallFactory {
 }
 
 /** Creates the calls of a client that may have several requests. */
-export function createCallFactory(once: SendOnce, tool: ToolCalls): CallFactory {
+export function createCallFactory(sendOnce: SendOnce, tool: ToolCalls): CallFactory {
   const otherCall: CallFactory['otherCall'] = (method, params, callOptions) => ({
     method,
     params,
     options: callOptions,
-    attempt: (withInput, options) => once({ method, params: withInput }, options),
+    attempt: (paramsWithInput, options) => sendOnce({ method, params: paramsWithInput }, options),
     isRepeatable: () => true,
   })
-  const table: { readonly [M in AskingMethod]: (params: JsonObject, options: ReadOptions) => Promise<AskingCall<M>> } =
-    {
-      'tools/call': async (params, options) => {
-        await tool.prepare(String(params.name), options)
-        return tool.create(params, options)
-      },
-      'prompts/get': async (params, options) => otherCall('prompts/get', params, options),
-      'resources/read': async (params, options) => otherCall('resources/read', params, options),
-    }
-  return { tool, otherCall, of: (method, params, options) => table[method](params, options) }
+  const callsByMethod: {
+    readonly [M in AskingMethod]: (params: JsonObject, options: ReadOptions) => Promise<AskingCall<M>>
+  } = {
+    'tools/call': async (params, options) => {
+      await tool.prepare(String(params.name), options)
+      return tool.create(params, options)
+    },
+    'prompts/get': async (params, options) => otherCall('prompts/get', params, options),
+    'resources/read': async (params, options) => otherCall('resources/read', params, options),
+  }
+  return { tool, otherCall, of: (method, params, options) => callsByMethod[method](params, options) }
 }
 
 /**

@@ -17,29 +17,29 @@ export type CheckedAnswer = { readonly response: InputResponse } | { readonly is
 /** Checks the host's answer to one request. Members that the protocol does not have are not sent. */
 export function checkAnswer(request: InputRequest, answer: unknown): CheckedAnswer {
   if (!isJsonObject(answer)) return { issue: 'expected an object' }
-  if (request.method === 'elicitation/create') return checkElicited(request.params, answer)
-  return request.method === 'roots/list' ? checkRoots(answer) : checkSampled(answer)
+  if (request.method === 'elicitation/create') return checkElicitAnswer(request.params, answer)
+  return request.method === 'roots/list' ? checkRootsAnswer(answer) : checkSamplingAnswer(answer)
 }
 
-const actions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel'])
+const elicitActions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel'])
 
-function isAction(value: unknown): value is 'accept' | 'decline' | 'cancel' {
-  return actions.has(value)
+function isElicitAction(value: unknown): value is 'accept' | 'decline' | 'cancel' {
+  return elicitActions.has(value)
 }
 
-function checkElicited(
+function checkElicitAnswer(
   params: ElicitRequestParams,
   { action, content = {} }: { readonly [field: string]: unknown },
 ): CheckedAnswer {
-  if (!isAction(action)) return { issue: 'action: expected "accept", "decline" or "cancel"' }
+  if (!isElicitAction(action)) return { issue: 'action: expected "accept", "decline" or "cancel"' }
   // A form that was not accepted may be half filled in, and the content of a page stays on its server.
   if (action !== 'accept' || params.mode === 'url') return { response: { action } }
   if (!isJsonObject(content)) return { issue: 'content: expected an object' }
-  const checked = checkForm(params.requestedSchema, content)
-  return 'issue' in checked ? checked : { response: { action, content: checked.content } }
+  const checkedForm = checkForm(params.requestedSchema, content)
+  return 'issue' in checkedForm ? checkedForm : { response: { action, content: checkedForm.content } }
 }
 
-function checkSampled(answer: object): CheckedAnswer {
+function checkSamplingAnswer(answer: object): CheckedAnswer {
   const failure = checkCreateMessageResult(answer)
   if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
   // The check of this very type has accepted it.
@@ -49,13 +49,13 @@ function checkSampled(answer: object): CheckedAnswer {
   }
 }
 
-function checkRoots(answer: object): CheckedAnswer {
+function checkRootsAnswer(answer: object): CheckedAnswer {
   const failure = checkListRootsResult(answer)
   if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
   // The check of this very type has accepted it.
   const { roots } = answer as ListRootsResult
-  const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || parentSegment.test(uri))
-  if (at >= 0) return { issue: `roots[${at}].uri: expected a file:// URI without ".." in it` }
+  const invalidIndex = roots.findIndex(({ uri }) => !uri.startsWith('file://') || parentSegment.test(uri))
+  if (invalidIndex >= 0) return { issue: `roots[${invalidIndex}].uri: expected a file:// URI without ".." in it` }
   return { response: { roots } }
 }
 

@@ -2,7 +2,7 @@ import { errorCodes, type InputResponses, isJsonObject, type JsonObject } from '
 import type { InputRequired, AskingMethod } from '../request/input-required.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { declaredCapabilities } from '../request/input-handlers.ts'
-import { checkRequests } from './input-kinds.ts'
+import { checkInputRequests } from './input-kinds.ts'
 import type { RoundsContext, AskingCall } from './asking-call.ts'
 
 /** The number of `input_required` results of one call, and the last of them. */
@@ -23,10 +23,10 @@ export function checkRound<M extends AskingMethod>(
   const errorContext = errorContextOf(call)
   // Not `times > limit`, which is never true for a limit that is not a number.
   if (!(times <= limit)) {
-    const why = `the server asked for input more than ${limit} times; allow more with rounds.limit`
-    throw new ClientError('too_many_rounds', why, errorContext)
+    const reason = `the server asked for input more than ${limit} times; allow more with rounds.limit`
+    throw new ClientError('too_many_rounds', reason, errorContext)
   }
-  checkRequests(asked, declaredCapabilities(options, call.options), errorContext)
+  checkInputRequests(asked, declaredCapabilities(options, call.options), errorContext)
 }
 
 /**
@@ -47,7 +47,7 @@ export function retryParams(
 }
 
 /** Returns whether a retry failed because the server no longer accepts the state that it issued. */
-export function isStateRefused(error: unknown, params: JsonObject): boolean {
+export function isStateRejected(error: unknown, params: JsonObject): boolean {
   if (params.requestState === undefined || !isClientError(error) || error.rpc === undefined) return false
   const { code, message, data } = error.rpc
   if (code !== errorCodes.invalidParams) return false

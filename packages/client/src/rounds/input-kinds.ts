@@ -1,5 +1,5 @@
 import { type ClientCapabilities, type InputRequest, supports } from '@x/schema'
-import { type InputRequired, unsafeUrl } from '../request/input-required.ts'
+import { type InputRequired, unsafeUrlReason } from '../request/input-required.ts'
 import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
@@ -11,10 +11,10 @@ interface InputKind {
   readonly capability: string
 }
 
-const form: InputKind = { handler: 'elicit', needs: { elicitation: { form: {} } }, capability: 'elicitation.form' }
+const formKind: InputKind = { handler: 'elicit', needs: { elicitation: { form: {} } }, capability: 'elicitation.form' }
 const url: InputKind = { handler: 'openUrl', needs: { elicitation: { url: {} } }, capability: 'elicitation.url' }
-const model: InputKind = { handler: 'sample', needs: { sampling: {} }, capability: 'sampling' }
-const modelWithTools: InputKind = {
+const samplingKind: InputKind = { handler: 'sample', needs: { sampling: {} }, capability: 'sampling' }
+const samplingWithToolsKind: InputKind = {
   handler: 'sample',
   needs: { sampling: { tools: {} } },
   capability: 'sampling.tools',
@@ -23,31 +23,31 @@ const rootsKind: InputKind = { handler: 'roots', needs: { roots: {} }, capabilit
 
 function inputKindOf(request: InputRequest): InputKind {
   if (request.method === 'roots/list') return rootsKind
-  if (request.method === 'elicitation/create') return request.params.mode === 'url' ? url : form
+  if (request.method === 'elicitation/create') return request.params.mode === 'url' ? url : formKind
   const { tools, toolChoice } = request.params
-  return tools !== undefined || toolChoice !== undefined ? modelWithTools : model
+  return tools !== undefined || toolChoice !== undefined ? samplingWithToolsKind : samplingKind
 }
 
 /**
  * Rejects a round that this client must not answer, before any handler runs: a kind that was not declared
  * (basic/patterns/mrtr), or a URL that must not be shown (client/elicitation, safe URL handling).
  */
-export function checkRequests(
+export function checkInputRequests(
   { requests }: InputRequired,
-  declared: ClientCapabilities,
+  callCapabilities: ClientCapabilities,
   errorContext: CallErrorContext,
 ): void {
   for (const [key, request] of requests) {
     const { needs, capability } = inputKindOf(request)
-    if (supports(declared, needs) !== undefined) {
-      const why = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
-      throw new ClientError('input_required', why, errorContext)
+    if (supports(callCapabilities, needs) !== undefined) {
+      const reason = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
+      throw new ClientError('input_required', reason, errorContext)
     }
-    const unsafe = urlIssue(request)
-    if (unsafe === undefined) continue
+    const unsafeUrlIssue = urlIssue(request)
+    if (unsafeUrlIssue === undefined) continue
     throw new ClientError(
       'invalid_result',
-      `the URL of ${printableKey(key)} must not be shown: ${unsafe}`,
+      `the URL of ${printableKey(key)} must not be shown: ${unsafeUrlIssue}`,
       errorContext,
     )
   }
@@ -55,7 +55,7 @@ export function checkRequests(
 
 function urlIssue(request: InputRequest): string | undefined {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return undefined
-  return unsafeUrl(request.params.url)
+  return unsafeUrlReason(request.params.url)
 }
 
 /** Calls the handler of a request; throws {@link ClientError} `input_required` when there is none. */
@@ -70,13 +70,13 @@ export function handlerFor(
   handlers: InputHandlers,
   errorContext: CallErrorContext,
 ): Answerer {
-  const found = answererOf(request, handlers)
-  if (found) return found
+  const answerer = answererOf(request, handlers)
+  if (answerer) return answerer
   const { handler, capability } = inputKindOf(request)
-  const why =
+  const reason =
     `the server asks ${printableKey(key)}, and there is no handler \`${handler}\`: ` +
     `${capability} is declared in \`capabilities\` alone, which is for calls through client.manual`
-  throw new ClientError('input_required', why, errorContext)
+  throw new ClientError('input_required', reason, errorContext)
 }
 
 function answererOf(request: InputRequest, { elicit, openUrl, sample, roots }: InputHandlers): Answerer | undefined {

@@ -9,7 +9,7 @@ import {
 } from '../request/input-required.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { ClientError } from '../request/client-error.ts'
-import { type ParsedPending, parsePending, type PendingCall } from './pending-call.ts'
+import { type ParsedPendingCall, parsePendingCall, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
 import { type RoundsContext, type AskingCall, sendRound } from './asking-call.ts'
 
@@ -49,59 +49,64 @@ export interface ManualRounds {
 
 /** Creates the calls that expose their rounds. */
 export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
-  const step = async <M extends AskingMethod>(call: AskingCall<M>, start: RoundStartState): Promise<Round<M>> => {
-    const outcome = await sendRound(call, { ...start, isRestarted: false }, context)
-    if (isRequiredInput(outcome)) return askedRound(call, outcome, start.round)
+  const runRound = async <M extends AskingMethod>(
+    call: AskingCall<M>,
+    startState: RoundStartState,
+  ): Promise<Round<M>> => {
+    const outcome = await sendRound(call, { ...startState, isRestarted: false }, context)
+    if (isRequiredInput(outcome)) return createAskedRound(call, outcome, startState.round)
     call.check?.(outcome)
     return { status: 'complete', result: outcome }
   }
 
-  const askedRound = <M extends AskingMethod>(
+  const createAskedRound = <M extends AskingMethod>(
     call: AskingCall<M>,
-    asked: InputRequired,
+    requiredInput: InputRequired,
     round: number,
   ): AskedRound<M> => {
-    checkRound(call, { asked, times: round }, context)
+    checkRound(call, { asked: requiredInput, times: round }, context)
     const { method, params } = call
-    const requests = Object.fromEntries(asked.requests)
-    const pending = { method, params, requests, ...(asked.state !== undefined && { state: asked.state }), round }
+    const { state } = requiredInput
+    const requests = Object.fromEntries(requiredInput.requests)
+    const pending = { method, params, requests, ...(state !== undefined && { state }), round }
     return {
       status: 'input_required',
       requests,
       pending,
       resume: async (answers, options = {}) =>
-        goOn(await createCall(method, params, options), { asked, round }, answers),
+        resumeRound(await createCall(method, params, options), { asked: requiredInput, round }, answers),
     }
   }
 
-  const goOn = <M extends AskingMethod>(
+  const resumeRound = <M extends AskingMethod>(
     call: AskingCall<M>,
-    { asked, round }: Pick<ParsedPending, 'asked' | 'round'>,
+    { asked, round }: Pick<ParsedPendingCall, 'asked' | 'round'>,
     answers: InputAnswers,
   ): Promise<Round<M>> => {
     const responses = checkAnswers(asked, answers, context.errorContextOf(call))
-    return step(call, { params: retryParams(call.params, asked, responses), round: round + 1 })
+    return runRound(call, { params: retryParams(call.params, asked, responses), round: round + 1 })
   }
 
-  const begin = async <M extends AskingMethod>(
+  const startRounds = async <M extends AskingMethod>(
     method: M,
     params: JsonObject,
     options: ReadOptions,
-  ): Promise<Round<M>> => step(await createCall(method, params, withIdempotencyKey(options)), { params, round: 1 })
+  ): Promise<Round<M>> => runRound(await createCall(method, params, withIdempotencyKey(options)), { params, round: 1 })
 
   return {
-    callTool: (name, args = {}, options = {}) => begin('tools/call', { name, arguments: args }, options),
+    callTool: (name, args = {}, options = {}) => startRounds('tools/call', { name, arguments: args }, options),
     getPrompt: (name, args, options = {}) =>
-      begin('prompts/get', args === undefined ? { name } : { name, arguments: args }, options),
-    readResource: (uri, options = {}) => begin('resources/read', { uri }, options),
+      startRounds('prompts/get', args === undefined ? { name } : { name, arguments: args }, options),
+    readResource: (uri, options = {}) => startRounds('resources/read', { uri }, options),
     resume: async (pending, answers, options = {}) => {
-      const parsed = parsePending(pending)
-      if ('issue' in parsed) {
-        throw new ClientError('invalid_pending', `this is not a pending call: ${parsed.issue}`, { method: 'resume' })
+      const parsedCall = parsePendingCall(pending)
+      if ('issue' in parsedCall) {
+        const reason = `this is not a pending call: ${parsedCall.issue}`
+        throw new ClientError('invalid_pending', reason, { method: 'resume' })
       }
       // The parsed method is the one that the type names: it is a member of the same value.
-      const method = parsed.method as typeof pending.method
-      return goOn(await createCall(method, parsed.params, options), parsed, answers)
+      const method = parsedCall.method as typeof pending.method
+      return resumeRound(await createCall(method, parsedCall.params, options), parsedCall, answers)
     },
   }
 }

@@ -14,7 +14,7 @@ export interface PendingCall<M extends AskingMethod = AskingMethod> {
 }
 
 /** A parsed pending call. */
-export interface ParsedPending {
+export interface ParsedPendingCall {
   readonly method: AskingMethod
   readonly params: JsonObject
   readonly asked: InputRequired
@@ -22,19 +22,19 @@ export interface ParsedPending {
 }
 
 /** Parses a stored pending call as untrusted input; returns the reason of a failure. */
-export function parsePending(value: unknown): ParsedPending | { readonly issue: string } {
-  if (!isWithinBounds(value)) return { issue: 'it is larger than a message may be' }
+export function parsePendingCall(value: unknown): ParsedPendingCall | { readonly issue: string } {
+  if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
   const { method, round } = value
   if (!isAskingMethod(method)) return { issue: 'method: expected tools/call, prompts/get or resources/read' }
-  if (!isCount(round)) return { issue: 'round: expected a whole number from 1' }
+  if (!isPositiveInteger(round)) return { issue: 'round: expected a whole number from 1' }
   const call = parseCallParams(method, value.params)
   if ('issue' in call) return call
-  const asked = parseInputRequired({ inputRequests: value.requests, requestState: value.state })
-  return 'issue' in asked ? asked : { method, params: call.params, asked, round }
+  const requiredInput = parseInputRequired({ inputRequests: value.requests, requestState: value.state })
+  return 'issue' in requiredInput ? requiredInput : { method, params: call.params, asked: requiredInput, round }
 }
 
-function isCount(value: unknown): value is number {
+function isPositiveInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 1
 }
 
@@ -58,18 +58,18 @@ function parseCallParams(method: AskingMethod, value: unknown): ParsedParams {
 }
 
 /** Returns whether a value keeps the bounds of a message, without recursion: it may be deep or refer to itself. */
-function isWithinBounds(value: unknown): boolean {
+function isWithinMessageBounds(value: unknown): boolean {
   const { bytes, depth, elements } = defaultBounds
-  const open: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
+  const pendingValues: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
   let [units, count] = [0, 0]
-  for (let next = open.pop(); next; next = open.pop()) {
-    if (typeof next.value === 'string') units += next.value.length
-    if (units > bytes || count > elements || next.level > depth) return false
-    if (typeof next.value !== 'object' || next.value === null) continue
-    for (const [key, member] of Object.entries(next.value)) {
+  for (let current = pendingValues.pop(); current; current = pendingValues.pop()) {
+    if (typeof current.value === 'string') units += current.value.length
+    if (units > bytes || count > elements || current.level > depth) return false
+    if (typeof current.value !== 'object' || current.value === null) continue
+    for (const [key, member] of Object.entries(current.value)) {
       units += key.length
       count += 1
-      open.push({ value: member, level: next.level + 1 })
+      pendingValues.push({ value: member, level: current.level + 1 })
     }
   }
   return true

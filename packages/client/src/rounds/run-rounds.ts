@@ -1,14 +1,14 @@
 import type { JsonObject } from '@x/schema'
-import { checkRound, isStateRefused, retryParams } from './check-round.ts'
+import { checkRound, isStateRejected, retryParams } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
 import { type InputRequired, type AskingMethod, isRequiredInput } from '../request/input-required.ts'
 import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { handlersOf, type InputHandlers } from '../request/input-handlers.ts'
-import { handOffPause, pauseCall } from '../request/pause.ts'
-import { type RoundOptions, roundRules } from '../request/round-options.ts'
+import { handOffPauseMs, pauseCall } from '../request/pause.ts'
+import { type RoundOptions, mergeRoundOptions } from '../request/round-options.ts'
 import { clientClock, type RoundsContext, type AskingCall, sendRound, observerOf } from './asking-call.ts'
-import { openWait } from '../request/wait.ts'
+import { openAbortScope } from '../request/wait.ts'
 
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends AskingMethod>(call: AskingCall<M>) => Promise<CompleteResults[M]>
@@ -17,9 +17,11 @@ export type RunRounds = <M extends AskingMethod>(call: AskingCall<M>) => Promise
  * Creates the function that runs multi round-trip requests (basic/patterns/mrtr). A call without questions costs
  * nothing more.
  */
-export function createRounds(context: RoundsContext): RunRounds {
+export function createRunRounds(context: RoundsContext): RunRounds {
   return async (call) => {
-    const result = isObserved(call, context) ? await runWithTimeout(call, context) : await runUnobserved(call, context)
+    const result = isObserved(call, context)
+      ? await runWithTimeout(call, context)
+      : await runWithoutTimeout(call, context)
     call.check?.(result)
     return result
   }
@@ -33,12 +35,12 @@ function isObserved<M extends AskingMethod>(
   return totalMs !== undefined || observerOf(callOptions, options) !== undefined
 }
 
-async function runUnobserved<M extends AskingMethod>(
+async function runWithoutTimeout<M extends AskingMethod>(
   call: AskingCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
-  const first = await call.attempt(call.params, call.options)
-  return isRequiredInput(first) ? runLoop(startLoop(call, context), first) : first
+  const firstOutcome = await call.attempt(call.params, call.options)
+  return isRequiredInput(firstOutcome) ? runRoundLoop(createLoopState(call, context), firstOutcome) : firstOutcome
 }
 
 /** Runs a call with a bound on its whole time, or with a watcher from the first request on. */
@@ -48,16 +50,21 @@ async function runWithTimeout<M extends AskingMethod>(
 ): Promise<CompleteResults[M]> {
   const { options } = call
   const timeoutMs = options.rounds?.totalTimeoutMs ?? context.options.rounds?.totalTimeoutMs
-  const late = (): ClientError => {
-    const why = `not complete within ${timeoutMs} ms, answers included; allow more with rounds.totalTimeoutMs`
-    return new ClientError('timeout', why, context.errorContextOf(call))
+  const roundsTimeoutError = (): ClientError => {
+    const reason = `not complete within ${timeoutMs} ms, answers included; allow more with rounds.totalTimeoutMs`
+    return new ClientError('timeout', reason, context.errorContextOf(call))
   }
-  const wait = openWait({ signal: options.signal, timeoutMs, clock: clientClock(context), late })
+  const abortScope = openAbortScope({
+    signal: options.signal,
+    timeoutMs,
+    clock: clientClock(context),
+    late: roundsTimeoutError,
+  })
   try {
-    const loop = startLoop({ ...call, options: { ...options, signal: wait.signal } }, context)
-    return await runLoop(loop, await sendNextRound(loop, call.params))
+    const loopState = createLoopState({ ...call, options: { ...options, signal: abortScope.signal } }, context)
+    return await runRoundLoop(loopState, await sendNextRound(loopState, call.params))
   } finally {
-    wait.close()
+    abortScope.close()
   }
 }
 
@@ -74,64 +81,71 @@ interface LoopState<M extends AskingMethod> {
   isRestarted: boolean
 }
 
-function startLoop<M extends AskingMethod>(call: AskingCall<M>, context: RoundsContext): LoopState<M> {
+function createLoopState<M extends AskingMethod>(call: AskingCall<M>, context: RoundsContext): LoopState<M> {
   const { options } = context
   const handlers = handlersOf(options, call.options)
-  const rules = roundRules(options.rounds, call.options.rounds)
-  return { call, context, rules, handlers, sent: 0, pauses: 0, isRestarted: false }
+  const roundOptions = mergeRoundOptions(options.rounds, call.options.rounds)
+  return { call, context, rules: roundOptions, handlers, sent: 0, pauses: 0, isRestarted: false }
 }
 
-async function runLoop<M extends AskingMethod>(
-  loop: LoopState<M>,
-  first: CompleteResults[M] | InputRequired,
+async function runRoundLoop<M extends AskingMethod>(
+  loopState: LoopState<M>,
+  firstOutcome: CompleteResults[M] | InputRequired,
 ): Promise<CompleteResults[M]> {
   // The first request may have been sent before the loop began.
-  loop.sent = 1
-  let outcome = first
+  loopState.sent = 1
+  let outcome = firstOutcome
   for (let count = 1; isRequiredInput(outcome); count += 1) {
-    checkRound(loop.call, { asked: outcome, times: count }, loop.context)
-    outcome = await retry(loop, await inputOf(loop, outcome))
+    checkRound(loopState.call, { asked: outcome, times: count }, loopState.context)
+    outcome = await sendRetry(loopState, await collectInput(loopState, outcome))
   }
   return outcome
 }
 
 /** Returns the params of the next request, once every question is answered. */
-async function inputOf<M extends AskingMethod>(loop: LoopState<M>, asked: InputRequired): Promise<JsonObject> {
-  const { call, context, rules, handlers } = loop
+async function collectInput<M extends AskingMethod>(
+  loopState: LoopState<M>,
+  requiredInput: InputRequired,
+): Promise<JsonObject> {
+  const { call, context, rules, handlers } = loopState
   const clock = clientClock(context)
   const { signal } = call.options
-  if (asked.requests.size === 0) {
-    const { meta } = asked
-    await pauseCall(handOffPause({ earlier: loop.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
-    loop.pauses += 1
-    return retryParams(call.params, asked, undefined)
+  if (requiredInput.requests.size === 0) {
+    const { meta } = requiredInput
+    await pauseCall(handOffPauseMs({ earlier: loopState.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
+    loopState.pauses += 1
+    return retryParams(call.params, requiredInput, undefined)
   }
-  loop.pauses = 0
+  loopState.pauses = 0
   const errorContext = context.errorContextOf(call)
-  const round = loop.sent
+  const round = loopState.sent
   const timeoutMs = rules.answerTimeoutMs
-  const responses = await answerRequests(asked, { handlers, errorContext, round, clock, signal, timeoutMs })
-  return retryParams(call.params, asked, responses)
+  const responses = await answerRequests(requiredInput, { handlers, errorContext, round, clock, signal, timeoutMs })
+  return retryParams(call.params, requiredInput, responses)
 }
 
-async function retry<M extends AskingMethod>(
-  loop: LoopState<M>,
+async function sendRetry<M extends AskingMethod>(
+  loopState: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
   try {
-    return await sendNextRound(loop, params)
+    return await sendNextRound(loopState, params)
   } catch (error) {
-    const mayRestart = loop.rules.restart ?? loop.call.isRepeatable()
-    if (loop.isRestarted || !mayRestart || !isStateRefused(error, params)) throw error
-    loop.isRestarted = true
-    return sendNextRound(loop, loop.call.params)
+    const mayRestart = loopState.rules.restart ?? loopState.call.isRepeatable()
+    if (loopState.isRestarted || !mayRestart || !isStateRejected(error, params)) throw error
+    loopState.isRestarted = true
+    return sendNextRound(loopState, loopState.call.params)
   }
 }
 
 function sendNextRound<M extends AskingMethod>(
-  loop: LoopState<M>,
+  loopState: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
-  loop.sent += 1
-  return sendRound(loop.call, { params, round: loop.sent, isRestarted: loop.isRestarted }, loop.context)
+  loopState.sent += 1
+  return sendRound(
+    loopState.call,
+    { params, round: loopState.sent, isRestarted: loopState.isRestarted },
+    loopState.context,
+  )
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type RpcNotification, type SubscriptionFilter } from '@x/schema'
-import type { StaleEntries } from '../caching/cache-partition.ts'
+import type { StaleKeyPredicate } from '../caching/cache-partition.ts'
 import type { ListChange, SubscriptionEvent } from './subscription.ts'
 
 interface ListChangeRow {
@@ -10,7 +10,7 @@ interface ListChangeRow {
   readonly stale: readonly string[]
 }
 
-const rows: readonly ListChangeRow[] = [
+const listChangeRows: readonly ListChangeRow[] = [
   { change: 'toolsListChanged', notification: 'notifications/tools/list_changed', stale: ['tools/list'] },
   { change: 'promptsListChanged', notification: 'notifications/prompts/list_changed', stale: ['prompts/list'] },
   {
@@ -19,12 +19,14 @@ const rows: readonly ListChangeRow[] = [
     stale: ['resources/list', 'resources/templates/list'],
   },
 ]
-const rowsByNotification: ReadonlyMap<string, ListChangeRow> = new Map(rows.map((row) => [row.notification, row]))
-const rowsByChange: ReadonlyMap<string, ListChangeRow> = new Map(rows.map((row) => [row.change, row]))
-const updated = 'notifications/resources/updated'
+const rowsByNotification: ReadonlyMap<string, ListChangeRow> = new Map(
+  listChangeRows.map((row) => [row.notification, row]),
+)
+const rowsByChange: ReadonlyMap<string, ListChangeRow> = new Map(listChangeRows.map((row) => [row.change, row]))
+const resourceUpdatedMethod = 'notifications/resources/updated'
 
 /** The changes that a subscription covers. */
-export interface WantedChanges extends Subscribers {
+export interface WantedChanges extends SubscribedUris {
   readonly lists: ReadonlySet<ListChange>
 }
 
@@ -36,8 +38,8 @@ export interface Change {
 }
 
 /** Parses a filter; other members are ignored, and later changes to the object have no effect. */
-export function wantedBy(filter: SubscriptionFilter): WantedChanges {
-  const lists = rows.map(({ change }) => change).filter((change) => filter[change] === true)
+export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
+  const lists = listChangeRows.map(({ change }) => change).filter((change) => filter[change] === true)
   return wantedChanges(lists, filter.resourceSubscriptions ?? [])
 }
 
@@ -45,20 +47,20 @@ export function wantedBy(filter: SubscriptionFilter): WantedChanges {
  * Returns the part of the requested filter that the server has accepted: nothing else of its answer counts. A malformed
  * part accepts nothing.
  */
-export function acceptedFrom(answer: JsonObject, wanted: WantedChanges): WantedChanges {
-  const uris = Array.isArray(answer.resourceSubscriptions) ? answer.resourceSubscriptions : []
+export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wanted: WantedChanges): WantedChanges {
+  const uris = Array.isArray(acknowledgedFilter.resourceSubscriptions) ? acknowledgedFilter.resourceSubscriptions : []
   return wantedChanges(
-    [...wanted.lists].filter((change) => answer[change] === true),
+    [...wanted.lists].filter((change) => acknowledgedFilter[change] === true),
     uris.filter((uri) => typeof uri === 'string').filter((uri) => wanted.uris.has(uri)),
   )
 }
 
 function wantedChanges(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
-  return { lists: new Set(lists), ...createSubscribers(uris) }
+  return { lists: new Set(lists), ...createSubscribedUris(uris) }
 }
 
 /** Returns a filter in the form of the protocol. */
-export function toFilter({ lists, uris }: WantedChanges): SubscriptionFilter & JsonObject {
+export function subscriptionFilterOf({ lists, uris }: WantedChanges): SubscriptionFilter & JsonObject {
   return {
     ...Object.fromEntries([...lists].map((change) => [change, true])),
     ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
@@ -66,23 +68,23 @@ export function toFilter({ lists, uris }: WantedChanges): SubscriptionFilter & J
 }
 
 // A longer URI would let a server fill the memory of a client that reads slowly.
-const longestPart = 2048
+const maxUriLength = 2048
 
 /** Returns the change that a notification reports; undefined unless the server has accepted to report it. */
 export function changeOf({ method, params }: RpcNotification, accepted: WantedChanges): Change | undefined {
   const row = rowsByNotification.get(method)
   if (row) return accepted.lists.has(row.change) ? { event: { type: row.change } } : undefined
-  if (method !== updated || typeof params?.uri !== 'string') return undefined
+  if (method !== resourceUpdatedMethod || typeof params?.uri !== 'string') return undefined
   const { uri } = params
   if (accepted.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
-  const holder = subscriberOf(uri, accepted)
-  if (holder === undefined) return undefined
-  if (uri.length > longestPart) return { event: { type: 'resourceUpdated', uri: holder } }
-  return { event: { type: 'resourceUpdated', uri }, part: { of: holder } }
+  const subscribedUri = subscribedUriOf(uri, accepted)
+  if (subscribedUri === undefined) return undefined
+  if (uri.length > maxUriLength) return { event: { type: 'resourceUpdated', uri: subscribedUri } }
+  return { event: { type: 'resourceUpdated', uri }, part: { of: subscribedUri } }
 }
 
 /** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
-export function staleBy({ event, part }: Change): StaleEntries {
+export function stalePredicateOf({ event, part }: Change): StaleKeyPredicate {
   const row = rowsByChange.get(event.type)
   if (row) return ({ method }) => row.stale.includes(method)
   const uri = event.type === 'resourceUpdated' ? event.uri : undefined
@@ -93,36 +95,36 @@ export function staleBy({ event, part }: Change): StaleEntries {
  * Returns the results that may be stale when changes were missed: all that the filter covers, parts of resources
  * included.
  */
-export function staleAfterGap(wanted: WantedChanges): StaleEntries {
-  const lists = new Set(rows.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
+export function stalePredicateAfterGap(wanted: WantedChanges): StaleKeyPredicate {
+  const lists = new Set(listChangeRows.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
   return ({ method, params }) => {
     if (lists.has(method)) return true
     if (method !== 'resources/read' || typeof params.uri !== 'string') return false
-    return wanted.uris.has(params.uri) || subscriberOf(params.uri, wanted) !== undefined
+    return wanted.uris.has(params.uri) || subscribedUriOf(params.uri, wanted) !== undefined
   }
 }
 
 /** Returns the results that a notification makes stale; undefined if it reports no change. */
-export function staleByNotification({ method, params }: RpcNotification): StaleEntries | undefined {
+export function stalePredicateByNotification({ method, params }: RpcNotification): StaleKeyPredicate | undefined {
   const row = rowsByNotification.get(method)
-  if (row) return staleBy({ event: { type: row.change } })
-  if (method !== updated || !isJsonObject(params) || typeof params.uri !== 'string') return undefined
-  return staleBy({ event: { type: 'resourceUpdated', uri: params.uri } })
+  if (row) return stalePredicateOf({ event: { type: row.change } })
+  if (method !== resourceUpdatedMethod || !isJsonObject(params) || typeof params.uri !== 'string') return undefined
+  return stalePredicateOf({ event: { type: 'resourceUpdated', uri: params.uri } })
 }
 
 /** Returns the methods whose results a change makes stale. */
-export function staleLists(change: ListChange): readonly string[] {
+export function staleListMethods(change: ListChange): readonly string[] {
   return rowsByChange.get(change)?.stale ?? []
 }
 
 /** Resources by their URIs, and the lengths of these, the longest first. */
-export interface Subscribers {
+export interface SubscribedUris {
   readonly uris: ReadonlySet<string>
   readonly lengths: readonly number[]
 }
 
-/** Makes {@link Subscribers} of URIs. */
-export function createSubscribers(uris: readonly string[]): Subscribers {
+/** Makes {@link SubscribedUris} of URIs. */
+export function createSubscribedUris(uris: readonly string[]): SubscribedUris {
   const lengths = new Set(uris.map(({ length }) => length))
   // An empty URI is a prefix of all others, and contains none.
   lengths.delete(0)
@@ -136,7 +138,7 @@ const ends: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
  * `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
  * ResourceUpdatedNotificationParams).
  */
-export function subscriberOf(uri: string, { uris, lengths }: Subscribers): string | undefined {
+export function subscribedUriOf(uri: string, { uris, lengths }: SubscribedUris): string | undefined {
   // Only where a containing URI can end, because a server may send a text of millions of slashes.
   for (const length of lengths) {
     if (length >= uri.length || (!ends.has(uri[length]) && !ends.has(uri[length - 1]))) continue

@@ -6,7 +6,7 @@ import type { Listen } from './listen.ts'
 import type { ListenOptions } from './subscription.ts'
 
 /** The parts of the client that keep one part of the cache fresh. */
-export interface FreshPart {
+export interface RefreshContext {
   readonly listen: Listen
   readonly once: SendOnce
   readonly partition: CachePartition
@@ -20,9 +20,9 @@ export interface FreshPart {
 }
 
 /** Creates the error for a subscription that the server ended and that is not opened again. */
-export function endedError(): ClientError {
-  const why = 'the server ended the subscription, and it is not opened again; allow more with reopen'
-  return new ClientError('transport', why, { method: 'subscriptions/listen' })
+export function subscriptionEndedError(): ClientError {
+  const reason = 'the server ended the subscription, and it is not opened again; allow more with reopen'
+  return new ClientError('transport', reason, { method: 'subscriptions/listen' })
 }
 
 /** Work that is requested repeatedly, and done once for all requests since the last time. */

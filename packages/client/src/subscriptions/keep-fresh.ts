@@ -1,8 +1,8 @@
 import { type Clock, type ErrorListener, errorListener, platformClock, type SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
-import { openWait } from '../request/wait.ts'
-import { type AskForLists, keepListsFresh } from './fresh-lists.ts'
+import { openAbortScope } from '../request/wait.ts'
+import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
 import { type Listen, createListen, type ListenContext } from './listen.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
@@ -27,33 +27,49 @@ export interface KeepFresh extends AsyncDisposable {
 }
 
 /** The parts of the client that keep its cache fresh. */
-interface FreshContext {
+interface KeepFreshContext {
   readonly listen: Listen
   readonly once: SendOnce
   readonly partition: CachePartition
   readonly clock: Clock | undefined
   /** True when results are cached at all. */
   readonly isKeeping: boolean
-  readonly lists: AskForLists
+  readonly lists: ListFetchers
 }
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
-function createKeepFresh(context: FreshContext): (options?: KeepFreshOptions) => KeepFresh {
+function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
   const { listen, once, partition, clock = platformClock, isKeeping, lists } = context
-  return ({ resources = false, jitterMs = 1000, onError: given, ...options } = {}) => {
-    const onError = errorListener(given, '@x/client', () => 'keepFresh')
+  return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
+    const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
     if (!isKeeping) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
-    const late = (): Error => new Error('keeping fresh is never late')
-    const { signal, stop, close: closeWait } = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
-    const failed = (error: unknown): void => {
+    const keepFreshTimeoutError = (): Error => new Error('keeping fresh is never late')
+    const {
+      signal,
+      stop,
+      close: closeAbortScope,
+    } = openAbortScope({ signal: options.signal, timeoutMs: undefined, clock, late: keepFreshTimeoutError })
+    const reportError = (error: unknown): void => {
       if (!signal.aborted) onError(error)
     }
-    const part = { listen, once, partition, clock, jitterMs, options: { ...options, signal }, signal, failed }
-    const parts = [keepListsFresh(part, lists), ...(resources ? [keepResourcesFresh(part)] : [])]
-    const done = Promise.all(parts).finally(closeWait)
+    const refreshContext = {
+      listen,
+      once,
+      partition,
+      clock,
+      jitterMs,
+      options: { ...options, signal },
+      signal,
+      failed: reportError,
+    }
+    const refreshLoops = [
+      keepListsFresh(refreshContext, lists),
+      ...(resources ? [keepResourcesFresh(refreshContext)] : []),
+    ]
+    const loopsEnd = Promise.all(refreshLoops).finally(closeAbortScope)
     const close = async (): Promise<void> => {
       stop(new DOMException('The cache is no longer kept fresh', 'AbortError'))
-      await done
+      await loopsEnd
     }
     return { close, [Symbol.asyncDispose]: close }
   }
@@ -80,7 +96,7 @@ export interface SubscriptionCalls {
 }
 
 /** Creates the calls that subscribe. */
-export function createSubscriptionCalls(context: ListenContext & Omit<FreshContext, 'listen'>): SubscriptionCalls {
+export function createSubscriptionCalls(context: ListenContext & Omit<KeepFreshContext, 'listen'>): SubscriptionCalls {
   const listen = createListen(context)
   return { listen, keepFresh: createKeepFresh({ ...context, listen }) }
 }

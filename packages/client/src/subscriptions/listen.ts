@@ -3,8 +3,14 @@ import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
 import { pauseCall, backoffMs } from '../request/pause.ts'
-import { openWait } from '../request/wait.ts'
-import { toFilter, staleAfterGap, staleBy, wantedBy, type WantedChanges } from './changes.ts'
+import { openAbortScope } from '../request/wait.ts'
+import {
+  subscriptionFilterOf,
+  stalePredicateAfterGap,
+  stalePredicateOf,
+  wantedChangesOf,
+  type WantedChanges,
+} from './changes.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { readSubscription } from './read-stream.ts'
 import { isPermanent, retryAfterOf } from './permanent-failure.ts'
@@ -26,30 +32,40 @@ export interface ListenContext {
 export type Listen = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
 // The number of resource parts that may wait one by one; beyond it one event reports the whole resource.
-const maxParts = 1000
+const maxResourceParts = 1000
 
 /** Creates the function that opens subscriptions. */
 export function createListen(context: ListenContext): Listen {
   return (filter, options = {}) => {
-    const wanted = wantedBy(filter)
-    const queue = createEventQueue(wanted.uris.size + maxParts)
+    const requestedChanges = wantedChangesOf(filter)
+    const queue = createEventQueue(requestedChanges.uris.size + maxResourceParts)
     const { clock = platformClock } = context
-    const late = (): Error => new Error('a subscription is never late')
-    const wait = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
-    const failed = (error: unknown): void => (wait.signal.aborted ? queue.drop({ error }) : queue.end({ error }))
-    const done = reopenStreams(context, { wanted, queue, options, signal: wait.signal, clock })
-      .then(() => queue.end(), failed)
-      .finally(wait.close)
+    const listenTimeoutError = (): Error => new Error('a subscription is never late')
+    const abortScope = openAbortScope({ signal: options.signal, timeoutMs: undefined, clock, late: listenTimeoutError })
+    const endWithError = (error: unknown): void =>
+      abortScope.signal.aborted ? queue.drop({ error }) : queue.end({ error })
+    const streamsEnd = reopenStreams(context, {
+      wanted: requestedChanges,
+      queue,
+      options,
+      signal: abortScope.signal,
+      clock,
+    })
+      .then(() => queue.end(), endWithError)
+      .finally(abortScope.close)
     const close = async (): Promise<void> => {
       queue.drop()
-      wait.stop(new DOMException('The subscription was closed', 'AbortError'))
-      await done
+      abortScope.stop(new DOMException('The subscription was closed', 'AbortError'))
+      await streamsEnd
     }
-    return { ...readOnce(queue, close), close, [Symbol.asyncDispose]: close }
+    return { ...singleUseIterable(queue, close), close, [Symbol.asyncDispose]: close }
   }
 }
 
-function readOnce(queue: EventQueue, close: () => Promise<void>): Pick<Subscription, typeof Symbol.asyncIterator> {
+function singleUseIterable(
+  queue: EventQueue,
+  close: () => Promise<void>,
+): Pick<Subscription, typeof Symbol.asyncIterator> {
   let isRead = false
   return {
     [Symbol.asyncIterator]: () => {
@@ -77,26 +93,26 @@ interface OpenSubscription {
 /**
  * Follows one stream after the other. Returns at a graceful end, and rejects with the error that ends the subscription.
  */
-async function reopenStreams(context: ListenContext, running: OpenSubscription): Promise<void> {
-  const { queue, options, signal, clock } = running
-  const { attempts, ...pauses } = reopening(options)
-  let inRow = 0
+async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
+  const { queue, options, signal, clock } = currentSubscription
+  const { attempts, ...pauses } = reopenBounds(options)
+  let failuresInRow = 0
   for (let isFirst = true; ; isFirst = false) {
-    const { openMs, error } = await followStream(context, running, isFirst)
-    if (openMs >= pauses.most) inRow = 0
-    if (inRow >= attempts) {
+    const { openMs, error } = await followStream(context, currentSubscription, isFirst)
+    if (openMs >= pauses.most) failuresInRow = 0
+    if (failuresInRow >= attempts) {
       if (error) throw error
       return
     }
-    const asked = error ? Math.min(retryAfterOf(error), pauses.most) : 0
-    const retryInMs = Math.ceil(Math.max(asked, backoffMs(inRow, pauses)))
-    inRow += 1
+    const requestedDelayMs = error ? Math.min(retryAfterOf(error), pauses.most) : 0
+    const retryInMs = Math.ceil(Math.max(requestedDelayMs, backoffMs(failuresInRow, pauses)))
+    failuresInRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
     await pauseCall(retryInMs, clock, signal)
   }
 }
 
-function reopening({ reopen = {} }: ListenOptions): { attempts: number; first: number; most: number } {
+function reopenBounds({ reopen = {} }: ListenOptions): { attempts: number; first: number; most: number } {
   const {
     pauseMs = 1000,
     maxPauseMs = 30_000,
@@ -113,33 +129,37 @@ interface StreamEnd {
 }
 
 /** Follows one stream to its end; rejects with the signal's reason, or an error that another attempt would not mend. */
-async function followStream(context: ListenContext, running: OpenSubscription, isFirst: boolean): Promise<StreamEnd> {
-  const { wanted, queue, options, signal, clock } = running
+async function followStream(
+  context: ListenContext,
+  currentSubscription: OpenSubscription,
+  isFirst: boolean,
+): Promise<StreamEnd> {
+  const { wanted, queue, options, signal, clock } = currentSubscription
   const { once, partition, seen } = context
-  const call = { method: 'subscriptions/listen', params: { notifications: toFilter(wanted) } } as const
+  const call = { method: 'subscriptions/listen', params: { notifications: subscriptionFilterOf(wanted) } } as const
   let openedAt: number | undefined
   const onMessage = readSubscription(wanted, {
     onOpened: (accepted) => {
       openedAt = clock.now()
-      if (!isFirst) partition.forget(staleAfterGap(wanted))
-      queue.put({ type: 'opened', notifications: toFilter(accepted), missed: !isFirst })
+      if (!isFirst) partition.forget(stalePredicateAfterGap(wanted))
+      queue.put({ type: 'opened', notifications: subscriptionFilterOf(accepted), missed: !isFirst })
     },
     onChange: (change) => {
-      partition.forget(staleBy(change))
+      partition.forget(stalePredicateOf(change))
       queue.put(change.event, change.part && { type: 'resourceUpdated', uri: change.part.of })
     },
   })
-  const openMs = (): number => (openedAt === undefined ? 0 : clock.now() - openedAt)
+  const openDurationMs = (): number => (openedAt === undefined ? 0 : clock.now() - openedAt)
   const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
   const callOptions = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
   try {
     await once({ ...call, onMessage }, callOptions)
-    if (openedAt !== undefined) return { openMs: openMs() }
-    const why = 'the stream ended before it was acknowledged'
-    return { openMs: 0, error: new ClientError('invalid_result', why, errorContextOf(call, seen)) }
+    if (openedAt !== undefined) return { openMs: openDurationMs() }
+    const reason = 'the stream ended before it was acknowledged'
+    return { openMs: 0, error: new ClientError('invalid_result', reason, errorContextOf(call, seen)) }
   } catch (error) {
     signal.throwIfAborted()
     if (!isClientError(error) || isPermanent(error) || context.isClosed()) throw error
-    return { openMs: openMs(), error }
+    return { openMs: openDurationMs(), error }
   }
 }

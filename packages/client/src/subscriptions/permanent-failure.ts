@@ -27,6 +27,6 @@ export function isPermanent({ code, rpc, cause }: ClientError): boolean {
 
 /** Returns the milliseconds after which the server may be asked again; 0 when it does not say. */
 export function retryAfterOf({ cause }: ClientError): number {
-  const asked = cause instanceof Error && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined
-  return typeof asked === 'number' && asked > 0 ? asked : 0
+  const delayMs = cause instanceof Error && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined
+  return typeof delayMs === 'number' && delayMs > 0 ? delayMs : 0
 }

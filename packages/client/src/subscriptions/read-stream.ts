@@ -1,5 +1,5 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { type Change, changeOf, acceptedFrom, type WantedChanges } from './changes.ts'
+import { type Change, changeOf, acceptedChangesFrom, type WantedChanges } from './changes.ts'
 
 /** The receivers of a stream's messages. */
 export interface StreamListener {
@@ -14,20 +14,20 @@ export interface StreamListener {
  * whether the stream is open.
  */
 export function readSubscription(
-  wanted: WantedChanges,
+  requestedChanges: WantedChanges,
   { onOpened, onChange }: StreamListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
-  let open: { readonly id: RequestId; readonly accepted: WantedChanges } | undefined
+  let openStream: { readonly id: RequestId; readonly accepted: WantedChanges } | undefined
   return (message, id) => {
     if (subscriptionIdOf(message) !== id) return false
-    if (open?.id === id) {
-      const change = changeOf(message, open.accepted)
+    if (openStream?.id === id) {
+      const change = changeOf(message, openStream.accepted)
       if (change) onChange(change)
       return true
     }
-    const accepted = acknowledgedChanges(message, wanted)
+    const accepted = acknowledgedChanges(message, requestedChanges)
     if (accepted === undefined) return false
-    open = { id, accepted }
+    openStream = { id, accepted }
     onOpened(accepted)
     return true
   }
@@ -38,7 +38,10 @@ function subscriptionIdOf({ params }: RpcNotification): unknown {
   return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
 }
 
-function acknowledgedChanges({ method, params }: RpcNotification, wanted: WantedChanges): WantedChanges | undefined {
+function acknowledgedChanges(
+  { method, params }: RpcNotification,
+  requestedChanges: WantedChanges,
+): WantedChanges | undefined {
   if (method !== 'notifications/subscriptions/acknowledged') return undefined
-  return isJsonObject(params?.notifications) ? acceptedFrom(params.notifications, wanted) : undefined
+  return isJsonObject(params?.notifications) ? acceptedChangesFrom(params.notifications, requestedChanges) : undefined
 }

@@ -3,10 +3,10 @@ import type { Readable, Writable } from 'node:stream'
 import type { BooleanField, ChoiceField, ChoicesField, FormField, NumberField, TextField } from '../forms/form.ts'
 
 /** The person left the prompt without an answer. */
-export const leftForm: unique symbol = Symbol('left')
+export const abandonedForm: unique symbol = Symbol('left')
 
 /** The value of a field; `undefined` when it stays empty. */
-type FieldAnswer<T> = T | undefined | typeof leftForm
+type FieldAnswer<T> = T | undefined | typeof abandonedForm
 
 /** Asks for one field with the prompt that suits its type. */
 export async function askField(
@@ -26,42 +26,42 @@ export async function askField(
 }
 
 function messageOf({ label, description, required }: FormField): string {
-  const words = description === undefined ? label : `${label}: ${description}`
-  return shownText(required ? words : `${words} (optional)`)
+  const promptText = description === undefined ? label : `${label}: ${description}`
+  return shownText(required ? promptText : `${promptText} (optional)`)
 }
 
 async function askText(field: TextField | NumberField, terminal: Terminal): Promise<FieldAnswer<string | number>> {
-  const typed: string | symbol | undefined = await text({
+  const typedText: string | symbol | undefined = await text({
     message: messageOf(field),
     validate: (input = '') => field.check(field.parse(input)),
     ...streamsOf(terminal),
     ...(field.default === undefined ? {} : { initialValue: String(field.default) }),
   })
-  if (isCancel(typed) || typeof typed === 'symbol') return leftForm
-  return field.parse(typed ?? '')
+  if (isCancel(typedText) || typeof typedText === 'symbol') return abandonedForm
+  return field.parse(typedText ?? '')
 }
 
 async function askYesOrNo(field: BooleanField, terminal: Terminal): Promise<FieldAnswer<boolean>> {
   if (!field.required && field.default === undefined) {
-    const picked = await chooseIndex(['Yes', 'No'], { message: messageOf(field), terminal, canBeEmpty: true })
-    return typeof picked === 'number' ? picked === 0 : picked
+    const selection = await chooseIndex(['Yes', 'No'], { message: messageOf(field), terminal, canBeEmpty: true })
+    return typeof selection === 'number' ? selection === 0 : selection
   }
   const prompt = { message: messageOf(field), initialValue: field.default ?? false, ...streamsOf(terminal) }
   const answer = await confirm(prompt)
-  return isCancel(answer) ? leftForm : answer
+  return isCancel(answer) ? abandonedForm : answer
 }
 
 async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldAnswer<string>> {
   const { choices } = field
-  const initial = choices.findIndex(({ value }) => value === field.default)
+  const initialIndex = choices.findIndex(({ value }) => value === field.default)
   const labels = choices.map(({ label }) => shownText(label))
-  const picked = await chooseIndex(labels, {
+  const selection = await chooseIndex(labels, {
     message: messageOf(field),
     terminal,
-    initial,
+    initial: initialIndex,
     canBeEmpty: !field.required,
   })
-  return typeof picked === 'number' ? choices[picked]?.value : picked
+  return typeof selection === 'number' ? choices[selection]?.value : selection
 }
 
 interface ChoicePrompt {
@@ -71,36 +71,36 @@ interface ChoicePrompt {
   readonly canBeEmpty: boolean
 }
 
-const empty = -1
+const emptyChoiceIndex = -1
 
 /** Asks for one of the labels and returns its index, because a value could be the same as what stands for none. */
 async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
-  const { message, terminal, initial = empty, canBeEmpty } = prompt
+  const { message, terminal, initial = emptyChoiceIndex, canBeEmpty } = prompt
   const rows = labels.map((label, value) => ({ value, label }))
-  const options = canBeEmpty ? [...rows, { value: empty, label: '(leave empty)' }] : rows
+  const options = canBeEmpty ? [...rows, { value: emptyChoiceIndex, label: '(leave empty)' }] : rows
   // A prompt without options cannot be answered, only left.
-  if (options.length === 0) return leftForm
-  const start = initial === empty ? {} : { initialValue: initial }
-  const picked = await select({ message, options, ...start, ...streamsOf(terminal) })
-  if (isCancel(picked)) return leftForm
-  return picked === empty ? undefined : picked
+  if (options.length === 0) return abandonedForm
+  const initialOption = initial === emptyChoiceIndex ? {} : { initialValue: initial }
+  const selection = await select({ message, options, ...initialOption, ...streamsOf(terminal) })
+  if (isCancel(selection)) return abandonedForm
+  return selection === emptyChoiceIndex ? undefined : selection
 }
 
 async function askChoices(field: ChoicesField, terminal: Terminal): Promise<FieldAnswer<readonly string[]>> {
   const { choices, required } = field
-  if (choices.length === 0) return field.check([]) === undefined ? [] : leftForm
+  if (choices.length === 0) return field.check([]) === undefined ? [] : abandonedForm
   const options = choices.map(({ label }, value) => ({ value, label: shownText(label) }))
-  let chosen = choices.flatMap(({ value }, index) => (field.default?.includes(value) ? [index] : []))
+  let chosenIndexes = choices.flatMap(({ value }, index) => (field.default?.includes(value) ? [index] : []))
   for (;;) {
-    const prompt = { message: messageOf(field), options, initialValues: chosen, required: false }
-    const picked = await multiselect({ ...prompt, ...streamsOf(terminal) })
-    if (isCancel(picked)) return leftForm
-    if (picked.length === 0 && !required) return undefined
-    const values = picked.flatMap((at) => choices[at]?.value ?? [])
+    const prompt = { message: messageOf(field), options, initialValues: chosenIndexes, required: false }
+    const selection = await multiselect({ ...prompt, ...streamsOf(terminal) })
+    if (isCancel(selection)) return abandonedForm
+    if (selection.length === 0 && !required) return undefined
+    const values = selection.flatMap((choiceIndex) => choices[choiceIndex]?.value ?? [])
     const issue = field.check(values)
     if (issue === undefined) return values
     log.error(issue, { output: terminal.output })
-    chosen = picked
+    chosenIndexes = selection
   }
 }
 
@@ -109,15 +109,15 @@ function streamsOf({ input, output, signal }: Terminal): Terminal {
 }
 
 /** The longest text of a server that is shown at once, in UTF-16 code units. */
-const longestShown = 4_000
+const maxShownLength = 4_000
 
 /**
  * Returns a text from a server as a terminal may show it, at most 4,000 code units of it. Escape sequences, and
  * characters that turn or hide others, could make a question look like another one: each becomes a space.
  */
 export function shownText(text: string): string {
-  const harmless = text.replaceAll(/[^\P{C}\n]/gu, ' ')
-  return harmless.length > longestShown ? `${harmless.slice(0, longestShown)}…` : harmless
+  const printableText = text.replaceAll(/[^\P{C}\n]/gu, ' ')
+  return printableText.length > maxShownLength ? `${printableText.slice(0, maxShownLength)}…` : printableText
 }
 
 /** The streams of a person's terminal. */

@@ -2,7 +2,7 @@ import { isCancel, log, select } from '@clack/prompts'
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
 import { type Form, readForm } from '../forms/form.ts'
 import type { ElicitAnswer } from '../request/input-handlers.ts'
-import { askField, leftForm, shownText, type Terminal } from './ask-field.ts'
+import { askField, abandonedForm, shownText, type Terminal } from './ask-field.ts'
 
 /** The ways in which a person can dismiss a question. */
 const declineOptions = [
@@ -20,10 +20,10 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
   const form = readForm(question.requestedSchema)
   for (;;) {
     const content = await askFields(form, terminal)
-    if (content !== leftForm) return { action: 'accept', content }
+    if (content !== abandonedForm) return { action: 'accept', content }
     const options = [{ value: 'back', label: 'Go back to the question' }, ...declineOptions]
-    const way = await chooseOption('Leave this question?', options, terminal)
-    if (way === 'decline' || way === 'cancel') return { action: way }
+    const option = await chooseOption('Leave this question?', options, terminal)
+    if (option === 'decline' || option === 'cancel') return { action: option }
   }
 }
 
@@ -49,25 +49,29 @@ interface DeclineOption {
 }
 
 /** Asks for one of several ways; Esc and Ctrl-C choose "cancel". */
-async function chooseOption(message: string, ways: readonly DeclineOption[], terminal: Terminal): Promise<string> {
+async function chooseOption(
+  message: string,
+  offeredOptions: readonly DeclineOption[],
+  terminal: Terminal,
+): Promise<string> {
   const { input, output, signal } = terminal
   signal.throwIfAborted()
-  const options = ways.map((way) => ({ ...way }))
-  const way = await select({ message, options, input, output, signal })
+  const options = offeredOptions.map((option) => ({ ...option }))
+  const option = await select({ message, options, input, output, signal })
   signal.throwIfAborted()
-  return isCancel(way) ? 'cancel' : way
+  return isCancel(option) ? 'cancel' : option
 }
 
 async function askFields(
   { fields }: Form,
   terminal: Terminal,
-): Promise<NonNullable<ElicitAnswer['content']> | typeof leftForm> {
-  const filled: [string, string | number | boolean | readonly string[] | undefined][] = []
+): Promise<NonNullable<ElicitAnswer['content']> | typeof abandonedForm> {
+  const filledFields: [string, string | number | boolean | readonly string[] | undefined][] = []
   for (const field of fields) {
     const value = await askField(field, terminal)
-    if (value === leftForm) return leftForm
-    filled.push([field.name, value])
+    if (value === abandonedForm) return abandonedForm
+    filledFields.push([field.name, value])
   }
   // fromEntries defines members, so that a field such as __proto__ stays a field.
-  return Object.fromEntries(filled)
+  return Object.fromEntries(filledFields)
 }

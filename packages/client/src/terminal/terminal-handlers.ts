@@ -26,28 +26,31 @@ export interface TerminalOptions {
  */
 export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandlers, 'elicit' | 'openUrl'> {
   const { input = process.stdin, output = process.stdout, openPage } = options
-  let last: Promise<unknown> = Promise.resolve()
+  let lastQuestion: Promise<unknown> = Promise.resolve()
 
   /** Waits for the questions before this one: two prompts at once would both take every key. */
-  const ask = (context: InputContext, show: (terminal: Terminal) => Promise<ElicitAnswer>): Promise<ElicitAnswer> => {
-    const before = last
-    const turn = async (): Promise<ElicitAnswer> => {
-      await before
+  const enqueueQuestion = (
+    context: InputContext,
+    showQuestion: (terminal: Terminal) => Promise<ElicitAnswer>,
+  ): Promise<ElicitAnswer> => {
+    const previousQuestion = lastQuestion
+    const askInTurn = async (): Promise<ElicitAnswer> => {
+      await previousQuestion
       const { signal, server } = context
       signal.throwIfAborted()
       if (server !== undefined) log.info(shownText(`${server} asks`), { output })
-      return show({ input, output, signal })
+      return showQuestion({ input, output, signal })
     }
-    const answer = turn()
-    last = answer.catch(() => undefined)
+    const answer = askInTurn()
+    lastQuestion = answer.catch(() => undefined)
     return answer
   }
 
   return {
-    elicit: (question, context) => ask(context, (terminal) => askInTerminal(question, terminal)),
+    elicit: (question, context) => enqueueQuestion(context, (terminal) => askInTerminal(question, terminal)),
     ...(openPage && {
       openUrl: (question, context) =>
-        ask(context, async (terminal) => {
+        enqueueQuestion(context, async (terminal) => {
           const answer = await confirmPage(question, terminal)
           if (answer.action === 'accept') await openPage(question.url)
           return answer

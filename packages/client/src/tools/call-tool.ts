@@ -22,7 +22,7 @@ export interface ToolCallsContext {
   /** Reads the whole list, so that the index knows it. */
   readonly list: (options: ReadOptions) => Promise<unknown>
   /** The check of a tool's output; `undefined` when nothing is to be checked. */
-  readonly checkOf: ((known: KnownTool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
+  readonly checkOf: ((knownTool: KnownTool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
@@ -49,7 +49,7 @@ export interface ToolCalls {
 }
 
 // Names come from models, which invent some.
-const maxLookUps = 1000
+const maxLookedUpNames = 1000
 
 /**
  * Creates the calls of tools. Arguments that a known tool requires in headers are repeated there; when the server finds
@@ -58,44 +58,45 @@ const maxLookUps = 1000
  */
 export function createToolCalls(context: ToolCallsContext): ToolCalls {
   const { once, tools, list, checkOf } = context
-  const lookedUp = new Set<string>()
+  const lookedUpNames = new Set<string>()
   return {
     prepare: (name, options) => {
       // A tool without an output schema needs no check, which only its definition tells.
-      if (!checkOf || tools.find(name) || lookedUp.has(name) || lookedUp.size >= maxLookUps) return undefined
-      lookedUp.add(name)
+      if (!checkOf || tools.find(name) || lookedUpNames.has(name) || lookedUpNames.size >= maxLookedUpNames)
+        return undefined
+      lookedUpNames.add(name)
       return list(listOptions(options))
     },
     create: (params, callOptions) => {
       const name = String(params.name)
-      const requestOf = (withInput: JsonObject): ClientRequest<'tools/call'> =>
-        withHeaderParams(context, name, withInput)
-      const check = checkResult(context, { method: 'tools/call', params }, name)
+      const requestOf = (paramsWithInput: JsonObject): ClientRequest<'tools/call'> =>
+        withHeaderParams(context, name, paramsWithInput)
+      const outputCheck = outputCheckFor(context, { method: 'tools/call', params }, name)
       return {
         method: 'tools/call',
         params,
         options: callOptions,
-        attempt: (withInput, options) =>
-          once(requestOf(withInput), options).catch(async (error: unknown) => {
+        attempt: (paramsWithInput, options) =>
+          once(requestOf(paramsWithInput), options).catch(async (error: unknown) => {
             if (!isClientError(error) || error.rpc?.code !== errorCodes.headerMismatch) throw error
             await list({ ...listOptions(options), refresh: true })
-            return once(requestOf(withInput), options)
+            return once(requestOf(paramsWithInput), options)
           }),
         isRepeatable: () => isRestartable(tools.find(name)),
-        check,
+        check: outputCheck,
       }
     },
   }
 }
 
 /** Returns true when a call of the tool may be sent again: a server that honours idempotency keys marks the tools that do nothing twice. */
-function isRepeatable(known: KnownTool | undefined): boolean {
-  return isRestartable(known) || known?.tool._meta?.[metaNames.keyedEffects] === true
+function isRepeatable(knownTool: KnownTool | undefined): boolean {
+  return isRestartable(knownTool) || knownTool?.tool._meta?.[metaNames.keyedEffects] === true
 }
 
 /** Returns true when a call may begin anew, with answers that may be others. */
-function isRestartable(known: KnownTool | undefined): boolean {
-  const { readOnlyHint, idempotentHint } = known?.tool.annotations ?? {}
+function isRestartable(knownTool: KnownTool | undefined): boolean {
+  const { readOnlyHint, idempotentHint } = knownTool?.tool.annotations ?? {}
   return readOnlyHint === true || idempotentHint === true
 }
 
@@ -104,35 +105,35 @@ function withHeaderParams(
   name: string,
   params: JsonObject,
 ): ClientRequest<'tools/call'> {
-  const isSafe = (): boolean => isRepeatable(tools.find(name))
-  const call = { method: 'tools/call', params, isRepeatable: isSafe } as const
-  const wanted = tools.find(name)?.mirrored
-  if (!wanted?.length) return call
+  const isSafeToRepeat = (): boolean => isRepeatable(tools.find(name))
+  const call = { method: 'tools/call', params, isRepeatable: isSafeToRepeat } as const
+  const declaredHeaders = tools.find(name)?.mirrored
+  if (!declaredHeaders?.length) return call
   const args = isJsonObject(params.arguments) ? params.arguments : {}
-  return { ...call, headerParams: headerParamsOf(wanted, args, () => errorContextOf(call)) }
+  return { ...call, headerParams: headerParamsOf(declaredHeaders, args, () => errorContextOf(call)) }
 }
 
 // The error is raised here: it must not pass for one of the server.
 function headerParamsOf(
-  wanted: readonly HeaderParam[],
+  declaredHeaders: readonly HeaderParam[],
   args: JsonObject,
   errorContext: () => CallErrorContext,
 ): HeaderParams {
   try {
-    return encodeHeaderArguments(wanted, args)
+    return encodeHeaderArguments(declaredHeaders, args)
   } catch (error) {
     throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), errorContext())
   }
 }
 
-function checkResult(
+function outputCheckFor(
   { tools, checkOf, errorContextOf }: ToolCallsContext,
   call: ClientRequest<'tools/call'>,
   name: string,
 ): ((result: CallToolResult) => void) | undefined {
-  const known = tools.find(name)
-  const check = known && checkOf?.(known, errorContextOf(call))
-  return check && ((result) => check(result, errorContextOf(call)))
+  const knownTool = tools.find(name)
+  const outputCheck = knownTool && checkOf?.(knownTool, errorContextOf(call))
+  return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
 }
 
 // The list is not part of the call: its progress and logs do not concern the caller.
@@ -141,7 +142,7 @@ function listOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): Read
 }
 
 /** Returns a result of a type that this client does not know to the extensions, which might. */
-export function outcomesOf(callTool: CallTool): ToolCall {
+export function toToolCall(callTool: CallTool): ToolCall {
   return async (name, args, options) => {
     try {
       return { resultType: 'complete', result: await callTool(name, args, options) }
@@ -155,7 +156,7 @@ export function outcomesOf(callTool: CallTool): ToolCall {
 }
 
 /** Rejects when no extension has completed a result of a type that this client does not know. */
-export function completeCalls(call: ToolCall): CallTool {
+export function toCallTool(call: ToolCall): CallTool {
   return async (name, args = {}, options = {}) => {
     const outcome = await call(name, args, options)
     if (outcome.resultType === 'other') throw outcome.error

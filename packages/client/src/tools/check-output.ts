@@ -5,7 +5,7 @@ import type { ClientWarning } from '../request/options.ts'
 /** Checks the result of one tool; throws {@link ClientError} `invalid_output`. */
 export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContext) => void
 
-type CompiledOutput = { readonly check: OutputCheck } | { readonly reason: string }
+type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason: string }
 
 /** The parameters of an output check. */
 export interface OutputOptions {
@@ -22,14 +22,14 @@ export function createOutputChecks({
   validateOutput,
   onWarning,
 }: OutputOptions): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
-  const compiled = new WeakMap<JsonObject, CompiledOutput>()
+  const compiledOutputs = new WeakMap<JsonObject, CompiledOutputSchema>()
   return (tool, errorContext) => {
     const { outputSchema } = tool
     if (!validateOutput || !outputSchema) return undefined
-    let entry = compiled.get(outputSchema)
+    let entry = compiledOutputs.get(outputSchema)
     if (!entry) {
-      entry = compileOutput(outputSchema, validateOutput)
-      compiled.set(outputSchema, entry)
+      entry = compileOutputSchema(outputSchema, validateOutput)
+      compiledOutputs.set(outputSchema, entry)
       if ('reason' in entry) onWarning({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
     }
     if ('check' in entry) return entry.check
@@ -37,18 +37,18 @@ export function createOutputChecks({
   }
 }
 
-function compileOutput(schema: JsonObject, compiler: JsonSchemaCompiler): CompiledOutput {
-  const invalid = checkSchema(schema)
-  if (invalid !== undefined) return { reason: invalid }
+function compileOutputSchema(schema: JsonObject, compiler: JsonSchemaCompiler): CompiledOutputSchema {
+  const schemaIssue = checkSchema(schema)
+  if (schemaIssue !== undefined) return { reason: schemaIssue }
   try {
     const validate = compiler(schema)
-    return { check: (result, errorContext) => checkWith(validate, result, errorContext) }
+    return { check: (result, errorContext) => checkStructuredContent(validate, result, errorContext) }
   } catch (error) {
     return { reason: error instanceof Error ? error.message : 'it does not compile' }
   }
 }
 
-function checkWith(
+function checkStructuredContent(
   validate: ReturnType<JsonSchemaCompiler>,
   result: CallToolResult,
   errorContext: CallErrorContext,
@@ -64,6 +64,10 @@ function checkWith(
   }
   const [issue] = validate(result.structuredContent)
   if (!issue) return
-  const where = issue.path === '' ? 'structuredContent' : `structuredContent ${issue.path}`
-  throw new ClientError('invalid_output', `${where} does not match the output schema: ${issue.message}`, errorContext)
+  const location = issue.path === '' ? 'structuredContent' : `structuredContent ${issue.path}`
+  throw new ClientError(
+    'invalid_output',
+    `${location} does not match the output schema: ${issue.message}`,
+    errorContext,
+  )
 }

@@ -14,7 +14,7 @@ export interface ToolIndex {
   find(name: string): KnownTool | undefined
 }
 
-const maxKnown = 10_000
+const maxKnownTools = 10_000
 
 /**
  * Creates the index of the definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is left
@@ -22,32 +22,32 @@ const maxKnown = 10_000
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export function createToolIndex(onWarning: (warning: ClientWarning) => void): ToolIndex {
-  const known = new Map<string, KnownTool>()
+  const knownTools = new Map<string, KnownTool>()
   // A page from the cache was indexed before.
-  const admitted = new WeakMap<ListToolsResult, readonly Tool[]>()
-  const remember = (tool: Tool): boolean => {
+  const acceptedTools = new WeakMap<ListToolsResult, readonly Tool[]>()
+  const addTool = (tool: Tool): boolean => {
     const annotations = headerParams(tool.inputSchema)
-    known.delete(tool.name)
+    knownTools.delete(tool.name)
     if ('reason' in annotations) {
       onWarning({ code: 'tool_refused', tool: tool.name, reason: annotations.reason })
       return false
     }
-    known.set(tool.name, { tool, mirrored: annotations.params })
+    knownTools.set(tool.name, { tool, mirrored: annotations.params })
     return true
   }
   return {
     addPage: (page) => {
-      const earlier = admitted.get(page)
-      if (earlier) return earlier
-      const tools = page.tools.filter(remember).map(withSafeIcons)
-      admitted.set(page, tools)
-      for (const oldest of known.keys()) {
-        if (known.size <= maxKnown) break
-        known.delete(oldest)
+      const earlierTools = acceptedTools.get(page)
+      if (earlierTools) return earlierTools
+      const tools = page.tools.filter(addTool).map(withSafeIcons)
+      acceptedTools.set(page, tools)
+      for (const oldestName of knownTools.keys()) {
+        if (knownTools.size <= maxKnownTools) break
+        knownTools.delete(oldestName)
       }
       return tools
     },
-    find: (name) => known.get(name),
+    find: (name) => knownTools.get(name),
   }
 }
 

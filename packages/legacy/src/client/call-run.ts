@@ -19,9 +19,9 @@ import {
   type WireError,
 } from '@x/schema'
 import { metaIn } from '../translate/request.ts'
-import { declaredIn } from './handshake.ts'
+import { declaredCapabilitiesOf } from './handshake.ts'
 import type { LegacySettings } from './options.ts'
-import { answerTo, readQuestion } from './question.ts'
+import { createStatefulResponse, parseQuestion } from './question.ts'
 import { type LegacySession, type RunningCall, severityOf } from './session.ts'
 import { legacyCallRequest, toModernResponse } from './translate.ts'
 import { urlsRequiredBy, waitForUrls } from './url-required.ts'
@@ -33,7 +33,7 @@ export interface CallRun {
 }
 
 /** Dependencies of a run. */
-export interface RunParts {
+export interface CallRunOptions {
   readonly session: LegacySession
   readonly settings: LegacySettings
   readonly clock: Clock
@@ -44,10 +44,10 @@ export interface RunParts {
 }
 
 type QuestionAnswer = { readonly result: JsonObject } | { readonly error: WireError }
-type Outcome = { readonly response: RpcResponse } | { readonly error: unknown }
+type CallRunOutcome = { readonly response: RpcResponse } | { readonly error: unknown }
 
 /** A question that waits for an answer. */
-interface Question {
+interface OpenQuestion {
   readonly input: InputRequest
   /** Gives the answer to the server; `undefined` for a question that it does not wait for any more. */
   readonly answer: (answer: QuestionAnswer | undefined) => void
@@ -55,7 +55,7 @@ interface Question {
 }
 
 /** The request of 2026-07-28 that waits for what comes next. */
-interface WaitingQuestion {
+interface WaitingRequest {
   readonly request: RpcRequest
   readonly call: Call
   readonly resolve: (response: RpcResponse) => void
@@ -66,24 +66,24 @@ interface WaitingQuestion {
 const maxQuestions = 100
 
 /** Starts a call; `next` sends it. */
-export function createRun(parts: RunParts): CallRun {
-  return new Run(parts)
+export function createCallRun(options: CallRunOptions): CallRun {
+  return new LegacyCallRun(options)
 }
 
-class Run implements CallRun, RunningCall {
-  readonly #parts: RunParts
+class LegacyCallRun implements CallRun, RunningCall {
+  readonly #parts: CallRunOptions
   readonly #controller = new AbortController()
-  readonly #questions = new Map<string, Question>()
-  #waiting: WaitingQuestion | undefined
-  #outcome: Outcome | undefined
+  readonly #questions = new Map<string, OpenQuestion>()
+  #waiting: WaitingRequest | undefined
+  #outcome: CallRunOutcome | undefined
   #first: RpcRequest | undefined
   #wireId = 0
   #lastKey = 0
   #timer: unknown
   #isRoundDue = false
 
-  constructor(parts: RunParts) {
-    this.#parts = parts
+  constructor(options: CallRunOptions) {
+    this.#parts = options
   }
 
   next(request: RpcRequest, call: Call): Promise<RpcResponse> {
@@ -91,7 +91,9 @@ class Run implements CallRun, RunningCall {
       if (isCancelled(call)) return reject(cancelReason(call))
       if (this.#waiting !== undefined) {
         return resolve(
-          answerTo(request, { error: { code: errorCodes.invalidParams, message: 'The call is under way' } }),
+          createStatefulResponse(request, {
+            error: { code: errorCodes.invalidParams, message: 'The call is under way' },
+          }),
         )
       }
       this.#parts.clock.clearTimeout(this.#timer)
@@ -109,28 +111,28 @@ class Run implements CallRun, RunningCall {
 
   /** A request of the server for this call. */
   ask(request: RpcRequest): Promise<RpcResponse | undefined> {
-    const read = this.#read(request)
-    if ('error' in read) return Promise.resolve(answerTo(request, read))
+    const parsedQuestion = this.#read(request)
+    if ('error' in parsedQuestion) return Promise.resolve(createStatefulResponse(request, parsedQuestion))
     return new Promise((resolve) => {
-      const answer: Question['answer'] = (answered) => {
-        resolve(answered === undefined ? undefined : answerTo(request, answered))
+      const answer: OpenQuestion['answer'] = (questionAnswer) => {
+        resolve(questionAnswer === undefined ? undefined : createStatefulResponse(request, questionAnswer))
       }
-      this.#questions.set(this.#nextKey(), { input: read.question, answer, isSent: false })
+      this.#questions.set(this.#nextKey(), { input: parsedQuestion.question, answer, isSent: false })
       this.#scheduleRound()
     })
   }
 
-  #read(request: RpcRequest): ReturnType<typeof readQuestion> {
+  #read(request: RpcRequest): ReturnType<typeof parseQuestion> {
     if (this.#questions.size >= maxQuestions) {
       return { error: { code: errorCodes.internal, message: `More than ${maxQuestions} questions are open` } }
     }
     if (this.#outcome !== undefined)
       return { error: { code: errorCodes.invalidRequest, message: 'The call has ended' } }
-    return readQuestion(request, this.#declared())
+    return parseQuestion(request, this.#declared())
   }
 
   #declared(): ClientCapabilities {
-    return this.#first === undefined ? {} : declaredIn(this.#first)
+    return this.#first === undefined ? {} : declaredCapabilitiesOf(this.#first)
   }
 
   #nextKey(): string {
@@ -159,8 +161,8 @@ class Run implements CallRun, RunningCall {
         onRequest: (asked: RpcRequest) =>
           asked.method === 'ping' ? session.outside.onRequest(asked) : this.ask(asked),
       }
-      const sent = legacyCallRequest(request, this.#wireId)
-      const response = await session.wire.request(sent, this.#controller.signal, messages)
+      const legacyRequest = legacyCallRequest(request, this.#wireId)
+      const response = await session.wire.request(legacyRequest, this.#controller.signal, messages)
       if (!this.#askForUrls(request, response)) this.#end({ response })
     } catch (error) {
       this.#end({ error })
@@ -174,17 +176,18 @@ class Run implements CallRun, RunningCall {
     const urls = urlsRequiredBy(response, this.#declared())
     if (urls.length === 0) return false
     const { session, clock } = this.#parts
-    const completed = waitForUrls(session, urls, clock)
-    let isRefused = false
-    let open = urls.length
+    const waitForCompletion = waitForUrls(session, urls, clock)
+    let isRejected = false
+    let openQuestions = urls.length
     for (const { input } of urls) {
-      const answer: Question['answer'] = (answered) => {
-        isRefused ||= answered === undefined || 'error' in answered || answered.result['action'] !== 'accept'
-        open -= 1
-        if (open > 0) return
-        const done = completed()
-        if (isRefused) this.#end({ response })
-        else void done.then(() => (this.#outcome === undefined ? this.#send(request) : undefined))
+      const answer: OpenQuestion['answer'] = (questionAnswer) => {
+        isRejected ||=
+          questionAnswer === undefined || 'error' in questionAnswer || questionAnswer.result['action'] !== 'accept'
+        openQuestions -= 1
+        if (openQuestions > 0) return
+        const urlCompletion = waitForCompletion()
+        if (isRejected) this.#end({ response })
+        else void urlCompletion.then(() => (this.#outcome === undefined ? this.#send(request) : undefined))
       }
       this.#questions.set(this.#nextKey(), { input, answer, isSent: false })
     }
@@ -214,8 +217,8 @@ class Run implements CallRun, RunningCall {
   }
 
   #log(message: RpcNotification): void {
-    const wanted = severityOf(metaIn(this.#waiting?.request.params)[metaKeys.logLevel])
-    if (wanted !== -1 && severityOf(message.params?.['level']) >= wanted) this.#notify(message)
+    const wantedSeverity = severityOf(metaIn(this.#waiting?.request.params)[metaKeys.logLevel])
+    if (wantedSeverity !== -1 && severityOf(message.params?.['level']) >= wantedSeverity) this.#notify(message)
   }
 
   #notify(message: RpcNotification): void {
@@ -227,8 +230,8 @@ class Run implements CallRun, RunningCall {
   }
 
   #answer({ params }: RpcRequest): void {
-    const given = params?.['inputResponses']
-    const responses = isJsonObject(given) ? given : {}
+    const givenResponses = params?.['inputResponses']
+    const responses = isJsonObject(givenResponses) ? givenResponses : {}
     for (const [key, question] of this.#questions) {
       if (!question.isSent) continue
       const result = Object.hasOwn(responses, key) ? responses[key] : undefined
@@ -240,31 +243,35 @@ class Run implements CallRun, RunningCall {
   }
 
   #deliver(): void {
-    const waiting = this.#waiting
-    if (waiting === undefined) return
+    const waitingRequest = this.#waiting
+    if (waitingRequest === undefined) return
     if (this.#outcome !== undefined) {
       const outcome = this.#outcome
-      this.#detach(waiting)
+      this.#detach(waitingRequest)
       this.#parts.onOver()
-      if ('error' in outcome) waiting.reject(outcome.error)
-      else waiting.resolve(toModernResponse(outcome.response, waiting.request, this.#parts))
+      if ('error' in outcome) waitingRequest.reject(outcome.error)
+      else waitingRequest.resolve(toModernResponse(outcome.response, waitingRequest.request, this.#parts))
       return
     }
-    const fresh = [...this.#questions].filter(([, { isSent }]) => !isSent)
-    if (fresh.length === 0) return
-    for (const [, question] of fresh) question.isSent = true
-    const inputRequests = Object.fromEntries(fresh.map(([key, { input }]) => [key, input]))
-    this.#detach(waiting)
+    const newQuestions = [...this.#questions].filter(([, { isSent }]) => !isSent)
+    if (newQuestions.length === 0) return
+    for (const [, question] of newQuestions) question.isSent = true
+    const inputRequests = Object.fromEntries(newQuestions.map(([key, { input }]) => [key, input]))
+    this.#detach(waitingRequest)
     const { settings, clock, token, session } = this.#parts
     this.#timer = clock.setTimeout(() => this.#expire(), settings.answerTimeoutMs)
     unref(this.#timer)
     const _meta = session.peer.info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: session.peer.info } }
     // Types of the protocol are JSON, which their readonly interfaces cannot say.
     const asked = { inputRequests: inputRequests as unknown as JsonObject, requestState: token, ..._meta }
-    waiting.resolve({ jsonrpc: '2.0', id: waiting.request.id, result: { resultType: 'input_required', ...asked } })
+    waitingRequest.resolve({
+      jsonrpc: '2.0',
+      id: waitingRequest.request.id,
+      result: { resultType: 'input_required', ...asked },
+    })
   }
 
-  #detach({ call, cancel }: WaitingQuestion): void {
+  #detach({ call, cancel }: WaitingRequest): void {
     offCancel(call, cancel)
     this.#waiting = undefined
   }
@@ -280,12 +287,12 @@ class Run implements CallRun, RunningCall {
     this.#end({ error: reason })
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: CallRunOutcome): void {
     this.#outcome ??= outcome
-    const open = [...this.#questions.values()]
+    const openQuestions = [...this.#questions.values()]
     this.#questions.clear()
     const error = { code: errorCodes.internal, message: 'The question was not answered' }
-    for (const question of open) question.answer('response' in outcome ? undefined : { error })
+    for (const question of openQuestions) question.answer('response' in outcome ? undefined : { error })
     this.#deliver()
   }
 }

@@ -13,7 +13,7 @@ import { metaIn } from '../translate/request.ts'
 /** The era of a server. */
 export type ProtocolEra = 'modern' | 'legacy'
 
-const modernErrors: ReadonlySet<number> = new Set([
+const modernErrorCodes: ReadonlySet<number> = new Set([
   errorCodes.headerMismatch,
   errorCodes.missingRequiredClientCapability,
 ])
@@ -31,30 +31,32 @@ export function eraOf(response: RpcResponse): ProtocolEra {
   if (code === errorCodes.unsupportedProtocolVersion) {
     return isJsonObject(data) && Array.isArray(data['supported']) ? eraOfVersions(data['supported']) : 'modern'
   }
-  return modernErrors.has(code) || isNotBegun(data) ? 'modern' : 'legacy'
+  return modernErrorCodes.has(code) || hasRetryDelay(data) ? 'modern' : 'legacy'
 }
 
 function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
   if (versions.includes(protocolVersion)) return 'modern'
-  return versions.some((version) => legacyRevisions.some((legacy) => legacy === version)) ? 'legacy' : 'modern'
+  return versions.some((version) => legacyRevisions.some((legacyRevision) => legacyRevision === version))
+    ? 'legacy'
+    : 'modern'
 }
 
 // A server of these packages that is overloaded or stops says so before it looks at the request.
-function isNotBegun(data: JsonValue | undefined): boolean {
+function hasRetryDelay(data: JsonValue | undefined): boolean {
   return isJsonObject(data) && typeof data['retryAfterMs'] === 'number'
 }
 
-const undecided: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
+const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
 
 /** Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure (LEG-084). */
-export function isUndecided(status: number): boolean {
-  return undecided.has(status) || status >= 500
+export function isUndecidedStatus(status: number): boolean {
+  return undecidedStatuses.has(status) || status >= 500
 }
 
 /** A `server/discover` with what a request says of its client. */
-export function discoverRequest({ id, params }: RpcRequest): RpcRequest {
-  const defaults = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
-  const _meta = { ...defaults, ...metaIn(params) }
+export function createDiscoverRequest({ id, params }: RpcRequest): RpcRequest {
+  const defaultMeta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
+  const _meta = { ...defaultMeta, ...metaIn(params) }
   return { jsonrpc: '2.0', id, method: 'server/discover', params: { _meta } }
 }
 
@@ -62,5 +64,5 @@ export function discoverRequest({ id, params }: RpcRequest): RpcRequest {
 export function eraOfRevision(revision: string | undefined): ProtocolEra | undefined {
   if (revision === undefined) return undefined
   if (revision === protocolVersion) return 'modern'
-  return legacyRevisions.some((legacy) => legacy === revision) ? 'legacy' : undefined
+  return legacyRevisions.some((legacyRevision) => legacyRevision === revision) ? 'legacy' : undefined
 }

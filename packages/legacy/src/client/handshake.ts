@@ -12,15 +12,15 @@ import {
   type RpcResponse,
   type ServerCapabilities,
 } from '@x/schema'
-import { legacyRevisions, revisionNamed } from '../revisions.ts'
+import { legacyRevisions, findRevision } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
 import type { LegacyServerPeer } from './options.ts'
 
 /** The notification behind a successful handshake (basic/lifecycle). */
-export const initialized: RpcNotification = { jsonrpc: '2.0', method: 'notifications/initialized' }
+export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
 /** The capabilities that a request of 2026-07-28 declares. */
-export function declaredIn({ params }: RpcRequest): ClientCapabilities {
+export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabilities {
   const declared = metaIn(params)[metaKeys.clientCapabilities]
   return isJsonObject(declared) ? declared : {}
 }
@@ -29,9 +29,9 @@ export function declaredIn({ params }: RpcRequest): ClientCapabilities {
  * The `initialize` of a client whose request this is. It asks for the newest of the older revisions, and says that state comes back
  * beside answers (SEP-1685).
  */
-export function initializeRequest(request: RpcRequest, id: number): RpcRequest {
+export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
-  const { elicitation, sampling, roots, experimental } = declaredIn(request)
+  const { elicitation, sampling, roots, experimental } = declaredCapabilitiesOf(request)
   const capabilities: JsonObject = {
     ...(elicitation !== undefined && { elicitation }),
     ...(sampling !== undefined && { sampling }),
@@ -54,10 +54,10 @@ export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
 export type InitializeOutcome = { readonly peer: LegacyServerPeer } | { readonly error: RpcError }
 
 /** Reads the answer to `initialize` (basic/lifecycle, version negotiation). */
-export function readInitialize(response: RpcResponse): InitializeOutcome {
+export function parseInitializeResponse(response: RpcResponse): InitializeOutcome {
   if ('error' in response) return { error: response }
   const { protocolVersion, capabilities, serverInfo, instructions } = response.result
-  const revision = revisionNamed(protocolVersion, legacyRevisions)
+  const revision = findRevision(protocolVersion, legacyRevisions)
   if (revision === undefined) {
     const message = `The server speaks ${JSON.stringify(protocolVersion)?.slice(0, 100)}, which this client does not`
     const supported = typeof protocolVersion === 'string' ? [protocolVersion.slice(0, 100)] : []
@@ -80,14 +80,14 @@ function readServerInfo(info: unknown): LegacyServerPeer['info'] {
 }
 
 /** Capabilities as this revision words them: what is no object is not declared, and what it no longer has is left out. */
-function readCapabilities(given: unknown): ServerCapabilities {
-  if (!isJsonObject(given)) return {}
-  const { tasks: _tasks, extensions: _extensions, ...others } = given
+function readCapabilities(givenCapabilities: unknown): ServerCapabilities {
+  if (!isJsonObject(givenCapabilities)) return {}
+  const { tasks: _tasks, extensions: _extensions, ...others } = givenCapabilities
   return Object.fromEntries(Object.entries(others).filter(([, value]) => isJsonObject(value)))
 }
 
 /** The answer to `server/discover` of a server that has been asked to `initialize`. */
-export function discoverResult({ revision, info, capabilities, instructions }: LegacyServerPeer): JsonObject {
+export function createDiscoverResult({ revision, info, capabilities, instructions }: LegacyServerPeer): JsonObject {
   return {
     resultType: 'complete',
     ttlMs: 0,
@@ -100,7 +100,7 @@ export function discoverResult({ revision, info, capabilities, instructions }: L
 }
 
 /** The capability without which a method must not be called (basic/lifecycle, operation). */
-const needed: Readonly<Record<string, keyof ServerCapabilities>> = {
+const requiredCapabilities: Readonly<Record<string, keyof ServerCapabilities>> = {
   'tools/list': 'tools',
   'tools/call': 'tools',
   'prompts/list': 'prompts',
@@ -112,11 +112,11 @@ const needed: Readonly<Record<string, keyof ServerCapabilities>> = {
 }
 
 /** The error of a method that an older server does not have; undefined for one that may be called. */
-export function unservedError(
+export function unsupportedMethodError(
   { id, method }: RpcRequest,
   { revision, capabilities }: LegacyServerPeer,
 ): RpcError | undefined {
-  const capability = Object.hasOwn(needed, method) ? needed[method] : undefined
+  const capability = Object.hasOwn(requiredCapabilities, method) ? requiredCapabilities[method] : undefined
   if (capability === undefined) {
     return errorResponse(
       id,

@@ -14,12 +14,12 @@ import {
 } from '@x/schema'
 import { randomId } from '../server/random-id.ts'
 import { metaIn } from '../translate/request.ts'
-import { type CallRun, createRun } from './call-run.ts'
-import { discoverResult, unservedError } from './handshake.ts'
-import { createOutsideStream, type OutsideStream } from './listen.ts'
+import { type CallRun, createCallRun } from './call-run.ts'
+import { createDiscoverResult, unsupportedMethodError } from './handshake.ts'
+import { createStandaloneStream, type StandaloneStream } from './listen.ts'
 import type { LegacySettings } from './options.ts'
 import { type LegacySession, severityOf } from './session.ts'
-import { unknownState } from './translate.ts'
+import { unknownStateResponse } from './translate.ts'
 import { SessionEndedError } from './wire.ts'
 
 /** Access of a connection's calls to their session. */
@@ -30,17 +30,17 @@ export interface SessionSource {
   drop(session: LegacySession): void
 }
 
-interface LegacyClient {
+interface ExchangeState {
   readonly sessions: SessionSource
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly runs: Map<string, CallRun>
-  readonly outside: WeakMap<LegacySession, OutsideStream>
+  readonly outside: WeakMap<LegacySession, StandaloneStream>
 }
 
 /** Makes an exchange of 2026-07-28 out of sessions with an older server. */
 export function createLegacyExchange(sessions: SessionSource, settings: LegacySettings, clock: Clock): Exchange {
-  const client: LegacyClient = { sessions, settings, clock, runs: new Map(), outside: new WeakMap() }
+  const client: ExchangeState = { sessions, settings, clock, runs: new Map(), outside: new WeakMap() }
   return async (request, call) => {
     if (isCancelled(call)) throw cancelReason(call)
     const state = request.params?.['requestState']
@@ -53,21 +53,23 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
       if (!(error instanceof SessionEndedError)) throw error
       // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
       sessions.drop(session)
-      const fresh = await unlessCancelled(sessions.current(request), call)
-      return 'error' in fresh ? { ...fresh, id: request.id } : serveLegacy(client, fresh, { request, call })
+      const newSession = await unlessCancelled(sessions.current(request), call)
+      return 'error' in newSession
+        ? { ...newSession, id: request.id }
+        : serveLegacy(client, newSession, { request, call })
     }
   }
 }
 
 async function resumeLegacyRun(
-  { runs }: LegacyClient,
+  { runs }: ExchangeState,
   state: string,
   { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   try {
-    return (await runs.get(state)?.next(request, call)) ?? unknownState(request.id)
+    return (await runs.get(state)?.next(request, call)) ?? unknownStateResponse(request.id)
   } catch (error) {
-    if (error instanceof SessionEndedError) return unknownState(request.id)
+    if (error instanceof SessionEndedError) return unknownStateResponse(request.id)
     throw error
   }
 }
@@ -78,29 +80,30 @@ interface ForwardedRequest {
 }
 
 async function serveLegacy(
-  client: LegacyClient,
+  client: ExchangeState,
   session: LegacySession,
   { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   const { id, method } = request
-  if (method === 'server/discover') return { jsonrpc: '2.0', id, result: discoverResult(session.peer) }
-  if (method === 'subscriptions/listen') return outsideOf(client, session).listen(request, call)
-  const unserved = unservedError(request, session.peer)
-  if (unserved !== undefined) return unserved
+  if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
+  if (method === 'subscriptions/listen') return standaloneStreamOf(client, session).listen(request, call)
+  const unsupportedError = unsupportedMethodError(request, session.peer)
+  if (unsupportedError !== undefined) return unsupportedError
   const level = logLevelOf(request)
   if (level !== undefined) await unlessCancelled(session.setLevel(level), call)
-  if (methodRow(method)?.asks === true) await unlessCancelled(outsideOf(client, session).prepareForQuestions(), call)
+  if (methodRow(method)?.asks === true)
+    await unlessCancelled(standaloneStreamOf(client, session).prepareForQuestions(), call)
   const token = randomId()
   const { settings, clock, runs } = client
-  const run = createRun({ session, settings, clock, token, onOver: () => runs.delete(token) })
+  const run = createCallRun({ session, settings, clock, token, onOver: () => runs.delete(token) })
   runs.set(token, run)
   return run.next(request, call)
 }
 
-function outsideOf({ outside, settings, clock }: LegacyClient, session: LegacySession): OutsideStream {
-  const known = outside.get(session) ?? createOutsideStream(session, settings, clock)
-  outside.set(session, known)
-  return known
+function standaloneStreamOf({ outside, settings, clock }: ExchangeState, session: LegacySession): StandaloneStream {
+  const standaloneStream = outside.get(session) ?? createStandaloneStream(session, settings, clock)
+  outside.set(session, standaloneStream)
+  return standaloneStream
 }
 
 function logLevelOf({ params }: RpcRequest): LoggingLevel | undefined {

@@ -18,7 +18,7 @@ import type { LegacySettings } from './options.ts'
 import type { LegacySession } from './session.ts'
 
 /** The stream of a session outside its calls, and the subscriptions over it. */
-export interface OutsideStream {
+export interface StandaloneStream {
   /** Serves `subscriptions/listen`, any number at once. */
   listen(request: RpcRequest, call: Call): Promise<RpcResponse>
   /**
@@ -28,7 +28,7 @@ export interface OutsideStream {
   prepareForQuestions(): Promise<void>
 }
 
-const prepareMs = 1000
+const prepareTimeoutMs = 1000
 
 interface SessionStreams {
   readonly session: LegacySession
@@ -52,29 +52,40 @@ interface AcceptedFilter {
  * Subscriptions over what older revisions have: a stream outside calls, which all subscriptions of a session share, and
  * `resources/subscribe` for each URI (server/resources, subscriptions).
  */
-export function createOutsideStream(session: LegacySession, settings: LegacySettings, clock: Clock): OutsideStream {
-  const hub: SessionStreams = { session, settings, prepared: undefined, uris: new Map(), stream: undefined, users: 0 }
+export function createStandaloneStream(
+  session: LegacySession,
+  settings: LegacySettings,
+  clock: Clock,
+): StandaloneStream {
+  const sessionStreams: SessionStreams = {
+    session,
+    settings,
+    prepared: undefined,
+    uris: new Map(),
+    stream: undefined,
+    users: 0,
+  }
   return {
-    listen: (request, call) => serveListen(hub, request, call),
+    listen: (request, call) => serveListen(sessionStreams, request, call),
     prepareForQuestions: () => {
       const { elicitation, sampling, roots } = session.declared
       if (elicitation === undefined && sampling === undefined && roots === undefined) return Promise.resolve()
-      hub.prepared ??= prepare(hub, clock)
-      return hub.prepared
+      sessionStreams.prepared ??= prepareStream(sessionStreams, clock)
+      return sessionStreams.prepared
     },
   }
 }
 
-function prepare(hub: SessionStreams, clock: Clock): Promise<void> {
+function prepareStream(sessionStreams: SessionStreams, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    const timer = clock.setTimeout(resolve, prepareMs)
-    const opened = shareStream(hub).then((stream) => {
+    const timer = clock.setTimeout(resolve, prepareTimeoutMs)
+    const openedStream = shareStream(sessionStreams).then((stream) => {
       // It stays open for the calls to come; where it has ended, the next of them opens another.
-      void stream?.ended.catch(() => {}).then(() => releaseStreams(hub))
+      void stream?.ended.catch(() => {}).then(() => releaseStreams(sessionStreams))
     })
     // The call itself finds out that the session has ended.
-    opened
-      .catch(() => (hub.prepared = undefined))
+    openedStream
+      .catch(() => (sessionStreams.prepared = undefined))
       .finally(() => {
         clock.clearTimeout(timer)
         resolve()
@@ -82,76 +93,76 @@ function prepare(hub: SessionStreams, clock: Clock): Promise<void> {
   })
 }
 
-function releaseStreams(hub: SessionStreams): void {
-  hub.prepared = undefined
-  closeStream(hub)
+function releaseStreams(sessionStreams: SessionStreams): void {
+  sessionStreams.prepared = undefined
+  closeStream(sessionStreams)
 }
 
-async function serveListen(hub: SessionStreams, request: RpcRequest, call: Call): Promise<RpcResponse> {
+async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, call: Call): Promise<RpcResponse> {
   if (isCancelled(call)) throw cancelReason(call)
-  const { session, settings } = hub
-  const stream = await shareStream(hub)
-  let accepted: AcceptedFilter = { lists: new Set(), uris: [] }
+  const { session, settings } = sessionStreams
+  const stream = await shareStream(sessionStreams)
+  let activeFilter: AcceptedFilter = { lists: new Set(), uris: [] }
   let listener: ((message: RpcNotification) => void) | undefined
   try {
-    if (stream === undefined) warnSilent(settings)
-    else accepted = await acceptFilter(hub, requestedFilter(request))
+    if (stream === undefined) warnNoSubscription(settings)
+    else activeFilter = await acceptFilter(sessionStreams, requestedFilter(request))
     if (isCancelled(call)) throw cancelReason(call)
-    listener = (message) => relay(message, accepted, { call, id: request.id })
+    listener = (message) => relayNotification(message, activeFilter, { call, id: request.id })
     session.listeners.add(listener)
-    call.notify(listenAcknowledgement(request.id, accepted))
-    await endOf(stream?.ended, call, session)
-    return { jsonrpc: '2.0', id: request.id, result: ended(request.id) }
+    call.notify(listenAcknowledgement(request.id, activeFilter))
+    await waitForEnd(stream?.ended, call, session)
+    return { jsonrpc: '2.0', id: request.id, result: createListenResult(request.id) }
   } finally {
     if (listener !== undefined) session.listeners.delete(listener)
-    closeStream(hub)
-    await Promise.all(accepted.uris.map((uri) => unsubscribe(hub, uri)))
+    closeStream(sessionStreams)
+    await Promise.all(activeFilter.uris.map((uri) => unsubscribeFromResource(sessionStreams, uri)))
   }
 }
 
-async function shareStream(hub: SessionStreams): Promise<{ readonly ended: Promise<void> } | undefined> {
-  const { session } = hub
-  hub.users += 1
-  if (hub.stream === undefined) {
+async function shareStream(sessionStreams: SessionStreams): Promise<{ readonly ended: Promise<void> } | undefined> {
+  const { session } = sessionStreams
+  sessionStreams.users += 1
+  if (sessionStreams.stream === undefined) {
     const controller = new AbortController()
     const signal = AbortSignal.any([controller.signal, session.ended])
-    hub.stream = { controller, opened: session.wire.listen(signal, session.outside) }
+    sessionStreams.stream = { controller, opened: session.wire.listen(signal, session.outside) }
   }
-  const { stream } = hub
+  const { stream } = sessionStreams
   try {
-    const opened = await stream.opened
+    const openedStream = await stream.opened
     // A stream that has ended is not used by who comes later.
-    void opened?.ended.finally(() => forget(hub, stream)).catch(() => {})
-    return opened
+    void openedStream?.ended.finally(() => forgetStream(sessionStreams, stream)).catch(() => {})
+    return openedStream
   } catch (error) {
-    forget(hub, stream)
-    hub.users -= 1
+    forgetStream(sessionStreams, stream)
+    sessionStreams.users -= 1
     throw error
   }
 }
 
-function forget(hub: SessionStreams, stream: SessionStreams['stream']): void {
-  if (hub.stream === stream) hub.stream = undefined
+function forgetStream(sessionStreams: SessionStreams, stream: SessionStreams['stream']): void {
+  if (sessionStreams.stream === stream) sessionStreams.stream = undefined
 }
 
-function closeStream(hub: SessionStreams): void {
-  hub.users -= 1
-  if (hub.users > 0) return
-  hub.stream?.controller.abort(new Error('Nobody listens'))
-  hub.stream = undefined
+function closeStream(sessionStreams: SessionStreams): void {
+  sessionStreams.users -= 1
+  if (sessionStreams.users > 0) return
+  sessionStreams.stream?.controller.abort(new Error('Nobody listens'))
+  sessionStreams.stream = undefined
 }
 
-function warnSilent({ warn }: LegacySettings): void {
+function warnNoSubscription({ warn }: LegacySettings): void {
   warn({ code: 'no_subscription', message: 'The server has no stream for notifications: it does not tell of changes' })
 }
 
-const lists = [
+const listFilterFields = [
   ['toolsListChanged', 'tools'],
   ['promptsListChanged', 'prompts'],
   ['resourcesListChanged', 'resources'],
 ] as const
 
-const kinds: ReadonlyMap<string, string> = new Map([
+const filterFieldsByMethod: ReadonlyMap<string, string> = new Map([
   ['notifications/tools/list_changed', 'toolsListChanged'],
   ['notifications/prompts/list_changed', 'promptsListChanged'],
   ['notifications/resources/list_changed', 'resourcesListChanged'],
@@ -163,50 +174,56 @@ function requestedFilter({ params }: RpcRequest): JsonObject {
 }
 
 /** Subscribes to what was asked for and the server has declared. */
-async function acceptFilter(hub: SessionStreams, filter: JsonObject): Promise<AcceptedFilter> {
-  const { capabilities } = hub.session.peer
-  const served = lists.filter(([name, member]) => filter[name] === true && capabilities[member]?.listChanged === true)
+async function acceptFilter(sessionStreams: SessionStreams, filter: JsonObject): Promise<AcceptedFilter> {
+  const { capabilities } = sessionStreams.session.peer
+  const servedLists = listFilterFields.filter(
+    ([name, member]) => filter[name] === true && capabilities[member]?.listChanged === true,
+  )
   const { resourceSubscriptions } = filter
   const wanted =
     Array.isArray(resourceSubscriptions) && capabilities.resources?.subscribe === true ? resourceSubscriptions : []
-  const unique = [...new Set(wanted.filter((uri: JsonValue) => typeof uri === 'string'))]
-  const subscribed = await Promise.all(unique.map((uri) => subscribeTo(hub, uri)))
-  return { lists: new Set(served.map(([name]) => name)), uris: unique.filter((_, index) => subscribed[index]) }
+  const uniqueUris = [...new Set(wanted.filter((uri: JsonValue) => typeof uri === 'string'))]
+  const subscribedFlags = await Promise.all(uniqueUris.map((uri) => subscribeToResource(sessionStreams, uri)))
+  return {
+    lists: new Set(servedLists.map(([name]) => name)),
+    uris: uniqueUris.filter((_, index) => subscribedFlags[index]),
+  }
 }
 
-async function subscribeTo(hub: SessionStreams, uri: string): Promise<boolean> {
-  const users = hub.uris.get(uri) ?? 0
-  hub.uris.set(uri, users + 1)
-  if (users > 0) return true
-  const response = await requestAbout(hub, 'resources/subscribe', uri)
+async function subscribeToResource(sessionStreams: SessionStreams, uri: string): Promise<boolean> {
+  const userCount = sessionStreams.uris.get(uri) ?? 0
+  sessionStreams.uris.set(uri, userCount + 1)
+  if (userCount > 0) return true
+  const response = await sendResourceRequest(sessionStreams, 'resources/subscribe', uri)
   if ('result' in response) return true
-  hub.uris.delete(uri)
+  sessionStreams.uris.delete(uri)
   return false
 }
 
-async function unsubscribe(hub: SessionStreams, uri: string): Promise<void> {
-  const users = (hub.uris.get(uri) ?? 1) - 1
-  if (users > 0) hub.uris.set(uri, users)
-  else hub.uris.delete(uri)
+async function unsubscribeFromResource(sessionStreams: SessionStreams, uri: string): Promise<void> {
+  const userCount = (sessionStreams.uris.get(uri) ?? 1) - 1
+  if (userCount > 0) sessionStreams.uris.set(uri, userCount)
+  else sessionStreams.uris.delete(uri)
   // A session that has ended has no subscriptions.
-  if (users <= 0 && !hub.session.ended.aborted) await requestAbout(hub, 'resources/unsubscribe', uri).catch(() => {})
+  if (userCount <= 0 && !sessionStreams.session.ended.aborted)
+    await sendResourceRequest(sessionStreams, 'resources/unsubscribe', uri).catch(() => {})
 }
 
-function requestAbout({ session }: SessionStreams, method: string, uri: string): Promise<RpcResponse> {
+function sendResourceRequest({ session }: SessionStreams, method: string, uri: string): Promise<RpcResponse> {
   const request: RpcRequest = { jsonrpc: '2.0', id: session.nextId(), method, params: { uri } }
   return session.wire.request(request, session.ended, session.outside)
 }
 
-function relay(
+function relayNotification(
   message: RpcNotification,
   { lists, uris }: AcceptedFilter,
-  to: { readonly call: Call; readonly id: RequestId },
+  target: { readonly call: Call; readonly id: RequestId },
 ): void {
   const { method, params } = message
   const uri = method === 'notifications/resources/updated' ? params?.['uri'] : undefined
-  const kind = kinds.get(method)
+  const kind = filterFieldsByMethod.get(method)
   const isWanted = kind === undefined ? typeof uri === 'string' && isSubscribed(uri, uris) : lists.has(kind)
-  if (isWanted) to.call.notify({ ...message, params: { ...params, _meta: subscription(to.id) } })
+  if (isWanted) target.call.notify({ ...message, params: { ...params, _meta: subscriptionMeta(target.id) } })
 }
 
 // server/resources: an update may be about a part of what was subscribed to.
@@ -214,7 +231,7 @@ function isSubscribed(uri: string, uris: readonly string[]): boolean {
   return uris.some((wanted) => uri === wanted || uri.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`))
 }
 
-function subscription(id: RequestId): JsonObject {
+function subscriptionMeta(id: RequestId): JsonObject {
   return { [metaKeys.subscriptionId]: id }
 }
 
@@ -223,16 +240,16 @@ function listenAcknowledgement(id: RequestId, { lists, uris }: AcceptedFilter): 
     ...Object.fromEntries([...lists].map((name) => [name, true])),
     ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),
   }
-  const params = { notifications, _meta: subscription(id) }
+  const params = { notifications, _meta: subscriptionMeta(id) }
   return { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }
 }
 
-function ended(id: RequestId): JsonObject {
-  return { resultType: 'complete', _meta: subscription(id) }
+function createListenResult(id: RequestId): JsonObject {
+  return { resultType: 'complete', _meta: subscriptionMeta(id) }
 }
 
 /** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
-function endOf(stream: Promise<void> | undefined, call: Call, { ended }: LegacySession): Promise<void> {
+function waitForEnd(stream: Promise<void> | undefined, call: Call, { ended }: LegacySession): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => finish(() => reject(cancelReason(call)))
     const end = (): void => finish(resolve)

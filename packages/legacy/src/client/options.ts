@@ -82,7 +82,7 @@ export interface LegacySettings {
 }
 
 /** Fills in what was not given. */
-export function dualSettings(options: DualOptions): LegacySettings {
+export function resolveDualSettings(options: DualOptions): LegacySettings {
   const { roots, answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
   return { roots, answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
 }

@@ -12,26 +12,26 @@ import {
 } from '@x/schema'
 
 /** A request of an older server as an input request of 2026-07-28, or the error that answers it. */
-export type ReadQuestion = { readonly question: InputRequest } | { readonly error: WireError }
+export type QuestionResult = { readonly question: InputRequest } | { readonly error: WireError }
 
 /** Reads a request of a server, which must ask for nothing that was not declared (client/elicitation, client/sampling, client/roots). */
-export function readQuestion({ method, params = {} }: RpcRequest, declared: ClientCapabilities): ReadQuestion {
+export function parseQuestion({ method, params = {} }: RpcRequest, declared: ClientCapabilities): QuestionResult {
   const { _meta, task: _task, elicitationId: _id, ...fields } = params
-  const needs = neededBy(method, params)
-  if (needs === undefined)
-    return refusedQuestion(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
-  if (supports(declared, needs) !== undefined) {
+  const requiredCapabilities = requiredCapabilitiesOf(method, params)
+  if (requiredCapabilities === undefined)
+    return rejectedQuestion(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
+  if (supports(declared, requiredCapabilities) !== undefined) {
     const code = method === 'elicitation/create' ? errorCodes.invalidParams : errorCodes.methodNotFound
-    return refusedQuestion(code, `This client has not declared ${JSON.stringify(needs)}`)
+    return rejectedQuestion(code, `This client has not declared ${JSON.stringify(requiredCapabilities)}`)
   }
   const request: JsonObject = method === 'roots/list' ? { method } : { method, params: fields }
   const problem = checkInputRequest(request)
-  if (problem !== undefined) return refusedQuestion(errorCodes.invalidParams, `The params of ${method} are not valid`)
+  if (problem !== undefined) return rejectedQuestion(errorCodes.invalidParams, `The params of ${method} are not valid`)
   // The check has accepted every member that the type names.
   return { question: request as unknown as InputRequest }
 }
 
-function neededBy(method: string, params: JsonObject): ClientCapabilities | undefined {
+function requiredCapabilitiesOf(method: string, params: JsonObject): ClientCapabilities | undefined {
   if (method === 'roots/list') return { roots: {} }
   if (method === 'elicitation/create') return { elicitation: params['mode'] === 'url' ? { url: {} } : { form: {} } }
   if (method !== 'sampling/createMessage') return undefined
@@ -39,15 +39,15 @@ function neededBy(method: string, params: JsonObject): ClientCapabilities | unde
   return { sampling: hasTools ? { tools: {} } : {} }
 }
 
-function refusedQuestion(code: number, message: string): { readonly error: WireError } {
+function rejectedQuestion(code: number, message: string): { readonly error: WireError } {
   return { error: { code, message } }
 }
 
 /** A response to a request of a server. The `state` of the request comes back beside it exactly as it came, and unread (SEP-1685). */
-export function answerTo(
+export function createStatefulResponse(
   request: StatefulRequest,
   answer: { readonly result: JsonObject } | { readonly error: WireError },
 ): StatefulResponse {
-  const echoed = request.state === undefined ? {} : { state: request.state }
-  return { jsonrpc: '2.0', id: request.id, ...echoed, ...answer }
+  const echoedState = request.state === undefined ? {} : { state: request.state }
+  return { jsonrpc: '2.0', id: request.id, ...echoedState, ...answer }
 }

@@ -9,18 +9,18 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import type { LegacyServerPeer, LegacySettings } from './options.ts'
-import { answerTo } from './question.ts'
+import { createStatefulResponse } from './question.ts'
 import type { LegacyWire, ServerMessages } from './wire.ts'
 
 /** The levels of log messages, from the least severe to the most. */
-const levels: readonly LoggingLevel[] = [
+const loggingLevels: readonly LoggingLevel[] = [
   ...(['debug', 'info', 'notice', 'warning'] as const),
   ...(['error', 'critical', 'alert', 'emergency'] as const),
 ]
 
 /** The place of a level in the order of severity; -1 for anything that is none. */
 export function severityOf(level: unknown): number {
-  return levels.findIndex((known) => known === level)
+  return loggingLevels.findIndex((knownLevel) => knownLevel === level)
 }
 
 /** A call that runs. */
@@ -53,7 +53,7 @@ export interface LegacySession {
 }
 
 /** Dependencies of a session. */
-export interface SessionParts {
+export interface LegacySessionOptions {
   readonly peer: LegacyServerPeer
   readonly wire: LegacyWire
   readonly declared: ClientCapabilities
@@ -61,64 +61,69 @@ export interface SessionParts {
 }
 
 /** Starts a session whose handshake is done. */
-export function createSession({ peer, wire, declared, settings }: SessionParts): LegacySession {
+export function createLegacySession({ peer, wire, declared, settings }: LegacySessionOptions): LegacySession {
   // The handshake itself has used the first.
-  let lastId = 1
+  let lastRequestId = 1
   let level = -1
-  const ending = new AbortController()
+  const endController = new AbortController()
   const listeners: LegacySession['listeners'] = new Set()
-  const running: LegacySession['running'] = new Set()
-  const nextId = (): number => (lastId += 1)
+  const runningCalls: LegacySession['running'] = new Set()
+  const nextId = (): number => (lastRequestId += 1)
   const onNotification = (message: RpcNotification): void => {
-    if (message.method === 'notifications/message') return callForLogs(running)?.receive(message)
+    if (message.method === 'notifications/message') return findLoggingCall(runningCalls)?.receive(message)
     for (const listener of listeners) listener(message)
   }
   const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
-    if (request.method === 'ping') return answerTo(request, { result: {} })
+    if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
     // The response of a call that came just before it is still on its way to the call.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     // Such a request does not name its call: while one runs that may be asked, the latest is taken for it.
-    const latest = [...running].findLast(({ asks }) => asks)
-    return latest === undefined ? answerOutside(request, settings) : latest.ask(request)
+    const latestCall = [...runningCalls].findLast(({ asks }) => asks)
+    return latestCall === undefined ? answerUnrelatedRequest(request, settings) : latestCall.ask(request)
   }
-  const setLevel = async (wanted: LoggingLevel): Promise<void> => {
-    const severity = severityOf(wanted)
+  const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
+    const severity = severityOf(wantedLevel)
     // Calls of several levels share the session: the server sends what the most curious of them wants.
     if (peer.capabilities.logging === undefined || severity === -1 || (level !== -1 && severity >= level)) return
     level = severity
-    const request: RpcRequest = { jsonrpc: '2.0', id: nextId(), method: 'logging/setLevel', params: { level: wanted } }
-    const response = await wire.request(request, ending.signal, { onNotification, onRequest })
+    const request: RpcRequest = {
+      jsonrpc: '2.0',
+      id: nextId(),
+      method: 'logging/setLevel',
+      params: { level: wantedLevel },
+    }
+    const response = await wire.request(request, endController.signal, { onNotification, onRequest })
     if ('error' in response)
-      settings.warn({ code: 'log_level', message: `The server did not take the log level ${wanted}` })
+      settings.warn({ code: 'log_level', message: `The server did not take the log level ${wantedLevel}` })
   }
   return {
     peer,
     wire,
     declared,
-    running,
+    running: runningCalls,
     listeners,
     nextId,
     setLevel,
     outside: { onNotification, onRequest },
-    ended: ending.signal,
-    end: () => ending.abort(new Error('The session has ended')),
+    ended: endController.signal,
+    end: () => endController.abort(new Error('The session has ended')),
   }
 }
 
 // Of several calls none is guessed, because they may be of different clients.
-function callForLogs(running: ReadonlySet<RunningCall>): RunningCall | undefined {
-  const loggingCalls = [...running].filter(({ wantsLogs }) => wantsLogs)
+function findLoggingCall(runningCalls: ReadonlySet<RunningCall>): RunningCall | undefined {
+  const loggingCalls = [...runningCalls].filter(({ wantsLogs }) => wantsLogs)
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }
 
 /** SEP-2260: a request that belongs to no call in flight is refused; roots are given where the host said so. */
-async function answerOutside(request: RpcRequest, { roots, warn }: LegacySettings): Promise<RpcResponse> {
+async function answerUnrelatedRequest(request: RpcRequest, { roots, warn }: LegacySettings): Promise<RpcResponse> {
   if (request.method === 'roots/list' && roots !== undefined) {
     // Roots are JSON, which their readonly types cannot say.
     const result = { roots: (await roots()) as JsonValue } satisfies JsonObject
-    return answerTo(request, { result })
+    return createStatefulResponse(request, { result })
   }
   const message = `${request.method.slice(0, 100)} belongs to no call that this client has in progress`
   warn({ code: 'refused_request', message })
-  return answerTo(request, { error: { code: errorCodes.invalidRequest, message } })
+  return createStatefulResponse(request, { error: { code: errorCodes.invalidRequest, message } })
 }

@@ -9,7 +9,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { withoutReserved } from '../translate/request.ts'
+import { withoutReservedMeta } from '../translate/request.ts'
 import type { LegacySettings } from './options.ts'
 import type { LegacySession } from './session.ts'
 
@@ -17,10 +17,10 @@ import type { LegacySession } from './session.ts'
 export function legacyCallRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
   // An older server does not know the key, and would pass it on to whoever reads its logs.
-  const { [metaNames.idempotencyKey]: _key, ...meta } = withoutReserved(_meta)
-  const carried = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
-  const withMeta = Object.keys(carried).length === 0 ? members : { ...members, _meta: carried }
-  return { jsonrpc: '2.0', id, method, params: withMeta }
+  const { [metaNames.idempotencyKey]: _key, ...meta } = withoutReservedMeta(_meta)
+  const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
+  const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
+  return { jsonrpc: '2.0', id, method, params: callParams }
 }
 
 /** The response of an older server as one to a request of 2026-07-28. */
@@ -32,15 +32,16 @@ export function toModernResponse(
   if ('error' in response) return { jsonrpc: '2.0', id, error: response.error }
   const { result } = response
   const { info } = session.peer
-  const _meta = info === undefined ? {} : { _meta: { ...withoutReserved(result._meta), [metaKeys.serverInfo]: info } }
-  const cached = methodRow(method)?.cached === true ? { ttlMs: 0, cacheScope: 'private' } : {}
-  const shaped = method === 'tools/list' ? callableTools(result, settings) : result
+  const _meta =
+    info === undefined ? {} : { _meta: { ...withoutReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
+  const cacheFields = methodRow(method)?.cached === true ? { ttlMs: 0, cacheScope: 'private' } : {}
+  const shapedResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
   // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).
-  return { jsonrpc: '2.0', id, result: { ...cached, ...shaped, ..._meta, resultType: 'complete' } }
+  return { jsonrpc: '2.0', id, result: { ...cacheFields, ...shapedResult, ..._meta, resultType: 'complete' } }
 }
 
 /** basic/utilities/tasks: a tool that must run as a task cannot be called without them. */
-function callableTools(result: JsonObject, { warn }: LegacySettings): JsonObject {
+function omitTaskTools(result: JsonObject, { warn }: LegacySettings): JsonObject {
   const { tools } = result
   if (!Array.isArray(tools) || !tools.some(needsTask)) return result
   for (const tool of tools.filter(needsTask)) {
@@ -57,7 +58,7 @@ function needsTask(tool: JsonValue): boolean {
 }
 
 /** The response to a request whose `requestState` belongs to no call that still waits. */
-export function unknownState(id: RpcRequest['id']): RpcResponse {
+export function unknownStateResponse(id: RpcRequest['id']): RpcResponse {
   const message = 'requestState belongs to no call that waits for answers: the connection or the call has ended'
   return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidParams, message, data: { reason: 'requestState' } } }
 }

@@ -8,13 +8,13 @@ import {
   type RpcResponse,
   supports,
 } from '@x/schema'
-import { readQuestion } from './question.ts'
+import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 
 /** The error that names the URLs which must be visited before a request can succeed; 2025-11-25 alone has it. */
 const urlElicitationRequired = -32042
 const maxUrls = 20
-const completeMs = 2000
+const completionTimeoutMs = 2000
 
 /** A URL that a server wants visited. */
 export interface RequiredUrl {
@@ -26,15 +26,18 @@ export interface RequiredUrl {
 export function urlsRequiredBy(response: RpcResponse, declared: ClientCapabilities): readonly RequiredUrl[] {
   if (!('error' in response) || response.error.code !== urlElicitationRequired) return []
   const { data } = response.error
-  const listed = isJsonObject(data) ? data['elicitations'] : undefined
-  if (!Array.isArray(listed) || listed.length > maxUrls || supports(declared, { elicitation: { url: {} } })) return []
-  const urls = listed.flatMap((entry: JsonValue): RequiredUrl[] => {
+  const elicitations = isJsonObject(data) ? data['elicitations'] : undefined
+  if (!Array.isArray(elicitations) || elicitations.length > maxUrls || supports(declared, { elicitation: { url: {} } }))
+    return []
+  const urls = elicitations.flatMap((entry: JsonValue): RequiredUrl[] => {
     if (!isJsonObject(entry) || typeof entry['elicitationId'] !== 'string') return []
     const params = { ...entry, mode: 'url' }
-    const read = readQuestion({ jsonrpc: '2.0', id: 0, method: 'elicitation/create', params }, declared)
-    return 'question' in read ? [{ elicitationId: entry['elicitationId'], input: read.question }] : []
+    const parsedQuestion = parseQuestion({ jsonrpc: '2.0', id: 0, method: 'elicitation/create', params }, declared)
+    return 'question' in parsedQuestion
+      ? [{ elicitationId: entry['elicitationId'], input: parsedQuestion.question }]
+      : []
   })
-  return urls.length === listed.length ? urls : []
+  return urls.length === elicitations.length ? urls : []
 }
 
 /**
@@ -42,22 +45,22 @@ export function urlsRequiredBy(response: RpcResponse, declared: ClientCapabiliti
  * two seconds: the notification is optional, and the request may simply be sent again.
  */
 export function waitForUrls(session: LegacySession, urls: readonly RequiredUrl[], clock: Clock): () => Promise<void> {
-  const open = new Set(urls.map(({ elicitationId }) => elicitationId))
+  const openIds = new Set(urls.map(({ elicitationId }) => elicitationId))
   let onComplete = (): void => {}
   const listener = ({ method, params }: RpcNotification): void => {
     if (method !== 'notifications/elicitation/complete') return
-    if (typeof params?.['elicitationId'] === 'string') open.delete(params['elicitationId'])
-    if (open.size === 0) onComplete()
+    if (typeof params?.['elicitationId'] === 'string') openIds.delete(params['elicitationId'])
+    if (openIds.size === 0) onComplete()
   }
   session.listeners.add(listener)
   return () =>
     new Promise((resolve) => {
-      const timer = clock.setTimeout(() => onComplete(), completeMs)
+      const timer = clock.setTimeout(() => onComplete(), completionTimeoutMs)
       onComplete = () => {
         clock.clearTimeout(timer)
         session.listeners.delete(listener)
         resolve()
       }
-      if (open.size === 0) onComplete()
+      if (openIds.size === 0) onComplete()
     })
 }

@@ -28,6 +28,6 @@ export class SessionEndedError extends Error {
 }
 
 /** Creates a call of the connection's own. */
-export function createOwnCall(signal: AbortSignal, notify: (message: RpcNotification) => void): Call {
+export function createInternalCall(signal: AbortSignal, notify: (message: RpcNotification) => void): Call {
   return createCall({ signal, notify })
 }

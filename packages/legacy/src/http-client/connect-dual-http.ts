@@ -16,10 +16,10 @@ import { createHttpClient, type HttpClient, HttpError, isHttpError } from '@x/tr
 import { type ProtocolEra, eraOfRevision } from '../client/detect.ts'
 import {
   answerBeforeHandshake,
-  declaredIn,
-  initialized,
-  initializeRequest,
-  readInitialize,
+  declaredCapabilitiesOf,
+  initializedNotification,
+  createInitializeRequest,
+  parseInitializeResponse,
 } from '../client/handshake.ts'
 import { createLegacyExchange } from '../client/legacy-exchange.ts'
 import {
@@ -27,12 +27,12 @@ import {
   type DualOptions,
   type DualPeer,
   type LegacySettings,
-  dualSettings,
+  resolveDualSettings,
 } from '../client/options.ts'
-import { createSession, type LegacySession } from '../client/session.ts'
+import { createLegacySession, type LegacySession } from '../client/session.ts'
 import { legacyRevisions } from '../revisions.ts'
-import { createHttpWire, type HttpWire, type HttpWireParts, readAnswer } from './http-wire.ts'
-import { type Detection, probe } from './probe.ts'
+import { createHttpWire, type HttpWire, type HttpWireOptions, readAnswer } from './http-wire.ts'
+import { type EraDetection, probeEra } from './probe.ts'
 import { withRequestTimeout } from './with-limit.ts'
 
 /** The options of {@link connectDualHttp}: those of `connectHttp`, and what concerns older servers. */
@@ -41,10 +41,10 @@ export interface DualHttpOptions extends DualOptions, HttpOptions {}
 /** The options of `connectHttp` on this platform. */
 export type HttpOptions = NonNullable<Parameters<typeof createHttpClient>[1]>
 
-const streamBytes = 64 * 1024 * 1024
-const endMs = 2000
+const defaultMaxStreamBytes = 64 * 1024 * 1024
+const endTimeoutMs = 2000
 
-interface State {
+interface DualHttpState {
   readonly http: HttpClient
   readonly options: DualHttpOptions
   readonly settings: LegacySettings
@@ -54,7 +54,7 @@ interface State {
   /** The era was remembered or given, and nothing has shown yet that it is right. */
   isAssumed: boolean
   peer: DualPeer | undefined
-  detecting: Promise<Detection> | undefined
+  detecting: Promise<EraDetection> | undefined
   session: Promise<LegacySession | RpcError> | undefined
   wire: HttpWire | undefined
 }
@@ -72,8 +72,8 @@ interface State {
 export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}): DualConnection {
   const { clock = platformClock, era = 'probe' } = options
   const http = createHttpClient(url, options)
-  const settings = dualSettings(options)
-  const state: State = {
+  const settings = resolveDualSettings(options)
+  const state: DualHttpState = {
     http,
     options,
     settings,
@@ -87,17 +87,17 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     wire: undefined,
   }
   if (state.era === 'modern') state.peer = { era: 'modern' }
-  const sessions = {
+  const sessionSource = {
     current: (request: RpcRequest) => currentSession(state, request),
     drop: (session: LegacySession) => {
       session.end()
       state.session = undefined
     },
   }
-  const legacy = createLegacyExchange(sessions, settings, clock)
+  const legacyExchange = createLegacyExchange(sessionSource, settings, clock)
   const close = (): Promise<void> => closeConnection(state)
   return {
-    exchange: (request, call) => dispatch(state, legacy, { request, call }),
+    exchange: (request, call) => dispatchRequest(state, legacyExchange, { request, call }),
     url: http.url,
     mixedPrincipals: typeof options.headers === 'function',
     closed: state.closing.signal,
@@ -109,29 +109,33 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
   }
 }
 
-interface Asked {
+interface DispatchedRequest {
   readonly request: RpcRequest
   readonly call: Call
 }
 
-async function dispatch(state: State, legacy: Exchange, { request, call }: Asked): Promise<RpcResponse> {
+async function dispatchRequest(
+  state: DualHttpState,
+  legacyExchange: Exchange,
+  { request, call }: DispatchedRequest,
+): Promise<RpcResponse> {
   if (isCancelled(call)) throw cancelReason(call)
   state.closing.signal.throwIfAborted()
-  const found = await unlessCancelled(detect(state, request), call)
-  if ('response' in found) return { ...found.response, id: request.id }
-  if (found.era === 'modern') return sendModern(state, legacy, { request, call })
-  if (state.isAssumed && !(await unlessCancelled(isServedAsAssumed(state, request), call))) {
-    return dispatch(state, legacy, { request, call })
+  const detection = await unlessCancelled(detectEra(state, request), call)
+  if ('response' in detection) return { ...detection.response, id: request.id }
+  if (detection.era === 'modern') return sendModern(state, legacyExchange, { request, call })
+  if (state.isAssumed && !(await unlessCancelled(confirmAssumedEra(state, request), call))) {
+    return dispatchRequest(state, legacyExchange, { request, call })
   }
-  return legacy(request, call)
+  return legacyExchange(request, call)
 }
 
-function detect(state: State, request: RpcRequest): Promise<Detection> {
+function detectEra(state: DualHttpState, request: RpcRequest): Promise<EraDetection> {
   if (state.era !== undefined) return Promise.resolve({ era: state.era })
-  state.detecting ??= probe(state, request)
-    .then((found) => {
-      if ('era' in found) setEra(state, found.era)
-      return found
+  state.detecting ??= probeEra(state, request)
+    .then((detection) => {
+      if ('era' in detection) setEra(state, detection.era)
+      return detection
     })
     .finally(() => {
       state.detecting = undefined
@@ -139,7 +143,7 @@ function detect(state: State, request: RpcRequest): Promise<Detection> {
   return state.detecting
 }
 
-function setEra(state: State, era: ProtocolEra): void {
+function setEra(state: DualHttpState, era: ProtocolEra): void {
   state.era = era
   state.isAssumed = false
   if (era === 'legacy') return
@@ -148,7 +152,7 @@ function setEra(state: State, era: ProtocolEra): void {
 }
 
 /** Returns true when a server that is remembered as an older one still is one; otherwise it is looked at anew. */
-async function isServedAsAssumed(state: State, request: RpcRequest): Promise<boolean> {
+async function confirmAssumedEra(state: DualHttpState, request: RpcRequest): Promise<boolean> {
   const session = await currentSession(state, request).catch(() => undefined)
   state.isAssumed = false
   if (session !== undefined && !('error' in session)) return true
@@ -158,85 +162,103 @@ async function isServedAsAssumed(state: State, request: RpcRequest): Promise<boo
 }
 
 // Error codes of servers of older revisions for requests without a session.
-const sessionErrors: ReadonlySet<number> = new Set([-32_000, -32_001])
+const sessionErrorCodes: ReadonlySet<number> = new Set([-32_000, -32_001])
 
-async function sendModern(state: State, legacy: Exchange, { request, call }: Asked): Promise<RpcResponse> {
+async function sendModern(
+  state: DualHttpState,
+  legacyExchange: Exchange,
+  { request, call }: DispatchedRequest,
+): Promise<RpcResponse> {
   let failure: unknown
   try {
     const response = await state.http.exchange(request, call)
-    if (!('error' in response) || !sessionErrors.has(response.error.code)) return response
-    if (!(await isLegacyNow(state, request, call))) return response
+    if (!('error' in response) || !sessionErrorCodes.has(response.error.code)) return response
+    if (!(await hasBecomeLegacy(state, request, call))) return response
   } catch (error) {
     failure = error
     if (!isHttpError(error) || (error.status !== 400 && error.status !== 404)) throw error
-    if (!(await isLegacyNow(state, request, call))) throw failure
+    if (!(await hasBecomeLegacy(state, request, call))) throw failure
   }
-  return legacy(request, call)
+  return legacyExchange(request, call)
 }
 
 /** Looks at a server anew that was modern, and refused a request as one of an older revision would (basic/versioning). */
-async function isLegacyNow(state: State, request: RpcRequest, call: Call): Promise<boolean> {
+async function hasBecomeLegacy(state: DualHttpState, request: RpcRequest, call: Call): Promise<boolean> {
   if (state.options.era === 'modern') return false
   state.era = undefined
-  const found = await unlessCancelled(detect(state, request), call)
-  if ('era' in found) return found.era === 'legacy'
+  const detection = await unlessCancelled(detectEra(state, request), call)
+  if ('era' in detection) return detection.era === 'legacy'
   setEra(state, 'modern')
   return false
 }
 
-function currentSession(state: State, request: RpcRequest): Promise<LegacySession | RpcError> {
+function currentSession(state: DualHttpState, request: RpcRequest): Promise<LegacySession | RpcError> {
   if (state.session !== undefined) return state.session
-  const forget = (): void => {
-    if (state.session !== begun) return
+  const forgetSession = (): void => {
+    if (state.session !== sessionPromise) return
     state.session = undefined
     // The next call looks again, where this side may.
     if (state.options.era !== 'legacy') state.era = undefined
   }
-  const begun = beginSession(state, request).then(
+  const sessionPromise = beginSession(state, request).then(
     (session) => {
-      if ('error' in session) forget()
+      if ('error' in session) forgetSession()
       return session
     },
     (error: unknown) => {
-      forget()
+      forgetSession()
       throw error
     },
   )
-  state.session = begun
-  return begun
+  state.session = sessionPromise
+  return sessionPromise
 }
 
 /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
-async function beginSession(state: State, request: RpcRequest): Promise<LegacySession | RpcError> {
+async function beginSession(state: DualHttpState, request: RpcRequest): Promise<LegacySession | RpcError> {
   const { http, settings, clock } = state
-  const initialize = initializeRequest(request, 1)
+  const initializeMessage = createInitializeRequest(request, 1)
   return withRequestTimeout(state, 'initialize', async (signal) => {
-    const response = await http.send({ method: 'POST', body: encodeMessage(initialize), about: initialize, signal })
+    const response = await http.send({
+      method: 'POST',
+      body: encodeMessage(initializeMessage),
+      about: initializeMessage,
+      signal,
+    })
     const sessionId = response.header('mcp-session-id')
-    const { maxStreamBytes = streamBytes } = state.options
+    const { maxStreamBytes = defaultMaxStreamBytes } = state.options
     const [revision] = legacyRevisions
-    const wireParts: HttpWireParts = { http, clock, revision, sessionId: undefined, maxStreamBytes, about: initialize }
-    const onRequest = async (early: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(early)
+    const wireOptions: HttpWireOptions = {
+      http,
+      clock,
+      revision,
+      sessionId: undefined,
+      maxStreamBytes,
+      about: initializeMessage,
+    }
+    const onRequest = async (earlyRequest: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(earlyRequest)
     const messages = { onNotification: () => {}, onRequest }
-    const answer = await readAnswer(wireParts, response, { request: initialize, signal, messages }).catch(explain)
-    const introduced = readInitialize(answer)
-    if ('error' in introduced) {
-      await createHttpWire({ ...wireParts, sessionId })
+    const answer = await readAnswer(wireOptions, response, { request: initializeMessage, signal, messages }).catch(
+      explainFailure,
+    )
+    const initializeOutcome = parseInitializeResponse(answer)
+    if ('error' in initializeOutcome) {
+      await createHttpWire({ ...wireOptions, sessionId })
         .end(signal)
         .catch(() => {})
-      return introduced.error
+      return initializeOutcome.error
     }
-    const { peer } = introduced
-    const wire = createHttpWire({ ...wireParts, revision: peer.revision, sessionId })
-    await wire.notify(initialized)
+    const { peer } = initializeOutcome
+    const wire = createHttpWire({ ...wireOptions, revision: peer.revision, sessionId })
+    await wire.notify(initializedNotification)
     state.wire = wire
     state.peer = peer
     state.options.detected?.set(http.url, peer.revision)
-    return createSession({ peer, wire, declared: declaredIn(request), settings })
+    return createLegacySession({ peer, wire, declared: declaredCapabilitiesOf(request), settings })
   })
 }
 
-function explain(error: unknown): never {
+function explainFailure(error: unknown): never {
   if (!isHttpError(error) || error.status === undefined || ![400, 404, 405].includes(error.status)) throw error
   const { status, excerpt, origin } = error
   const message =
@@ -245,16 +267,20 @@ function explain(error: unknown): never {
   throw new HttpError('status', message, { origin, status, excerpt, cause: error })
 }
 
-async function closeConnection(state: State): Promise<void> {
+async function closeConnection(state: DualHttpState): Promise<void> {
   const { http, closing, settings, clock } = state
   if (!closing.signal.aborted) {
     const { origin } = new URL(http.url)
     closing.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
     const { wire } = state
-    const ended =
+    const sessionEnd =
       wire &&
-      withRequestTimeout({ http, clock, settings: { ...settings, handshakeTimeoutMs: endMs } }, 'DELETE', wire.end)
-    await ended?.catch(() => {})
+      withRequestTimeout(
+        { http, clock, settings: { ...settings, handshakeTimeoutMs: endTimeoutMs } },
+        'DELETE',
+        wire.end,
+      )
+    await sessionEnd?.catch(() => {})
   }
   await http.close()
 }

@@ -6,7 +6,7 @@ import { type MessageReader, readEvents, readMessages, type StreamPosition } fro
 import { sleep } from './sleep.ts'
 
 /** State that the requests of one session over HTTP share. */
-export interface HttpWireParts {
+export interface HttpWireOptions {
   readonly http: HttpClient
   readonly clock: Clock
   readonly revision: LegacyRevision
@@ -23,31 +23,31 @@ export interface HttpWire extends LegacyWire {
   end(signal: AbortSignal): Promise<void>
 }
 
-const lingerMs = 1000
-const firstPauseMs = 1000
-const maxPauseMs = 30_000
+const closeDelayMs = 1000
+const firstRetryDelayMs = 1000
+const maxRetryDelayMs = 30_000
 const maxAttempts = 5
-const cancelMs = 5000
+const cancelTimeoutMs = 5000
 
 /** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
-export function createHttpWire(wire: HttpWireParts): HttpWire {
+export function createHttpWire(wire: HttpWireOptions): HttpWire {
   return {
     request: (request, signal, messages) => sendRequest(wire, { request, signal, messages }),
-    notify: (message) => post(wire, message, { signal: wire.http.closed }),
+    notify: (message) => postToServer(wire, message, { signal: wire.http.closed }),
     listen: (signal, messages) => listenToServer(wire, signal, messages),
     end: (signal) => endHttpSession(wire, signal),
   }
 }
 
-function sessionHeaders({ sessionId, revision }: HttpWireParts): Record<string, string> {
+function sessionHeaders({ sessionId, revision }: HttpWireOptions): Record<string, string> {
   return { 'mcp-protocol-version': revision, ...(sessionId !== undefined && { 'mcp-session-id': sessionId }) }
 }
 
-function originOf({ http }: HttpWireParts): string {
+function originOf({ http }: HttpWireOptions): string {
   return new URL(http.url).origin
 }
 
-function isSuccess({ status }: HttpClientResponse): boolean {
+function isSuccessStatus({ status }: HttpClientResponse): boolean {
   return status >= 200 && status < 300
 }
 
@@ -57,41 +57,45 @@ interface SentRequest {
   readonly messages: ServerMessages
 }
 
-async function sendRequest(wire: HttpWireParts, { request, signal, messages }: SentRequest): Promise<RpcResponse> {
+async function sendRequest(wire: HttpWireOptions, { request, signal, messages }: SentRequest): Promise<RpcResponse> {
   signal.throwIfAborted()
   // Closes the streams of a call that failed.
-  const finished = new AbortController()
-  const until = AbortSignal.any([signal, finished.signal])
-  const cancel = (): void => {
-    const params = { requestId: request.id, ...protocolVersionOf(signal.reason) }
-    const limit = AbortSignal.any([AbortSignal.timeout(cancelMs), wire.http.closed])
-    const cancelled: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
+  const finishController = new AbortController()
+  const requestSignal = AbortSignal.any([signal, finishController.signal])
+  const sendCancellation = (): void => {
+    const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
+    const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), wire.http.closed])
+    const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
     // Nobody waits for it, and the server may not know the call any more.
-    post(wire, cancelled, { signal: limit }).catch(() => {})
+    postToServer(wire, cancelMessage, { signal: cancelSignal }).catch(() => {})
   }
-  signal.addEventListener('abort', cancel, { once: true })
+  signal.addEventListener('abort', sendCancellation, { once: true })
   try {
-    const options = { method: 'POST', body: encodeMessage(request), about: request, signal: until } as const
+    const options = { method: 'POST', body: encodeMessage(request), about: request, signal: requestSignal } as const
     const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
-    return await readAnswer(wire, response, { request, signal: until, messages })
+    return await readAnswer(wire, response, { request, signal: requestSignal, messages })
   } catch (error) {
-    finished.abort(error)
+    finishController.abort(error)
     throw error
   } finally {
-    signal.removeEventListener('abort', cancel)
+    signal.removeEventListener('abort', sendCancellation)
   }
 }
 
 /** Reads the response to a request: JSON, or events, over as many connections as it takes. */
-export function readAnswer(wire: HttpWireParts, response: HttpClientResponse, sent: SentRequest): Promise<RpcResponse> {
+export function readAnswer(
+  wire: HttpWireOptions,
+  response: HttpClientResponse,
+  sentRequest: SentRequest,
+): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
-    const { request, messages, signal } = sent
+    const { request, messages, signal } = sentRequest
     const reader: MessageReader = {
       origin: originOf(wire),
       bounds: wire.http.bounds,
       messages,
       // Also for a call that was cancelled: the server may wait for the answer.
-      answer: (answer) => post(wire, answer, { signal: wire.http.closed, about: request }),
+      answer: (answer) => postToServer(wire, answer, { signal: wire.http.closed, about: request }),
       onResponse: (answer) => {
         // An error may lack the id, when the server could not read the request's.
         if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
@@ -99,32 +103,32 @@ export function readAnswer(wire: HttpWireParts, response: HttpClientResponse, se
       onFailure: reject,
     }
     readResponse(wire, response, { reader, signal }).then(
-      () => reject(noResponse(reader.origin)),
+      () => reject(noResponseError(reader.origin)),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
   })
 }
 
-interface ResponseReading {
+interface ResponseReadOptions {
   readonly reader: MessageReader
   readonly signal: AbortSignal
 }
 
-function noResponse(origin: string): HttpError {
+function noResponseError(origin: string): HttpError {
   return new HttpError('closed', `${origin}: the stream ended without the response`, { origin })
 }
 
 async function readResponse(
-  wire: HttpWireParts,
+  wire: HttpWireOptions,
   response: HttpClientResponse,
-  { reader, signal }: ResponseReading,
+  { reader, signal }: ResponseReadOptions,
 ): Promise<void> {
   const { status, type } = response
   if (status === 404 && wire.sessionId !== undefined) {
     response.stop()
     throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
   }
-  if (!isSuccess(response)) return readErrorResponse(response, reader)
+  if (!isSuccessStatus(response)) return readErrorResponse(response, reader)
   if (type === 'application/json') return readMessages(await response.text(), reader)
   if (type === 'text/event-stream') {
     let isAnswered = false
@@ -132,7 +136,7 @@ async function readResponse(
       isAnswered = true
       reader.onResponse(answer)
       // Left open for its end, the connection serves the next request; one that lingers is closed.
-      wire.clock.setTimeout(() => response.stop(), lingerMs)
+      wire.clock.setTimeout(() => response.stop(), closeDelayMs)
     }
     const { maxStreamBytes: maxBytes } = wire
     return readResumableStream(wire, response, {
@@ -143,8 +147,8 @@ async function readResponse(
     })
   }
   response.stop()
-  const what = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
-  throw new HttpError('protocol', `${reader.origin}: answered ${status} with ${what}`, {
+  const bodyDescription = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
+  throw new HttpError('protocol', `${reader.origin}: answered ${status} with ${bodyDescription}`, {
     origin: reader.origin,
     status,
   })
@@ -153,17 +157,17 @@ async function readResponse(
 async function readErrorResponse(response: HttpClientResponse, reader: MessageReader): Promise<void> {
   const { text, error } = await readFailure(response)
   if (text === undefined) throw error
-  let isRead = false
+  let isResponseRead = false
   const onResponse = (answer: RpcResponse): void => {
-    isRead = 'error' in answer
-    if (isRead) reader.onResponse(answer)
+    isResponseRead = 'error' in answer
+    if (isResponseRead) reader.onResponse(answer)
   }
   try {
     readMessages(text, { ...reader, onResponse })
   } catch {
     throw error
   }
-  if (!isRead) throw error
+  if (!isResponseRead) throw error
 }
 
 /** The body of a response that is no answer, where it may hold a JSON-RPC error, and the error for one that does not. */
@@ -176,7 +180,7 @@ export async function readFailure(response: HttpClientResponse): Promise<{ text?
   return { text, error: new HttpError('status', message, { origin: '', status, excerpt }) }
 }
 
-interface ResumableReading extends ResponseReading {
+interface ResumableReadOptions extends ResponseReadOptions {
   readonly maxBytes: number
   readonly isDone: () => boolean
 }
@@ -186,36 +190,36 @@ interface ResumableReading extends ResponseReading {
  * more than five times in a row without an event (basic/transports, resumability).
  */
 async function readResumableStream(
-  wire: HttpWireParts,
-  first: HttpClientResponse,
-  following: ResumableReading,
+  wire: HttpWireOptions,
+  firstResponse: HttpClientResponse,
+  readOptions: ResumableReadOptions,
 ): Promise<void> {
-  const { signal, isDone } = following
+  const { signal, isDone } = readOptions
   const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, events: 0 }
-  let response: HttpClientResponse | undefined = first
+  let response: HttpClientResponse | undefined = firstResponse
   for (let attempts = 0; ; attempts += 1) {
-    const before = position.events
-    const failure = await readPart(wire, response, { ...following, position })
+    const eventsBefore = position.events
+    const failure = await readStreamPart(wire, response, { ...readOptions, position })
     if (isDone()) return
     signal.throwIfAborted()
-    if (position.events > before) attempts = 0
+    if (position.events > eventsBefore) attempts = 0
     if (position.lastEventId === undefined || attempts >= maxAttempts || !isResumable(failure)) {
       if (failure !== undefined) throw failure
       return
     }
-    await sleep(position.retryMs ?? Math.min(firstPauseMs * 2 ** attempts, maxPauseMs), signal, wire.clock)
+    await sleep(position.retryMs ?? Math.min(firstRetryDelayMs * 2 ** attempts, maxRetryDelayMs), signal, wire.clock)
     response = undefined
   }
 }
 
 /** Reads one connection of a stream to its end; gives what it failed of. */
-async function readPart(
-  wire: HttpWireParts,
-  open: HttpClientResponse | undefined,
-  { reader, signal, maxBytes, position }: ResumableReading & { readonly position: StreamPosition },
+async function readStreamPart(
+  wire: HttpWireOptions,
+  existingResponse: HttpClientResponse | undefined,
+  { reader, signal, maxBytes, position }: ResumableReadOptions & { readonly position: StreamPosition },
 ): Promise<unknown> {
   try {
-    const response = open ?? (await requestStream(wire, signal, position.lastEventId))
+    const response = existingResponse ?? (await requestEventStream(wire, signal, position.lastEventId))
     await readEvents(response, reader, { position, maxBytes })
     return undefined
   } catch (error) {
@@ -230,8 +234,8 @@ function isResumable(failure: unknown): boolean {
   return failure.code === 'closed' || failure.code === 'connect' || (failure.status ?? 0) >= 500
 }
 
-async function requestStream(
-  wire: HttpWireParts,
+async function requestEventStream(
+  wire: HttpWireOptions,
   signal: AbortSignal,
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
@@ -242,7 +246,7 @@ async function requestStream(
 }
 
 async function listenToServer(
-  wire: HttpWireParts,
+  wire: HttpWireOptions,
   signal: AbortSignal,
   messages: ServerMessages,
 ): Promise<{ readonly ended: Promise<void> } | undefined> {
@@ -261,7 +265,7 @@ async function listenToServer(
     origin: originOf(wire),
     bounds: wire.http.bounds,
     messages,
-    answer: (answer) => post(wire, answer, { signal }),
+    answer: (answer) => postToServer(wire, answer, { signal }),
     // basic/transports: no response comes on this stream.
     onResponse: () => {},
     onFailure: () => {},
@@ -271,18 +275,18 @@ async function listenToServer(
 }
 
 /** Sends a notification or a response, which is accepted without a body. */
-async function post(
-  wire: HttpWireParts,
+async function postToServer(
+  wire: HttpWireOptions,
   message: RpcNotification | RpcResponse,
   { signal, about = wire.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
 ): Promise<void> {
   const options = { method: 'POST', body: encodeMessage(message), about, signal } as const
   const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
-  if (!isSuccess(response)) throw await response.failure()
+  if (!isSuccessStatus(response)) throw await response.failure()
   response.stop()
 }
 
-async function endHttpSession(wire: HttpWireParts, signal: AbortSignal): Promise<void> {
+async function endHttpSession(wire: HttpWireOptions, signal: AbortSignal): Promise<void> {
   if (wire.sessionId === undefined) return
   // 405: the server does not let clients end sessions.
   const response = await wire.http.send({
@@ -295,7 +299,7 @@ async function endHttpSession(wire: HttpWireParts, signal: AbortSignal): Promise
 }
 
 // An error is for this side; a text, and what the platform says of a signal, are harmless.
-function protocolVersionOf(reason: unknown): { readonly reason?: string } {
+function cancellationReasonOf(reason: unknown): { readonly reason?: string } {
   if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
   return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}
 }

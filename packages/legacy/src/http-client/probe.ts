@@ -9,43 +9,50 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { type HttpClient, type HttpClientResponse, isHttpError } from '@x/transport-http/client'
-import { discoverRequest, type ProtocolEra, eraOf, isUndecided } from '../client/detect.ts'
+import { createDiscoverRequest, type ProtocolEra, eraOf, isUndecidedStatus } from '../client/detect.ts'
 import { legacyRevisions } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
-import { type HttpWireParts, readAnswer, readFailure } from './http-wire.ts'
+import { type HttpWireOptions, readAnswer, readFailure } from './http-wire.ts'
 import { type TimeoutContext, withRequestTimeout } from './with-limit.ts'
 
 /** The era of a server, or an answer that says nothing of it and is the answer of the call. */
-export type Detection = { readonly era: ProtocolEra } | { readonly response: RpcError }
+export type EraDetection = { readonly era: ProtocolEra } | { readonly response: RpcError }
 
 /**
  * Asks for `server/discover` as the client of this request (basic/versioning, backward compatibility). Rejects with an `HttpError` where
  * the answer says nothing of the server's era: authorization, limits, failures and missing connections are no evidence.
  */
-export function probe(context: TimeoutContext, request: RpcRequest): Promise<Detection> {
-  const discover = discoverRequest(request)
+export function probeEra(context: TimeoutContext, request: RpcRequest): Promise<EraDetection> {
+  const discoverMessage = createDiscoverRequest(request)
   return withRequestTimeout(context, 'server/discover', async (signal) => {
     const { http } = context
-    const headers = { 'mcp-protocol-version': versionIn(discover), 'mcp-method': discover.method }
-    const outgoing = { method: 'POST', headers, body: encodeMessage(discover), about: discover, signal } as const
-    const response = await http.send(outgoing).catch((error: unknown) => hiddenByBrowser(error))
+    const headers = { 'mcp-protocol-version': protocolVersionIn(discoverMessage), 'mcp-method': discoverMessage.method }
+    const sendOptions = {
+      method: 'POST',
+      headers,
+      body: encodeMessage(discoverMessage),
+      about: discoverMessage,
+      signal,
+    } as const
+    const response = await http.send(sendOptions).catch((error: unknown) => ignoreBrowserFailure(error))
     if (response === undefined) return { era: 'legacy' }
-    if (response.status >= 200 && response.status < 300) return readDiscover(context, response, { discover, signal })
+    if (response.status >= 200 && response.status < 300)
+      return readDiscoverResponse(context, response, { discover: discoverMessage, signal })
     const { text, error } = await readFailure(response)
-    const rpc = text === undefined ? undefined : errorIn(text, http)
-    if (!isUndecided(response.status)) return { era: rpc === undefined ? 'legacy' : eraOf(rpc) }
-    if (rpc !== undefined) return { response: rpc }
+    const parsedError = text === undefined ? undefined : parseRpcError(text, http)
+    if (!isUndecidedStatus(response.status)) return { era: parsedError === undefined ? 'legacy' : eraOf(parsedError) }
+    if (parsedError !== undefined) return { response: parsedError }
     throw error
   })
 }
 
-function versionIn({ params }: RpcRequest): string {
+function protocolVersionIn({ params }: RpcRequest): string {
   const version = metaIn(params)[metaKeys.protocolVersion]
   return typeof version === 'string' ? version : protocolVersion
 }
 
 /** A browser hides the refusal of a CORS preflight, as of a server whose lists are older than the headers, behind a bare `TypeError`. */
-function hiddenByBrowser(error: unknown): undefined {
+function ignoreBrowserFailure(error: unknown): undefined {
   if (
     isHttpError(error) &&
     error.code === 'closed' &&
@@ -56,13 +63,13 @@ function hiddenByBrowser(error: unknown): undefined {
   throw error
 }
 
-async function readDiscover(
+async function readDiscoverResponse(
   { http, clock }: TimeoutContext,
   response: HttpClientResponse,
   { discover, signal }: { readonly discover: RpcRequest; readonly signal: AbortSignal },
-): Promise<Detection> {
+): Promise<EraDetection> {
   const [revision] = legacyRevisions
-  const wire: HttpWireParts = {
+  const wireOptions: HttpWireOptions = {
     http,
     clock,
     revision,
@@ -72,7 +79,7 @@ async function readDiscover(
   }
   const messages = { onNotification: () => {}, onRequest: async () => undefined }
   try {
-    const answer: RpcResponse = await readAnswer(wire, response, { request: discover, signal, messages })
+    const answer: RpcResponse = await readAnswer(wireOptions, response, { request: discover, signal, messages })
     return { era: eraOf(answer) }
   } catch (error) {
     if (isHttpError(error) && error.code === 'protocol') return { era: 'legacy' }
@@ -80,7 +87,7 @@ async function readDiscover(
   }
 }
 
-function errorIn(text: string, { bounds }: HttpClient): RpcError | undefined {
+function parseRpcError(text: string, { bounds }: HttpClient): RpcError | undefined {
   try {
     const message = parseMessage(text, bounds)
     return isErrorResponse(message) ? message : undefined

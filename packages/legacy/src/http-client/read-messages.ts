@@ -11,7 +11,7 @@ import {
 import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport-http/client'
 import type { ServerMessages } from '../client/wire.ts'
 
-const maxBatch = 1000
+const maxBatchLength = 1000
 
 /** Dependencies for reading the messages of one response. */
 export interface MessageReader {
@@ -33,12 +33,12 @@ export function readMessages(text: string, reader: MessageReader): void {
 
 function parseMessages(text: string, { bounds, origin }: MessageReader): readonly RpcMessage[] {
   try {
-    const batch = parseBatch(text, maxBatch, bounds)
+    const batch = parseBatch(text, maxBatchLength, bounds)
     if (batch === undefined) return [parseMessage(text, bounds)]
     return batch.filter((message): message is RpcMessage => !isMcpError(message))
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unreadable'
-    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${why}`, { origin, cause })
+    const reason = cause instanceof Error ? cause.message : 'unreadable'
+    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${reason}`, { origin, cause })
   }
 }
 

@@ -12,16 +12,17 @@ export interface TimeoutContext {
 /** Runs a step of a connection's own with a signal that aborts when its time is over, or with the connection. */
 export async function withRequestTimeout<T>(
   { http, clock, settings }: TimeoutContext,
-  what: string,
+  operation: string,
   step: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { handshakeTimeoutMs: ms } = settings
-  const limit = new AbortController()
+  const timeoutController = new AbortController()
   const { origin } = new URL(http.url)
-  const late = (): HttpError => new HttpError('timeout', `${origin}: no answer to ${what} within ${ms} ms`, { origin })
-  const timer = clock.setTimeout(() => limit.abort(late()), ms)
+  const createTimeoutError = (): HttpError =>
+    new HttpError('timeout', `${origin}: no answer to ${operation} within ${ms} ms`, { origin })
+  const timer = clock.setTimeout(() => timeoutController.abort(createTimeoutError()), ms)
   try {
-    return await step(AbortSignal.any([limit.signal, http.closed]))
+    return await step(AbortSignal.any([timeoutController.signal, http.closed]))
   } finally {
     clock.clearTimeout(timer)
   }

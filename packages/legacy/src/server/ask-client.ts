@@ -9,7 +9,7 @@ import {
   type RpcRequestFields,
   type RpcResponse,
 } from '@x/schema'
-import { legacyQuestion } from '../translate/question.ts'
+import { toLegacyQuestion } from '../translate/question.ts'
 import { type CallChannel, CallMoved, type LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import type { AcceptedPage, OpenedState, WaitingCall } from './question-state.ts'
@@ -27,14 +27,14 @@ export type RoundAnswer =
   | Extract<RoundOutcome, { readonly failure: unknown }>
 
 /** A call that asks, with the pages that its user was sent to. */
-export interface AskingCall extends LegacyCall {
+export interface InteractiveCall extends LegacyCall {
   readonly urls: UrlQuestions
   /** The part of its state that comes from earlier rounds. */
   readonly progress: { readonly requestState: JsonValue | undefined; readonly rounds: number }
 }
 
 /** One question of a round. */
-interface AskedRound {
+interface PreparedQuestion {
   readonly key: string
   readonly answer: Promise<RoundAnswer>
   /** The request that is sent to the client; undefined for a question that needs none. */
@@ -42,70 +42,76 @@ interface AskedRound {
 }
 
 /** Asks the client for everything that one round wants, all at once. */
-export async function askClient(requests: JsonObject, call: AskingCall, deps: Deps): Promise<RoundOutcome> {
+export async function askClient(requests: JsonObject, call: InteractiveCall, deps: Deps): Promise<RoundOutcome> {
   const entries = Object.entries(requests)
   if (entries.length === 0) return { answers: {}, involved: true }
   // The exchange checks its requests before it answers with them.
-  const asked = entries.map(([key, request]) =>
-    prepareQuestions(key, request as unknown as InputRequest, { call, deps }),
+  const askedRequests = entries.map(([key, request]) =>
+    prepareQuestion(key, request as unknown as InputRequest, { call, deps }),
   )
-  const answers = Promise.all(asked.map(async ({ key, answer }) => [key, await answer] as const))
+  const answers = Promise.all(askedRequests.map(async ({ key, answer }) => [key, await answer] as const))
   // A round that failed before it was asked is not asked.
   answers.catch(() => {})
-  const isStored = await send(asked, call, deps)
+  const isStored = await sendQuestions(askedRequests, call, deps)
   const outcome = roundOutcome(new Map(await answers))
   if (isStored && (await call.channel.link?.claim()) === false) throw new CallMoved()
-  if (asked.some(({ sent }) => sent?.open.hasState)) call.channel.onAnswered()
+  if (askedRequests.some(({ sent }) => sent?.open.hasState)) call.channel.onAnswered()
   return outcome
 }
 
 /** Joins the answers of a round; one that failed is the failure of all. */
 export function roundOutcome(answers: ReadonlyMap<string, RoundAnswer>): RoundOutcome {
   const responses: Record<string, JsonObject> = {}
-  let involved = false
+  let isUserInvolved = false
   for (const [key, answer] of answers) {
     if ('failure' in answer) return answer
     responses[key] = answer.response
-    involved ||= answer.involved
+    isUserInvolved ||= answer.involved
   }
-  return { answers: responses, involved }
+  return { answers: responses, involved: isUserInvolved }
 }
 
-interface RoundRequest {
-  readonly call: AskingCall
+interface RoundContext {
+  readonly call: InteractiveCall
   readonly deps: Deps
 }
 
-function prepareQuestions(key: string, request: InputRequest, { call, deps }: RoundRequest): AskedRound {
+function prepareQuestion(key: string, request: InputRequest, { call, deps }: RoundContext): PreparedQuestion {
   const url = request.method === 'elicitation/create' && request.params.mode === 'url' ? request.params.url : undefined
-  const finished = (answer: RoundAnswer | Promise<RoundAnswer>): AskedRound => {
+  const toAnsweredQuestion = (answer: RoundAnswer | Promise<RoundAnswer>): PreparedQuestion => {
     return { key, answer: Promise.resolve(answer), sent: undefined }
   }
-  const again = url === undefined ? undefined : call.urls.again(url)
-  if (again !== undefined) return finished(again.then((action) => ({ response: { action }, involved: false })))
+  const repeatedAction = url === undefined ? undefined : call.urls.again(url)
+  if (repeatedAction !== undefined)
+    return toAnsweredQuestion(repeatedAction.then((action) => ({ response: { action }, involved: false })))
   const elicitationId = url === undefined ? '' : call.urls.idOf(url)
-  const question = legacyQuestion(request, call.client.revision, elicitationId)
-  if ('missing' in question) return finished({ failure: { missing: question.missing } })
+  const question = toLegacyQuestion(request, call.client.revision, elicitationId)
+  if ('missing' in question) return toAnsweredQuestion({ failure: { missing: question.missing } })
   const waiting = waitForAnswer(question.request.method, call, deps)
-  if ('failure' in waiting) return finished(unanswered(request.method, waiting.failure))
-  const answer = waiting.answer.then((given) => {
-    if (url !== undefined && 'response' in given && given.response['action'] === 'accept') call.urls.accept(url)
-    return given
+  if ('failure' in waiting) return toAnsweredQuestion(failedAnswer(request.method, waiting.failure))
+  const answer = waiting.answer.then((givenAnswer) => {
+    if (url !== undefined && 'response' in givenAnswer && givenAnswer.response['action'] === 'accept')
+      call.urls.accept(url)
+    return givenAnswer
   })
   return { key, answer, sent: { request: question.request, open: waiting.open } }
 }
 
-type SentQuestion = NonNullable<AskedRound['sent']> & { readonly key: string; readonly state: string | undefined }
+type SentQuestion = NonNullable<PreparedQuestion['sent']> & { readonly key: string; readonly state: string | undefined }
 
 /**
  * Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know the round. Resolves
  * with true when the store of a link has the call.
  */
-async function send(asked: readonly AskedRound[], call: AskingCall, deps: Deps): Promise<boolean> {
+async function sendQuestions(
+  askedRequests: readonly PreparedQuestion[],
+  call: InteractiveCall,
+  deps: Deps,
+): Promise<boolean> {
   const { channel } = call
-  const waiting = waitingCallOf(asked, call)
+  const waiting = waitingCallOf(askedRequests, call)
   const prepared: SentQuestion[] = []
-  for (const { key, sent } of asked) {
+  for (const { key, sent } of askedRequests) {
     if (sent === undefined) continue
     const state = await sealState({ key, call: waiting }, sent, { call, deps })
     sent.open.hasState = state !== undefined
@@ -119,9 +125,12 @@ async function send(asked: readonly AskedRound[], call: AskingCall, deps: Deps):
   return isStored
 }
 
-function waitingCallOf(asked: readonly AskedRound[], { channel, urls, progress, request }: AskingCall): WaitingCall {
+function waitingCallOf(
+  askedRequests: readonly PreparedQuestion[],
+  { channel, urls, progress, request }: InteractiveCall,
+): WaitingCall {
   const { origin } = channel
-  const questions = new Map(asked.map(({ key, sent }) => [key, sent?.request.method as InputRequest['method']]))
+  const questions = new Map(askedRequests.map(({ key, sent }) => [key, sent?.request.method as InputRequest['method']]))
   const place = { stream: origin?.stream ?? '', events: origin?.events() ?? 0 }
   return { request, ...progress, ...place, questions, pages: urls.accepted() }
 }
@@ -129,8 +138,8 @@ function waitingCallOf(asked: readonly AskedRound[], { channel, urls, progress, 
 /** Seals the `state` of a question; undefined for a client that gets none. */
 async function sealState(
   opened: OpenedState,
-  { open, request }: NonNullable<AskedRound['sent']>,
-  { call, deps }: RoundRequest,
+  { open, request }: NonNullable<PreparedQuestion['sent']>,
+  { call, deps }: RoundContext,
 ): Promise<string | undefined> {
   const session = call.channel.origin?.session
   if (session === undefined || deps.states?.isFor(session) !== true) return undefined
@@ -138,13 +147,17 @@ async function sealState(
 }
 
 /** Stores a call that waits, so that any instance takes its answers and can continue it. */
-async function store(asked: readonly SentQuestion[], waiting: WaitingCall, { link }: CallChannel): Promise<boolean> {
-  if (link === undefined || asked.length === 0) return false
-  const questions = asked.map(({ key, open, request: { method, params } }, place) => {
+async function store(
+  askedRequests: readonly SentQuestion[],
+  waiting: WaitingCall,
+  { link }: CallChannel,
+): Promise<boolean> {
+  if (link === undefined || askedRequests.length === 0) return false
+  const questions = askedRequests.map(({ key, open, request: { method, params } }, place) => {
     return { key, id: open.id, method, params, number: waiting.events + 1 + place }
   })
   const isStored = await link.store(waiting, questions)
-  for (const { open } of asked) open.isStored = isStored
+  for (const { open } of askedRequests) open.isStored = isStored
   return isStored
 }
 
@@ -152,61 +165,66 @@ type WaitingQuestion =
   | { readonly open: PendingServerRequest; readonly answer: Promise<RoundAnswer> }
   | { readonly failure: string }
 
-function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): WaitingQuestion {
+function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps): WaitingQuestion {
   const { signal, owner, link } = channel
-  let finish = (_: RoundAnswer): void => {}
-  let fail = (_: unknown): void => {}
+  let resolveAnswer = (_: RoundAnswer): void => {}
+  let rejectAnswer = (_: unknown): void => {}
   const answer = new Promise<RoundAnswer>((resolve, reject) => {
-    finish = resolve
-    fail = reject
+    resolveAnswer = resolve
+    rejectAnswer = reject
   })
   const onAnswer = (response: RpcResponse): void => {
-    release()
-    finish(toAnswer(method, response))
+    stopWaiting()
+    resolveAnswer(toRoundAnswer(method, response))
   }
-  const open = owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && questionIdOf(link.stream))
-  if (open === undefined) return { failure: 'The client has too many open questions' }
-  const withdraw = (reason: string): void => {
-    release()
-    open.close()
-    if (open.hasState) deps.states?.withdraw(open.id)
-    channel.notifyOfQuestion(cancelled(open.id, reason))
+  const openServerRequest =
+    owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && questionIdOf(link.stream))
+  if (openServerRequest === undefined) return { failure: 'The client has too many open questions' }
+  const withdrawQuestion = (reason: string): void => {
+    stopWaiting()
+    openServerRequest.close()
+    if (openServerRequest.hasState) deps.states?.withdraw(openServerRequest.id)
+    channel.notifyOfQuestion(createCancelledMessage(openServerRequest.id, reason))
   }
-  const stop = (): void => {
+  const cancelQuestion = (): void => {
     // A call that goes on at another instance still wants its answers.
-    if (signal.reason instanceof CallMoved) open.close()
-    else withdraw('The call was cancelled')
-    release()
-    fail(signal.reason)
+    if (signal.reason instanceof CallMoved) openServerRequest.close()
+    else withdrawQuestion('The call was cancelled')
+    stopWaiting()
+    rejectAnswer(signal.reason)
   }
   const cancelTimer = deps.schedule(() => {
-    withdraw('No answer came in time')
+    withdrawQuestion('No answer came in time')
     const message = 'The client did not answer in time'
     // An answer with its state may have reached another instance, which then runs the call on: this one must not.
-    finish(open.hasState && !open.isStored ? { failure: { message } } : unanswered(method, message))
+    resolveAnswer(
+      openServerRequest.hasState && !openServerRequest.isStored
+        ? { failure: { message } }
+        : failedAnswer(method, message),
+    )
   }, deps.settings.answerTimeoutMs)
-  const release = (): void => {
+  const stopWaiting = (): void => {
     cancelTimer()
-    offAbort(signal, stop)
+    offAbort(signal, cancelQuestion)
   }
-  if (signal.aborted) stop()
-  else onAbort(signal, stop)
-  return { open, answer }
+  if (signal.aborted) cancelQuestion()
+  else onAbort(signal, cancelQuestion)
+  return { open: openServerRequest, answer }
 }
 
 /** Returns the answer in a response: an error to a form or a URL means that the user cancelled. */
-export function toAnswer(method: string, response: RpcResponse): RoundAnswer {
+export function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
   if ('result' in response) return { response: response.result, involved: true }
-  return unanswered(method, `The client answered ${method} with an error: ${response.error.message}`)
+  return failedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
 /** Returns the answer of a user who cannot be reached, who has cancelled; a model or a list of roots has no such answer. */
-export function unanswered(method: string, message: string): RoundAnswer {
+export function failedAnswer(method: string, message: string): RoundAnswer {
   if (method === 'elicitation/create') return { response: { action: 'cancel' }, involved: true }
   return { failure: { message } }
 }
 
-function cancelled(requestId: string | number, reason: string): RpcNotification {
+function createCancelledMessage(requestId: string | number, reason: string): RpcNotification {
   return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } }
 }
 
@@ -224,7 +242,7 @@ export interface UrlQuestions {
   /** Lists the pages that the user agreed to, for the state of a question. */
   accepted(): readonly AcceptedPage[]
   /** Tells the client of pages that are not asked for any more (elicitation/complete). */
-  complete(asked: JsonObject | undefined): void
+  complete(askedRequests: JsonObject | undefined): void
 }
 
 interface UrlPage {
@@ -240,9 +258,9 @@ const maxPollMs = 5000
 export function createUrlQuestions(
   channel: CallChannel,
   deps: Deps,
-  accepted: readonly AcceptedPage[] = [],
+  acceptedPages: readonly AcceptedPage[] = [],
 ): UrlQuestions {
-  const pages = new Map<string, UrlPage>(accepted.map(({ url, ...page }) => [url, { ...page, looks: 0 }]))
+  const pages = new Map<string, UrlPage>(acceptedPages.map(({ url, ...page }) => [url, { ...page, looks: 0 }]))
   const pageOf = (url: string): UrlPage => {
     const page = pages.get(url) ?? { elicitationId: randomId(), acceptedAt: undefined, looks: 0 }
     pages.set(url, page)
@@ -264,10 +282,10 @@ export function createUrlQuestions(
       [...pages].flatMap(([url, { elicitationId, acceptedAt }]) =>
         acceptedAt === undefined ? [] : [{ url, elicitationId, acceptedAt }],
       ),
-    complete(asked) {
-      const wanted = asked === undefined ? new Set<string>() : urlsIn(asked)
+    complete(askedRequests) {
+      const wantedUrls = askedRequests === undefined ? new Set<string>() : urlsIn(askedRequests)
       for (const [url, { elicitationId, acceptedAt }] of pages) {
-        if (acceptedAt === undefined || wanted.has(url)) continue
+        if (acceptedAt === undefined || wantedUrls.has(url)) continue
         pages.delete(url)
         const method = 'notifications/elicitation/complete'
         channel.notify({ jsonrpc: '2.0', method, params: { elicitationId } })

@@ -1,14 +1,14 @@
 import { type Exchange, type ExtensionHost, type Implementation, offAbort, onAbort } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 import { createQuestionStates, type QuestionStates } from './question-state.ts'
-import { createQuestions, type Questions } from './questions.ts'
+import { createQuestionRegistry, type QuestionRegistry } from './questions.ts'
 
 /** Dependencies that the parts of the adapters share. */
 export interface Deps {
   readonly exchange: Exchange
   readonly info: Implementation
   readonly settings: LegacySettings
-  readonly questions: Questions
+  readonly questions: QuestionRegistry
   /** Seals the `state` of questions; undefined where it is off. */
   readonly states: QuestionStates | undefined
   /** Milliseconds since 1970. */
@@ -21,7 +21,7 @@ export interface Deps {
 }
 
 /** Joins what a server gives with the settings of the extension. */
-export function depsOf({ exchange, info, runtime, report }: ExtensionHost, settings: LegacySettings): Deps {
+export function createDeps({ exchange, info, runtime, report }: ExtensionHost, settings: LegacySettings): Deps {
   const schedule: Deps['schedule'] = (run, ms) => {
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
@@ -29,21 +29,21 @@ export function depsOf({ exchange, info, runtime, report }: ExtensionHost, setti
   const sleep: Deps['sleep'] = (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
-      const stop = (): void => {
-        cancel()
+      const rejectOnAbort = (): void => {
+        cancelTimer()
         reject(signal.reason)
       }
-      const cancel = schedule(() => {
-        offAbort(signal, stop)
+      const cancelTimer = schedule(() => {
+        offAbort(signal, rejectOnAbort)
         resolve()
       }, ms)
-      onAbort(signal, stop)
+      onAbort(signal, rejectOnAbort)
     })
   return {
     exchange,
     info,
     settings,
-    questions: createQuestions(),
+    questions: createQuestionRegistry(),
     states: createQuestionStates(settings),
     now: runtime.now,
     report,

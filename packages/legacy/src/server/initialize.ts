@@ -10,13 +10,13 @@ import {
   type RpcResponse,
   type ServerCapabilities,
 } from '@x/schema'
-import { type LegacyRevision, revisionNamed } from '../revisions.ts'
-import { clientCapabilities, implementationFor, serverCapabilities } from '../translate/capabilities.ts'
-import { legacyError } from '../translate/error.ts'
-import { clientMeta, type LegacyClient } from '../translate/request.ts'
+import { type LegacyRevision, findRevision } from '../revisions.ts'
+import { toClientCapabilities, implementationFor, toLegacyCapabilities } from '../translate/capabilities.ts'
+import { toLegacyError } from '../translate/error.ts'
+import { createClientMeta, type LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import { readInfo } from './session.ts'
+import { readImplementation } from './session.ts'
 
 /** A client that has introduced itself, and what it is answered. */
 export interface InitializedClient {
@@ -28,40 +28,41 @@ export interface InitializedClient {
  * Answers `initialize` from what the server says in `server/discover` (basic/lifecycle). A revision that is not served is answered
  * with the newest older one.
  */
-export async function initialize(
+export async function initializeClient(
   request: RpcRequest,
   caller: Caller,
   deps: Deps,
 ): Promise<InitializedClient | { readonly error: RpcResponse }> {
   const { id, params = {} } = request
-  const { protocolVersion: requested, capabilities, clientInfo } = params
-  if (typeof requested !== 'string' || !isJsonObject(capabilities)) {
+  const { protocolVersion: requestedVersion, capabilities, clientInfo } = params
+  if (typeof requestedVersion !== 'string' || !isJsonObject(capabilities)) {
     const message = 'initialize needs params with protocolVersion, capabilities and clientInfo'
     return { error: errorResponse(id, new McpError(errorCodes.invalidParams, message)) }
   }
-  const revision = revisionNamed(requested, deps.settings.revisions) ?? newest(deps.settings.revisions)
-  const info = readInfo(clientInfo)
-  const client = { revision, info, capabilities: clientCapabilities(capabilities, revision) }
-  const discovered = await requestDiscovery(client, caller, deps)
-  if ('error' in discovered) return { error: { jsonrpc: '2.0', id, ...legacyError(discovered.error, request.method) } }
-  const result = describeClient(discovered.result, revision, deps)
+  const revision = findRevision(requestedVersion, deps.settings.revisions) ?? newestRevision(deps.settings.revisions)
+  const info = readImplementation(clientInfo)
+  const client = { revision, info, capabilities: toClientCapabilities(capabilities, revision) }
+  const discoverResponse = await requestDiscovery(client, caller, deps)
+  if ('error' in discoverResponse)
+    return { error: { jsonrpc: '2.0', id, ...toLegacyError(discoverResponse.error, request.method) } }
+  const result = createInitializeResult(discoverResponse.result, revision, deps)
   return { client, response: { jsonrpc: '2.0', id, result } }
 }
 
-function newest([first = '2025-11-25']: readonly LegacyRevision[]): LegacyRevision {
+function newestRevision([first = '2025-11-25']: readonly LegacyRevision[]): LegacyRevision {
   return first
 }
 
-function describeClient(
+function createInitializeResult(
   { _meta, instructions, ...discovery }: JsonObject,
   revision: LegacyRevision,
   deps: Deps,
 ): JsonObject {
-  const named = isJsonObject(_meta) ? _meta[metaKeys.serverInfo] : undefined
+  const namedServer = isJsonObject(_meta) ? _meta[metaKeys.serverInfo] : undefined
   return {
     protocolVersion: revision,
-    capabilities: serverCapabilities(capabilitiesIn(discovery)),
-    serverInfo: implementationFor(isJsonObject(named) ? named : deps.info, revision),
+    capabilities: toLegacyCapabilities(capabilitiesIn(discovery)),
+    serverInfo: implementationFor(isJsonObject(namedServer) ? namedServer : deps.info, revision),
     ...(instructions !== undefined && { instructions }),
   }
 }
@@ -76,7 +77,7 @@ export async function requestDiscovery(
     jsonrpc: '2.0',
     id: 'discover',
     method: 'server/discover',
-    params: { _meta: clientMeta(client) },
+    params: { _meta: createClientMeta(client) },
   }
   try {
     return await exchange(request, createCall({ principal, context }))

@@ -12,9 +12,9 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { failedToolResult, legacyError, missingCapability } from '../translate/error.ts'
-import { modernRequest, withoutReserved } from '../translate/request.ts'
-import { legacyResult } from '../translate/result.ts'
+import { failedToolResult, toLegacyError, missingCapabilityFailure } from '../translate/error.ts'
+import { toModernRequest, withoutReservedMeta } from '../translate/request.ts'
+import { toLegacyResult } from '../translate/result.ts'
 import { askClient, createUrlQuestions, type RoundAnswer, roundOutcome, type UrlQuestions } from './ask-client.ts'
 import type { CallChannel, LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
@@ -33,49 +33,52 @@ export interface ResumedCall {
  * reason when the call is cancelled.
  */
 export async function runLegacyCall(call: LegacyCall, deps: Deps, resumed?: ResumedCall): Promise<RpcResponse> {
-  const first = firstRequest(call, resumed)
-  if ('failure' in first) return answerWith(call, first.failure)
-  const notify = notificationFilter(call.channel)
+  const initialRequest = firstRequest(call, resumed)
+  if ('failure' in initialRequest) return failureResponse(call, initialRequest.failure)
+  const notify = createNotificationFilter(call.channel)
   // The answers that brought a call back are a round of their own.
   const rounds = resumed === undefined ? 0 : resumed.waiting.rounds + 1
   const urls = createUrlQuestions(call.channel, deps, resumed?.waiting.pages)
   try {
-    return await runRounds(first, { call, notify, urls, rounds }, deps)
+    return await runRounds(initialRequest, { call, notify, urls, rounds }, deps)
   } finally {
     notify.end()
   }
 }
 
-interface Run extends Round {
+interface RoundLoopState extends ExchangeContext {
   readonly urls: UrlQuestions
   /** The rounds before this run. */
   readonly rounds: number
 }
 
-async function runRounds(first: RpcRequest, run: Run, deps: Deps): Promise<RpcResponse> {
-  const { call, urls } = run
-  let { rounds } = run
-  let request = first
+async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, deps: Deps): Promise<RpcResponse> {
+  const { call, urls } = loopState
+  let { rounds } = loopState
+  let request = initialRequest
   let retries = 0
   for (;;) {
-    const response = await exchangeOnce(request, run, deps)
-    const asked = inputRequestsIn(response)
-    urls.complete(asked)
-    if (asked === undefined || 'error' in response) return finishLegacyCall(call, response)
-    if (Object.keys(asked).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
+    const response = await exchangeOnce(request, loopState, deps)
+    const askedRequests = inputRequestsIn(response)
+    urls.complete(askedRequests)
+    if (askedRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
+    if (Object.keys(askedRequests).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
     else retries = 0
     const progress = { requestState: response.result['requestState'], rounds }
-    const outcome = await askClient(asked, { ...call, urls, progress }, deps)
-    if ('failure' in outcome) return answerWith(call, outcome.failure)
+    const outcome = await askClient(askedRequests, { ...call, urls, progress }, deps)
+    if ('failure' in outcome) return failureResponse(call, outcome.failure)
     if (outcome.involved) rounds += 1
-    if (rounds > deps.settings.maxRounds || retries > maxRetries) return tooManyRounds(call)
+    if (rounds > deps.settings.maxRounds || retries > maxRetries) return tooManyRoundsResponse(call)
     request = withAnswers(request, response.result, outcome.answers)
   }
 }
 
 /** The request of the first run here, which has the answers of a call that was resumed. */
-function firstRequest(call: LegacyCall, resumed: ResumedCall | undefined): RpcRequest | { readonly failure: Failure } {
-  const request = modernRequest(call.request, call.client, call.level)
+function firstRequest(
+  call: LegacyCall,
+  resumed: ResumedCall | undefined,
+): RpcRequest | { readonly failure: CallFailure } {
+  const request = toModernRequest(call.request, call.client, call.level)
   if (resumed === undefined) return request
   const outcome = roundOutcome(resumed.answers)
   if ('failure' in outcome) return outcome
@@ -108,44 +111,44 @@ function withAnswers(request: RpcRequest, { requestState }: JsonObject, answers:
   }
 }
 
-function finishLegacyCall({ request, client }: LegacyCall, response: RpcResponse): RpcResponse {
+function toLegacyResponse({ request, client }: LegacyCall, response: RpcResponse): RpcResponse {
   const { id, method } = request
-  if ('error' in response) return { jsonrpc: '2.0', id, ...legacyError(response.error, method) }
+  if ('error' in response) return { jsonrpc: '2.0', id, ...toLegacyError(response.error, method) }
   const { resultType } = response.result
   if (resultType !== undefined && resultType !== 'complete') {
     const error = new McpError(errorCodes.internal, 'The result needs a client of revision 2026-07-28')
     return errorResponse(id, error)
   }
-  return { jsonrpc: '2.0', id, result: legacyResult(response.result, method, client.revision) }
+  return { jsonrpc: '2.0', id, result: toLegacyResult(response.result, method, client.revision) }
 }
 
-type Failure = { readonly missing: JsonObject } | { readonly message: string }
+type CallFailure = { readonly missing: JsonObject } | { readonly message: string }
 
-function answerWith({ request }: LegacyCall, failure: Failure): RpcResponse {
+function failureResponse({ request }: LegacyCall, failure: CallFailure): RpcResponse {
   const { id, method } = request
-  if ('missing' in failure) return { jsonrpc: '2.0', id, ...missingCapability(failure.missing, method) }
+  if ('missing' in failure) return { jsonrpc: '2.0', id, ...missingCapabilityFailure(failure.missing, method) }
   if (method === 'tools/call') return { jsonrpc: '2.0', id, result: failedToolResult(failure.message) }
   return errorResponse(id, new McpError(errorCodes.internal, failure.message))
 }
 
-function tooManyRounds(call: LegacyCall): RpcResponse {
-  return answerWith(call, { message: 'The call asked its client more often than is allowed' })
+function tooManyRoundsResponse(call: LegacyCall): RpcResponse {
+  return failureResponse(call, { message: 'The call asked its client more often than is allowed' })
 }
 
-interface Round {
+interface ExchangeContext {
   readonly call: LegacyCall
   readonly notify: NotificationFilter
 }
 
 /** One run of the handler. A run that takes too long is told to stop, and answered with an error whatever it does. */
-async function exchangeOnce(request: RpcRequest, { call, notify }: Round, deps: Deps): Promise<RpcResponse> {
+async function exchangeOnce(request: RpcRequest, { call, notify }: ExchangeContext, deps: Deps): Promise<RpcResponse> {
   const { channel, client } = call
   channel.signal.throwIfAborted()
   const controller = new AbortController()
-  let stop = (): void => {}
+  let cancelExchange = (): void => {}
   let cancelTimer = (): void => {}
-  const ended = new Promise<never>((_, reject) => {
-    stop = () => {
+  const endPromise = new Promise<never>((_, reject) => {
+    cancelExchange = () => {
       controller.abort(channel.signal.reason)
       reject(channel.signal.reason)
     }
@@ -156,23 +159,23 @@ async function exchangeOnce(request: RpcRequest, { call, notify }: Round, deps: 
       reject(new McpError(errorCodes.internal, message))
     }, channel.timeoutMs)
   })
-  onAbort(channel.signal, stop)
+  onAbort(channel.signal, cancelExchange)
   const { principal, context } = channel.caller
   const plain = createCall({ signal: controller.signal, principal, context, notify: notify.send })
-  const own = withContext(plain, legacyPeerKey, { revision: client.revision })
+  const callWithPeer = withContext(plain, legacyPeerKey, { revision: client.revision })
   try {
-    const running = deps.exchange(request, own)
+    const responsePromise = deps.exchange(request, callWithPeer)
     // A handler that is told to stop may fail afterwards; nobody waits for that any more.
-    running.catch(() => {})
-    return await Promise.race([running, ended])
+    responsePromise.catch(() => {})
+    return await Promise.race([responsePromise, endPromise])
   } catch (error) {
     channel.signal.throwIfAborted()
     if (!(error instanceof McpError)) deps.report(error)
     return errorResponse(request.id, error)
   } finally {
-    offAbort(channel.signal, stop)
+    offAbort(channel.signal, cancelExchange)
     cancelTimer()
-    ended.catch(() => {})
+    endPromise.catch(() => {})
   }
 }
 
@@ -185,22 +188,22 @@ interface NotificationFilter {
  * Passes on what older clients know. A handler that runs again reports its progress from the beginning; the client is told of what
  * exceeds the last value (basic/utilities/progress), and of nothing after the response.
  */
-function notificationFilter(channel: CallChannel): NotificationFilter {
-  let reached = Number.NEGATIVE_INFINITY
-  let open = true
-  const isNews = ({ method, params }: RpcNotification): boolean => {
+function createNotificationFilter(channel: CallChannel): NotificationFilter {
+  let lastProgress = Number.NEGATIVE_INFINITY
+  let isFilterOpen = true
+  const isForwardable = ({ method, params }: RpcNotification): boolean => {
     if (method === 'notifications/message') return true
     const progress = params?.['progress']
-    if (method !== 'notifications/progress' || typeof progress !== 'number' || progress <= reached) return false
-    reached = progress
+    if (method !== 'notifications/progress' || typeof progress !== 'number' || progress <= lastProgress) return false
+    lastProgress = progress
     return true
   }
   return {
     send: (message) => {
-      if (open && isNews(message)) channel.notify(plainNotification(message))
+      if (isFilterOpen && isForwardable(message)) channel.notify(plainNotification(message))
     },
     end: () => {
-      open = false
+      isFilterOpen = false
     },
   }
 }
@@ -209,7 +212,7 @@ function notificationFilter(channel: CallChannel): NotificationFilter {
 export function plainNotification({ method, params }: RpcNotification): RpcNotification {
   if (params === undefined) return { jsonrpc: '2.0', method }
   const { _meta, ...rest } = params
-  const meta = withoutReserved(_meta)
+  const meta = withoutReservedMeta(_meta)
   const plain = Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta }
   return Object.keys(plain).length === 0 ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params: plain }
 }

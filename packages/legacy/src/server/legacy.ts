@@ -1,10 +1,10 @@
 import type { ServerExtension } from '@x/schema'
-import { depsOf } from './deps.ts'
+import { createDeps } from './deps.ts'
 import { createHttpAdapter } from './http/http-adapter.ts'
-import { type LegacyOptions, legacySettings } from './options.ts'
+import { type LegacyOptions, resolveLegacySettings } from './options.ts'
 import { createStreamAdapter } from './stdio/stream-adapter.ts'
 
-const localOnly =
+const localOnlyMessage =
   'legacy() seals session ids with a random key of this process: give it `codec`, with the same keys at every instance'
 
 /** The member that {@link legacy} adds to its server. */
@@ -27,27 +27,27 @@ export interface LegacyApi {
  * @throws TypeError for a revision that is not known, and RangeError for a number that makes no sense.
  */
 export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', LegacyApi> {
-  const settings = legacySettings(options)
+  const settings = resolveLegacySettings(options)
   return {
     side: 'server',
     name: 'legacy',
     identifier: 'x/legacy',
-    ...(options.codec === undefined && { localOnly }),
+    ...(options.codec === undefined && { localOnly: localOnlyMessage }),
     start(host) {
-      const deps = depsOf(host, settings)
-      const http = createHttpAdapter(deps)
-      const stream = createStreamAdapter(deps)
+      const deps = createDeps(host, settings)
+      const httpAdapter = createHttpAdapter(deps)
+      const streamAdapter = createStreamAdapter(deps)
       return {
         api: {
           get missingEchoes() {
             return deps.states?.missingEchoes ?? 0
           },
         },
-        adapters: { http: http.adapter, stream: stream.adapter },
-        drain: () => http.drain(),
+        adapters: { http: httpAdapter.adapter, stream: streamAdapter.adapter },
+        drain: () => httpAdapter.drain(),
         async close() {
-          http.close()
-          stream.close()
+          httpAdapter.close()
+          streamAdapter.close()
         },
       }
     },

@@ -2,7 +2,7 @@ import { errorCodes, errorResponse, type LoggingLevel, McpError, type RpcRequest
 import type { LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import { notifiableBy } from './listening.ts'
+import { requestNotifiableKinds } from './listening.ts'
 
 /** Settings of a client for itself: its log level, and the resources whose changes it wants. */
 export interface ClientSettings {
@@ -14,15 +14,15 @@ export interface ClientSettings {
   unsubscribe(uri: string): void | Promise<void>
 }
 
-const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
-type Serve = (request: RpcRequest, client: ClientSettings, deps: Deps) => void | Promise<void>
+type LocalMethodHandler = (request: RpcRequest, client: ClientSettings, deps: Deps) => void | Promise<void>
 
 /** The methods of older revisions that the adapters answer themselves, with an empty result. */
-const localMethods: ReadonlyMap<string, Serve> = new Map<string, Serve>([
+const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, LocalMethodHandler>([
   ['ping', () => {}],
   ['logging/setLevel', (request, client) => client.setLevel(levelIn(request))],
-  ['resources/subscribe', subscribe],
+  ['resources/subscribe', subscribeToUri],
   [
     'resources/unsubscribe',
     async (request, client, deps) => {
@@ -33,36 +33,36 @@ const localMethods: ReadonlyMap<string, Serve> = new Map<string, Serve>([
 ])
 
 /** Answers a request that needs no handler; undefined for any other. */
-export function serveLocally(
+export function serveLocalMethod(
   request: RpcRequest,
   client: ClientSettings,
   deps: Deps,
 ): Promise<RpcResponse> | undefined {
-  const serve = localMethods.get(request.method)
-  return serve === undefined ? undefined : answerLocally(serve, request, { client, deps })
+  const handler = localMethods.get(request.method)
+  return handler === undefined ? undefined : answerLocalMethod(handler, request, { client, deps })
 }
 
-async function answerLocally(
-  serve: Serve,
+async function answerLocalMethod(
+  handler: LocalMethodHandler,
   request: RpcRequest,
   { client, deps }: { readonly client: ClientSettings; readonly deps: Deps },
 ): Promise<RpcResponse> {
   try {
-    await serve(request, client, deps)
+    await handler(request, client, deps)
     return { jsonrpc: '2.0', id: request.id, result: {} }
   } catch (error) {
     return errorResponse(request.id, error)
   }
 }
 
-async function subscribe(request: RpcRequest, client: ClientSettings, deps: Deps): Promise<void> {
+async function subscribeToUri(request: RpcRequest, client: ClientSettings, deps: Deps): Promise<void> {
   await requireSubscriptions(client, deps)
   if (await client.subscribe(uriIn(request))) return
   throw new McpError(errorCodes.invalidParams, 'There are too many subscriptions: unsubscribe from one first')
 }
 
 async function requireSubscriptions({ client, caller }: ClientSettings, deps: Deps): Promise<void> {
-  const { resources } = await notifiableBy(client, caller, deps)
+  const { resources } = await requestNotifiableKinds(client, caller, deps)
   if (!resources) throw new McpError(errorCodes.methodNotFound, 'The server has no subscriptions to resources')
 }
 
@@ -73,13 +73,13 @@ function uriIn({ params }: RpcRequest): string {
 }
 
 function levelIn({ params }: RpcRequest): LoggingLevel {
-  const level = levels.find((name) => name === params?.['level'])
+  const level = loggingLevels.find((name) => name === params?.['level'])
   if (level !== undefined) return level
-  throw new McpError(errorCodes.invalidParams, `params.level must be one of ${levels.join(', ')}`)
+  throw new McpError(errorCodes.invalidParams, `params.level must be one of ${loggingLevels.join(', ')}`)
 }
 
 /** The error of a method that older revisions do not have, or that this server does not serve to them. */
-export function unknownMethod({ id, method }: RpcRequest): RpcResponse {
+export function unknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
   const name = JSON.stringify(method.slice(0, 100))
   return errorResponse(id, new McpError(errorCodes.methodNotFound, `Method ${name} is not served in this revision`))
 }

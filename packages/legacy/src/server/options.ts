@@ -103,82 +103,88 @@ export interface StateSettings {
   readonly choose: (question: StateQuestion) => string | undefined
 }
 
-const day = 86_400_000
-const longestTimer = 2_147_483_647
+const dayMs = 86_400_000
+const maxTimerMs = 2_147_483_647
 
 /**
  * Fills in what is absent.
  *
  * Throws a TypeError for a revision that is not known, and a RangeError for a number that makes no sense.
  */
-export function legacySettings(options: LegacyOptions): LegacySettings {
-  const given = options.revisions ?? legacyRevisions
-  const unknown = given.find((revision) => !legacyRevisions.includes(revision))
-  if (unknown !== undefined || given.length === 0) {
-    throw new TypeError(`revisions has ${JSON.stringify(unknown)}: give one or more of ${legacyRevisions.join(', ')}`)
+export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
+  const givenOption = options.revisions ?? legacyRevisions
+  const unknownRevision = givenOption.find((revision) => !legacyRevisions.includes(revision))
+  if (unknownRevision !== undefined || givenOption.length === 0) {
+    throw new TypeError(
+      `revisions has ${JSON.stringify(unknownRevision)}: give one or more of ${legacyRevisions.join(', ')}`,
+    )
   }
-  const milliseconds = (name: keyof LegacyOptions, preset: number): number =>
-    wholeNumber(name, options[name] ?? preset, longestTimer)
+  const checkMilliseconds = (name: keyof LegacyOptions, defaultMs: number): number =>
+    checkWholeNumber(name, options[name] ?? defaultMs, maxTimerMs)
   return {
     codec: options.codec ?? sealed({ keys: [randomKey()] }),
-    revisions: legacyRevisions.filter((revision) => given.includes(revision)),
-    sessionTtlMs: milliseconds('sessionTtlMs', day),
-    answerTimeoutMs: milliseconds('answerTimeoutMs', 600_000),
-    resumeMs: milliseconds('resumeMs', 60_000),
-    closeAfterMs: options.closeAfterMs === undefined ? Number.POSITIVE_INFINITY : milliseconds('closeAfterMs', day),
-    maxRounds: wholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
-    maxStreams: wholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
+    revisions: legacyRevisions.filter((revision) => givenOption.includes(revision)),
+    sessionTtlMs: checkMilliseconds('sessionTtlMs', dayMs),
+    answerTimeoutMs: checkMilliseconds('answerTimeoutMs', 600_000),
+    resumeMs: checkMilliseconds('resumeMs', 60_000),
+    closeAfterMs:
+      options.closeAfterMs === undefined ? Number.POSITIVE_INFINITY : checkMilliseconds('closeAfterMs', dayMs),
+    maxRounds: checkWholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
+    maxStreams: checkWholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
     maxStreamsOfSession: 16,
-    state: options.state === undefined ? undefined : stateSettings(options.state),
+    state: options.state === undefined ? undefined : resolveStateSettings(options.state),
     link: options.link,
-    warn: warnSafely(options.onWarning === undefined ? onceToConsole() : errorListener(options.onWarning, '@x/legacy')),
+    warn: createSafeWarn(
+      options.onWarning === undefined ? createConsoleWarn() : errorListener(options.onWarning, '@x/legacy'),
+    ),
   }
 }
 
-function stateSettings(given: StateCodec | LegacyStateOptions): StateSettings {
-  const { codec, to, others = {}, choose = () => true } = 'codec' in given ? given : { codec: given }
-  const wrong = Object.keys(others).find((name) => !/^[\w-]+$/.test(name))
-  if (wrong !== undefined) throw new TypeError(`state.others has "${wrong}": a name has letters, digits and hyphens`)
-  const codecs = new Map([['', usedOnce(codec)]])
-  for (const [name, other] of Object.entries(others)) codecs.set(name, usedOnce(other))
+function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): StateSettings {
+  const { codec, to, others = {}, choose = () => true } = 'codec' in givenOption ? givenOption : { codec: givenOption }
+  const invalidName = Object.keys(others).find((name) => !/^[\w-]+$/.test(name))
+  if (invalidName !== undefined)
+    throw new TypeError(`state.others has "${invalidName}": a name has letters, digits and hyphens`)
+  const codecs = new Map([['', toSingleUse(codec)]])
+  for (const [name, other] of Object.entries(others)) codecs.set(name, toSingleUse(other))
   return {
     codecs,
     toAll: to === 'all',
     choose(question) {
-      const chosen = choose(question)
-      if (typeof chosen === 'boolean') return chosen ? '' : undefined
-      if (Object.hasOwn(others, chosen)) return chosen
-      throw new TypeError(`state.choose returned "${chosen}", which state.others does not have`)
+      const stateChoice = choose(question)
+      if (typeof stateChoice === 'boolean') return stateChoice ? '' : undefined
+      if (Object.hasOwn(others, stateChoice)) return stateChoice
+      throw new TypeError(`state.choose returned "${stateChoice}", which state.others does not have`)
     },
   }
 }
 
 /** A state opens once at this instance, whatever the codec does. */
-function usedOnce(codec: StateCodec): StateCodec {
+function toSingleUse(codec: StateCodec): StateCodec {
   return singleUse(codec, memoryStore({ maxEntries: 100_000 }))
 }
 
-function wholeNumber(name: string, value: unknown, most: number): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= most) return value
-  throw new RangeError(`${name} is ${String(value)}: give a whole number from 1 to ${most}`)
+function checkWholeNumber(name: string, value: unknown, maximum: number): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= maximum) return value
+  throw new RangeError(`${name} is ${String(value)}: give a whole number from 1 to ${maximum}`)
 }
 
-function warnSafely(listen: (warning: LegacyWarning) => void): (warning: LegacyWarning) => void {
+function createSafeWarn(listener: (warning: LegacyWarning) => void): (warning: LegacyWarning) => void {
   return (warning) => {
     try {
-      listen(warning)
+      listener(warning)
     } catch {
       // The request goes on: its answer must not depend on how warnings are written down.
     }
   }
 }
 
-function onceToConsole(): (warning: LegacyWarning) => void {
-  const said = new Set<string>()
-  const write = errorListener<[LegacyWarning]>(undefined, '@x/legacy')
+function createConsoleWarn(): (warning: LegacyWarning) => void {
+  const reportedCodes = new Set<string>()
+  const writeToConsole = errorListener<[LegacyWarning]>(undefined, '@x/legacy')
   return (warning) => {
-    if (said.has(warning.code)) return
-    said.add(warning.code)
-    write(warning)
+    if (reportedCodes.has(warning.code)) return
+    reportedCodes.add(warning.code)
+    writeToConsole(warning)
   }
 }

@@ -1,7 +1,7 @@
 import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
 import { isStateError, StateUsageError } from '@x/state-codec'
 import type { LegacySettings } from './options.ts'
-import { createRecentSessions, type Session } from './session.ts'
+import { createRecentEntries, type Session } from './session.ts'
 
 /** A page that the user of a call has agreed to visit. */
 export interface AcceptedPage {
@@ -45,14 +45,14 @@ export interface QuestionStates {
   /** Returns true for a client that gets states: one that declared the echo, or every one where the author says so. */
   isFor(session: Session): boolean
   /** Seals the state of one question; undefined where the author wants none, or it is too large. */
-  seal(opened: OpenedState, method: string, binding: StateBinding): Promise<string | undefined>
+  seal(openedState: OpenedState, method: string, binding: StateBinding): Promise<string | undefined>
   /** Opens what a client returned, once. Undefined for a state that is altered, foreign, expired or used (STA-005, STA-006). */
   open(state: unknown, binding: StateBinding): Promise<OpenedState | undefined>
 }
 
-const purpose = 'legacy-state'
-const formVersion = 1
-const maxCancelledKeys = 100_000
+const statePurpose = 'legacy-state'
+const contentVersion = 1
+const maxWithdrawnQuestions = 100_000
 
 /** Creates the states of an extension; undefined when its author did not switch them on. */
 export function createQuestionStates(settings: LegacySettings): QuestionStates | undefined {
@@ -60,16 +60,20 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
   if (state === undefined) return undefined
   const { codecs, toAll, choose } = state
   const ttlMs = settings.answerTimeoutMs + settings.resumeMs
-  const withdrawn = createRecentSessions<true>(maxCancelledKeys)
+  const withdrawnQuestions = createRecentEntries<true>(maxWithdrawnQuestions)
   return {
     missingEchoes: 0,
-    withdraw: (questionId) => withdrawn.set(questionId, true),
+    withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
     isFor: ({ capabilities }) => toAll || capabilities.experimental?.['requestState'] !== undefined,
-    async seal(opened, method, binding) {
-      const name = choose({ method, tool: toolIn(opened.call.request) })
-      const codec = codecs.get(name ?? noState)
+    async seal(openedState, method, binding) {
+      const name = choose({ method, tool: toolNameIn(openedState.call.request) })
+      const codec = codecs.get(name ?? noStateName)
       try {
-        const token = await codec?.seal(contentOf(opened), { purpose, binding: boundTo(binding), ttlMs })
+        const token = await codec?.seal(contentOf(openedState), {
+          purpose: statePurpose,
+          binding: bindingOf(binding),
+          ttlMs,
+        })
         return token === undefined || name === '' ? token : `${name}:${token}`
       } catch (error) {
         if (!isStateError(error) && !(error instanceof StateUsageError)) throw error
@@ -77,12 +81,15 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
         return undefined
       }
     },
-    async open(given, binding) {
-      if (typeof given !== 'string' || withdrawn.get(binding.questionId) === true) return undefined
-      const colon = given.indexOf(':')
-      const codec = codecs.get(colon === -1 ? '' : given.slice(0, colon))
+    async open(givenState, binding) {
+      if (typeof givenState !== 'string' || withdrawnQuestions.get(binding.questionId) === true) return undefined
+      const colonIndex = givenState.indexOf(':')
+      const codec = codecs.get(colonIndex === -1 ? '' : givenState.slice(0, colonIndex))
       try {
-        const content = await codec?.open(given.slice(colon + 1), { purpose, binding: boundTo(binding) })
+        const content = await codec?.open(givenState.slice(colonIndex + 1), {
+          purpose: statePurpose,
+          binding: bindingOf(binding),
+        })
         return content === undefined ? undefined : readContent(content)
       } catch (error) {
         // A store behind the codec that cannot be reached says nothing of the state.
@@ -95,15 +102,15 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
 }
 
 // No codec has this name.
-const noState = ':'
+const noStateName = ':'
 
-function toolIn({ method, params }: RpcRequest): string | undefined {
+function toolNameIn({ method, params }: RpcRequest): string | undefined {
   const name = method === 'tools/call' ? params?.['name'] : undefined
   return typeof name === 'string' ? name : undefined
 }
 
 // The session is bound to its principal, and a question to its call.
-function boundTo({ session, questionId }: StateBinding): JsonValue {
+function bindingOf({ session, questionId }: StateBinding): JsonValue {
   return [session.key, questionId]
 }
 
@@ -121,14 +128,14 @@ function readContent(content: JsonValue): OpenedState | undefined {
 export function encodeWaitingCall(call: WaitingCall): JsonValue {
   const { request, requestState = null, questions, stream, events, rounds, pages } = call
   const { id, method, params = null } = request
-  const asked = [...questions].map(([name, kind]): JsonValue => [name, kind ?? null])
-  const accepted = pages.map(({ url, elicitationId, acceptedAt }): JsonValue => [url, elicitationId, acceptedAt])
-  return [formVersion, [id, method, params], requestState, asked, [stream, events, rounds], accepted]
+  const askedQuestions = [...questions].map(([name, kind]): JsonValue => [name, kind ?? null])
+  const acceptedPages = pages.map(({ url, elicitationId, acceptedAt }): JsonValue => [url, elicitationId, acceptedAt])
+  return [contentVersion, [id, method, params], requestState, askedQuestions, [stream, events, rounds], acceptedPages]
 }
 
 /** Decodes what `encodeWaitingCall` wrote, of this version of the package or another; undefined for another form. */
 export function decodeWaitingCall(content: JsonValue): WaitingCall | undefined {
-  if (!Array.isArray(content) || content[0] !== formVersion) return undefined
+  if (!Array.isArray(content) || content[0] !== contentVersion) return undefined
   const [, sent, requestState, asked, place, accepted] = content as unknown as readonly [
     number,
     readonly [string | number, string, JsonObject | null],

@@ -2,7 +2,7 @@ import type { RequestId, RpcResponse } from '@x/schema'
 import { randomId } from './random-id.ts'
 
 /** The questions that clients have not answered yet, each by a random id. */
-export interface Questions {
+export interface QuestionRegistry {
   /** Opens a question to one owner (a session, or a pair of streams) under a new id; undefined when there are too many. */
   open(owner: string, onAnswer: (response: RpcResponse) => void, id?: string): PendingServerRequest | undefined
   /** Returns an open question of this owner; that of another is as unknown as one that never was. */
@@ -22,7 +22,7 @@ export interface PendingServerRequest {
   close(): void
 }
 
-interface Entry {
+interface QuestionEntry {
   readonly owner: string
   readonly question: PendingServerRequest
   readonly onAnswer: (response: RpcResponse) => void
@@ -32,11 +32,11 @@ const maxPerOwner = 64
 const maxPerInstance = 10_000
 
 /** Starts with none. */
-export function createQuestions(): Questions {
-  const open = new Map<RequestId, Entry>()
+export function createQuestionRegistry(): QuestionRegistry {
+  const openQuestions = new Map<RequestId, QuestionEntry>()
   const counts = new Map<string, number>()
-  const remove = (id: RequestId, owner: string): boolean => {
-    if (!open.delete(id)) return false
+  const removeQuestion = (id: RequestId, owner: string): boolean => {
+    if (!openQuestions.delete(id)) return false
     const remaining = (counts.get(owner) ?? 1) - 1
     if (remaining === 0) counts.delete(owner)
     else counts.set(owner, remaining)
@@ -44,23 +44,23 @@ export function createQuestions(): Questions {
   }
   return {
     open(owner, onAnswer, id = randomId()) {
-      const own = counts.get(owner) ?? 0
-      if (own >= maxPerOwner || open.size >= maxPerInstance) return undefined
-      const question = { id, hasState: false, isStored: false, close: () => void remove(id, owner) }
-      open.set(id, { owner, onAnswer, question })
-      counts.set(owner, own + 1)
+      const ownCount = counts.get(owner) ?? 0
+      if (ownCount >= maxPerOwner || openQuestions.size >= maxPerInstance) return undefined
+      const question = { id, hasState: false, isStored: false, close: () => void removeQuestion(id, owner) }
+      openQuestions.set(id, { owner, onAnswer, question })
+      counts.set(owner, ownCount + 1)
       return question
     },
     find(owner, id) {
-      const entry = id === undefined ? undefined : open.get(id)
+      const entry = id === undefined ? undefined : openQuestions.get(id)
       return entry?.owner === owner ? entry.question : undefined
     },
     answer(owner, response) {
       const { id } = response
-      const question = id === undefined ? undefined : open.get(id)
+      const question = id === undefined ? undefined : openQuestions.get(id)
       // An answer of another session or principal is one to nothing.
       if (id === undefined || question === undefined || question.owner !== owner) return false
-      remove(id, owner)
+      removeQuestion(id, owner)
       question.onAnswer(response)
       return true
     },

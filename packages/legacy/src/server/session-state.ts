@@ -1,5 +1,5 @@
 import type { LoggingLevel, RequestId } from '@x/schema'
-import type { Listening } from './listening.ts'
+import type { ChangeSubscription } from './listening.ts'
 import type { LegacySettings } from './options.ts'
 import type { Session } from './session.ts'
 
@@ -15,7 +15,7 @@ export interface SessionState {
   /** The streams of calls that can be resumed, by their ids. */
   readonly streams: Map<string, ResumableStream>
   /** The GET stream, of which there is one. */
-  listening: { readonly listening: Listening; end(): void } | undefined
+  listening: { readonly listening: ChangeSubscription; end(): void } | undefined
 }
 
 /** A stream that a client can come back to. */
@@ -52,7 +52,7 @@ export interface SessionStates {
 }
 
 const maxStates = 10_000
-const maxUrisOfSession = 1000
+const maxUrisPerSession = 1000
 const maxUriLength = 2048
 const maxUris = 20_000
 const maxUrisOfCaller = 2000
@@ -61,24 +61,27 @@ const defaultLevel: LoggingLevel = 'info'
 /** Starts with no session. */
 export function createSessionStates(settings: LegacySettings): SessionStates {
   const states = new Map<string, SessionState>()
-  const evict = (): void => {
+  const evictOldestState = (): void => {
     const [oldest] = ofLargestCaller(Array.from(states.values()).filter((state) => !isBusy(state)))
     if (oldest === undefined) return
     states.delete(oldest.key)
     const message = 'More sessions than are remembered have set a log level or subscriptions: the oldest were forgotten'
     settings.warn({ code: 'limit', message })
   }
-  const abandonOldest = (streams: readonly DetachedStream[], most: number): void => {
-    if (streams.length <= most) return
+  const abandonOldestStream = (streams: readonly DetachedStream[], maxCount: number): void => {
+    if (streams.length <= maxCount) return
     ofLargestCaller(streams)[0]?.stream.abandon()
-    settings.warn({ code: 'limit', message: `More than ${most} broken streams wait for their readers: one was ended` })
+    settings.warn({
+      code: 'limit',
+      message: `More than ${maxCount} broken streams wait for their readers: one was ended`,
+    })
   }
 
   return {
     of(session, caller) {
-      const known = states.get(session.key)
-      if (known !== undefined) return known
-      if (states.size >= maxStates) evict()
+      const knownState = states.get(session.key)
+      if (knownState !== undefined) return knownState
+      if (states.size >= maxStates) evictOldestState()
       const state = newState(session.key, caller)
       states.set(state.key, state)
       return state
@@ -100,18 +103,26 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
     all: () => states.values(),
     hasRoomFor(uri, state) {
       if (state.uris.has(uri)) return true
-      if (uri.length > maxUriLength || state.uris.size >= maxUrisOfSession) return false
+      if (uri.length > maxUriLength || state.uris.size >= maxUrisPerSession) return false
       return isBelowUriLimits(states.values(), state.caller)
     },
     makeRoom(state) {
-      abandonOldest(detached([state]), settings.maxStreamsOfSession)
-      abandonOldest(detached(states.values()), settings.maxStreams)
+      abandonOldestStream(detachedStreams([state]), settings.maxStreamsOfSession)
+      abandonOldestStream(detachedStreams(states.values()), settings.maxStreams)
     },
   }
 }
 
 function newState(key: string, caller: string): SessionState {
-  return { key, caller, level: defaultLevel, uris: new Set(), calls: new Map(), streams: new Map(), listening: undefined }
+  return {
+    key,
+    caller,
+    level: defaultLevel,
+    uris: new Set(),
+    calls: new Map(),
+    streams: new Map(),
+    listening: undefined,
+  }
 }
 
 const applySettings: SessionStates['apply'] = (state, { level, uris }) => {
@@ -135,7 +146,7 @@ interface DetachedStream {
   readonly caller: string
 }
 
-function detached(states: Iterable<SessionState>): DetachedStream[] {
+function detachedStreams(states: Iterable<SessionState>): DetachedStream[] {
   return Array.from(states).flatMap(({ streams, caller }) =>
     Array.from(streams.values())
       .filter(({ isDetached }) => isDetached)

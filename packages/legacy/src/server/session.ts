@@ -9,7 +9,7 @@ import {
   principalIdentity,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { revisionNamed } from '../revisions.ts'
+import { findRevision } from '../revisions.ts'
 import type { LegacyClient } from '../translate/request.ts'
 import type { LegacySettings } from './options.ts'
 import { randomId } from './random-id.ts'
@@ -32,25 +32,25 @@ export interface Sessions {
   end(session: Session): void
 }
 
-const purpose = 'legacy-session'
+const sessionPurpose = 'legacy-session'
 const maxIdLength = 4096
 const largeIdLength = 2048
-const maxRemembered = 1000
-const maxEnded = 10_000
+const maxRememberedSessions = 1000
+const maxEndedSessions = 10_000
 
 /** Session ids are sealed values, so any instance with the same keys opens them, and nothing is stored. */
 export function createSessions(settings: LegacySettings, now: () => number): Sessions {
-  const opened = createRecentSessions<Session>(maxRemembered)
-  const ended = createRecentSessions<number>(maxEnded)
-  const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && ended.get(key) === undefined
+  const openedSessions = createRecentEntries<Session>(maxRememberedSessions)
+  const endedSessions = createRecentEntries<number>(maxEndedSessions)
+  const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && endedSessions.get(key) === undefined
 
-  async function openSealed(id: string, principal: Principal | undefined): Promise<Session | undefined> {
-    const remembered = JSON.stringify([id, principalIdentity(principal)])
-    const known = opened.get(remembered)
-    if (known !== undefined) return known
-    const value = await settings.codec.open(id, { purpose, binding: principalIdentity(principal) })
+  async function openSealedSession(id: string, principal: Principal | undefined): Promise<Session | undefined> {
+    const cacheKey = JSON.stringify([id, principalIdentity(principal)])
+    const knownSession = openedSessions.get(cacheKey)
+    if (knownSession !== undefined) return knownSession
+    const value = await settings.codec.open(id, { purpose: sessionPurpose, binding: principalIdentity(principal) })
     const session = readSession(value, settings)
-    if (session !== undefined) opened.set(remembered, session)
+    if (session !== undefined) openedSessions.set(cacheKey, session)
     return session
   }
 
@@ -58,10 +58,10 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
     async seal(client, principal) {
       const { revision, info, capabilities } = client
       const { experimental: _experimental, ...small } = capabilities
-      for (const declared of [capabilities, small]) {
+      for (const givenCapabilities of [capabilities, small]) {
         const key = randomId()
-        const value = [revision, infoToSeal(info), declared, now() + settings.sessionTtlMs, key]
-        const claims = { purpose, binding: principalIdentity(principal), ttlMs: settings.sessionTtlMs }
+        const value = [revision, infoToSeal(info), givenCapabilities, now() + settings.sessionTtlMs, key]
+        const claims = { purpose: sessionPurpose, binding: principalIdentity(principal), ttlMs: settings.sessionTtlMs }
         const id = await settings.codec.seal(value, claims)
         if (id.length > maxIdLength) continue
         if (id.length > largeIdLength) {
@@ -75,7 +75,7 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
     async open(id, { principal }) {
       if (id.length > maxIdLength) return warnRejected(settings, 'it is too long')
       try {
-        const session = await openSealed(id, principal)
+        const session = await openSealedSession(id, principal)
         if (session === undefined) return warnRejected(settings, 'its content has a form that is not known here')
         return isLive(session) ? session : warnRejected(settings, 'it has expired or was ended')
       } catch (error) {
@@ -84,7 +84,7 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
         return warnRejected(settings, error.detail)
       }
     },
-    end: ({ key, expiresAt }) => ended.set(key, expiresAt),
+    end: ({ key, expiresAt }) => endedSessions.set(key, expiresAt),
   }
 }
 
@@ -100,28 +100,28 @@ function infoToSeal(info: Implementation | undefined): JsonValue {
 // The content of a sealed value comes from `seal`, of this version of the package or another.
 function readSession(value: JsonValue, { revisions }: LegacySettings): Session | undefined {
   const [name, info, declared, expiresAt, key] = Array.isArray(value) ? value : []
-  const revision = revisionNamed(name, revisions)
+  const revision = findRevision(name, revisions)
   if (revision === undefined || typeof expiresAt !== 'number' || typeof key !== 'string') return undefined
   if (!isJsonObject(declared)) return undefined
-  return { revision, info: readInfo(info), capabilities: declared as ClientCapabilities, expiresAt, key }
+  return { revision, info: readImplementation(info), capabilities: declared as ClientCapabilities, expiresAt, key }
 }
 
 /** The name and version of a client's software; undefined when they are malformed. */
-export function readInfo(info: JsonValue | JsonObject | undefined): Implementation | undefined {
+export function readImplementation(info: JsonValue | JsonObject | undefined): Implementation | undefined {
   if (!isJsonObject(info)) return undefined
   const { name, version } = info
   return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined
 }
 
 /** A bounded map. */
-export interface RecentSessions<T> {
+export interface RecentEntries<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
   delete(key: string): void
 }
 
 /** A map that forgets its oldest entries. */
-export function createRecentSessions<T>(most: number): RecentSessions<T> {
+export function createRecentEntries<T>(maxEntries: number): RecentEntries<T> {
   const entries = new Map<string, T>()
   return {
     get: (key) => entries.get(key),
@@ -130,7 +130,7 @@ export function createRecentSessions<T>(most: number): RecentSessions<T> {
       entries.delete(key)
       entries.set(key, value)
       const [oldest] = entries.keys()
-      if (entries.size > most && oldest !== undefined) entries.delete(oldest)
+      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
     },
   }
 }

@@ -20,13 +20,13 @@ import {
   type StdioConnection,
   StdioError,
 } from '@x/transport-stdio'
-import { discoverRequest, type ProtocolEra, eraOfRevision, eraOf } from '../client/detect.ts'
+import { createDiscoverRequest, type ProtocolEra, eraOfRevision, eraOf } from '../client/detect.ts'
 import {
   answerBeforeHandshake,
-  declaredIn,
-  initialized,
-  initializeRequest,
-  readInitialize,
+  declaredCapabilitiesOf,
+  initializedNotification,
+  createInitializeRequest,
+  parseInitializeResponse,
 } from '../client/handshake.ts'
 import { createLegacyExchange } from '../client/legacy-exchange.ts'
 import {
@@ -34,10 +34,10 @@ import {
   type DualOptions,
   type DualPeer,
   type LegacySettings,
-  dualSettings,
+  resolveDualSettings,
 } from '../client/options.ts'
-import { createSession, type LegacySession } from '../client/session.ts'
-import { createOwnCall } from '../client/wire.ts'
+import { createLegacySession, type LegacySession } from '../client/session.ts'
+import { createInternalCall } from '../client/wire.ts'
 import { createStdioWire } from './stdio-wire.ts'
 
 /** The options of {@link connectDualStdio}: those of `connectStdio`, and what concerns older servers. */
@@ -54,7 +54,7 @@ export interface DualStdioConnection extends DualConnection {
   readonly process: ProcessView
 }
 
-interface State {
+interface DualStdioState {
   readonly options: DualStdioOptions
   readonly settings: LegacySettings
   readonly clock: Clock
@@ -72,7 +72,7 @@ interface State {
 }
 
 /** A process did not answer the probe in its time. */
-class SilentError extends StdioError {}
+class NoAnswerError extends StdioError {}
 
 /**
  * Runs a server of 2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26 as a process of its own, whichever it speaks
@@ -87,69 +87,73 @@ class SilentError extends StdioError {}
  */
 export function connectDualStdio(options: DualStdioOptions): DualStdioConnection {
   const { clock = platformClock, era = 'probe' } = options
-  const settings = dualSettings(options)
+  const settings = resolveDualSettings(options)
   const key = [options.command, ...(options.args ?? [])].join(' ')
-  const known = era === 'probe' ? eraOfRevision(options.detected?.get(key)) : era
-  const state: Omit<State, 'connection'> & Partial<Pick<State, 'connection'>> = {
+  const knownEra = era === 'probe' ? eraOfRevision(options.detected?.get(key)) : era
+  const state: Omit<DualStdioState, 'connection'> & Partial<Pick<DualStdioState, 'connection'>> = {
     options,
     settings,
     clock,
     key,
     closing: new AbortController(),
     isSuspected: false,
-    era: known,
+    era: knownEra,
     peer: undefined,
     session: undefined,
     introducing: undefined,
     starting: undefined,
   }
-  const whole: State = Object.assign(state, { connection: openConnection(() => whole, options) })
-  const sessions = {
+  const completeState: DualStdioState = Object.assign(state, {
+    connection: openConnection(() => completeState, options),
+  })
+  const sessionSource = {
     current: async (request: RpcRequest) => {
-      await ready(whole, request)
-      return whole.session ?? noSession(request)
+      await ensureStarted(completeState, request)
+      return completeState.session ?? noSessionError(request)
     },
     drop: () => {},
   }
-  const legacy = createLegacyExchange(sessions, settings, clock)
+  const legacyExchange = createLegacyExchange(sessionSource, settings, clock)
   const close = async (): Promise<void> => {
-    whole.closing.abort(new StdioError('closed', 'The connection was closed here'))
-    await whole.connection.close()
+    completeState.closing.abort(new StdioError('closed', 'The connection was closed here'))
+    await completeState.connection.close()
   }
   return {
     exchange: async (request, call) => {
       if (isCancelled(call)) throw cancelReason(call)
-      whole.closing.signal.throwIfAborted()
-      if (whole.era === undefined || whole.connection.process.pid === undefined) {
-        await unlessCancelled(ready(whole, request), call)
+      completeState.closing.signal.throwIfAborted()
+      if (completeState.era === undefined || completeState.connection.process.pid === undefined) {
+        await unlessCancelled(ensureStarted(completeState, request), call)
       }
-      return whole.era === 'modern' ? whole.connection.exchange(request, call) : legacy(request, call)
+      return completeState.era === 'modern'
+        ? completeState.connection.exchange(request, call)
+        : legacyExchange(request, call)
     },
-    url: whole.connection.url,
-    closed: whole.closing.signal,
+    url: completeState.connection.url,
+    closed: completeState.closing.signal,
     get peer() {
-      return whole.peer
+      return completeState.peer
     },
     get process() {
-      return whole.connection.process
+      return completeState.connection.process
     },
     close,
     [Symbol.asyncDispose]: close,
   }
 }
 
-function noSession({ id }: RpcRequest): RpcError {
+function noSessionError({ id }: RpcRequest): RpcError {
   return { jsonrpc: '2.0', id, error: { code: -32_603, message: 'The server has no session' } }
 }
 
-function openConnection(stateOf: () => State, options: DualStdioOptions): StdioConnection {
-  const withSession = <T>(use: (session: LegacySession) => T): T | undefined => {
-    const { session } = stateOf()
-    return session === undefined || 'error' in session ? undefined : use(session)
+function openConnection(getState: () => DualStdioState, options: DualStdioOptions): StdioConnection {
+  const withSession = <T>(useSession: (session: LegacySession) => T): T | undefined => {
+    const { session } = getState()
+    return session === undefined || 'error' in session ? undefined : useSession(session)
   }
   return connectStdio({
     ...options,
-    onStart: (process, signal) => startUp(stateOf(), process, signal),
+    onStart: (process, signal) => introduceClient(getState(), process, signal),
     onNotification: (message: RpcNotification) => withSession(({ outside }) => outside.onNotification(message)),
     onRequest: async (request: RpcRequest) =>
       withSession(({ outside }) => outside.onRequest(request)) ?? answerBeforeHandshake(request),
@@ -161,20 +165,20 @@ function openConnection(stateOf: () => State, options: DualStdioOptions): StdioC
 }
 
 /** Waits for a process whose era is known. A new one follows the first where the probe has ended it, or was met with silence. */
-function ready(state: State, request: RpcRequest): Promise<void> {
+function ensureStarted(state: DualStdioState, request: RpcRequest): Promise<void> {
   state.introducing ??= request
-  state.starting ??= start(state).finally(() => {
+  state.starting ??= startDualConnection(state).finally(() => {
     state.starting = undefined
   })
   return state.starting
 }
 
-async function start(state: State): Promise<void> {
+async function startDualConnection(state: DualStdioState): Promise<void> {
   try {
     await state.connection.start()
   } catch (error) {
-    const isEvidence = error instanceof SilentError || (isStdioError(error) && error.code === 'exited')
-    if (state.era !== undefined || state.isSuspected || !isEvidence) throw error
+    const isLegacyEvidence = error instanceof NoAnswerError || (isStdioError(error) && error.code === 'exited')
+    if (state.era !== undefined || state.isSuspected || !isLegacyEvidence) throw error
     state.closing.signal.throwIfAborted()
     state.isSuspected = true
     await state.connection.close()
@@ -183,58 +187,66 @@ async function start(state: State): Promise<void> {
   }
 }
 
-async function startUp(state: State, process: StartedProcess, signal: AbortSignal): Promise<void> {
+async function introduceClient(state: DualStdioState, process: StartedProcess, signal: AbortSignal): Promise<void> {
   const { introducing } = state
   if (introducing === undefined) throw new StdioError('probe', 'There is no client to introduce')
   if (state.era === 'legacy' || state.isSuspected)
     return handshakeProcess(state, process, { request: introducing, signal })
   const era = await probeProcess(state, process, { request: introducing, signal })
-  if (era === 'modern') return setModern(state)
+  if (era === 'modern') return setModernEra(state)
   if (state.options.era === 'modern') {
     throw new StdioError('unsupported_version', `${state.options.command}: ${olderServerMessage(undefined)}`)
   }
   return handshakeProcess(state, process, { request: introducing, signal })
 }
 
-function setModern(state: State): void {
+function setModernEra(state: DualStdioState): void {
   state.era = 'modern'
   state.peer = { era: 'modern' }
   state.options.detected?.set(state.key, protocolVersion)
 }
 
-interface Handshaking {
+interface HandshakeRequest {
   readonly request: RpcRequest
   readonly signal: AbortSignal
 }
 
 async function probeProcess(
-  state: State,
+  state: DualStdioState,
   process: StartedProcess,
-  { request, signal }: Handshaking,
+  { request, signal }: HandshakeRequest,
 ): Promise<ProtocolEra> {
   const { probeMs = 5000, command } = state.options
-  const late = (): StdioError =>
-    new SilentError('probe', `${command} did not answer server/discover within ${probeMs} ms`)
-  const limit = { ms: state.era === 'modern' ? state.settings.handshakeTimeoutMs : probeMs, late, signal }
-  return eraOf(await sendWithin(state, process, { ...limit, request: discoverRequest(request) }))
+  const createTimeoutError = (): StdioError =>
+    new NoAnswerError('probe', `${command} did not answer server/discover within ${probeMs} ms`)
+  const limit = {
+    ms: state.era === 'modern' ? state.settings.handshakeTimeoutMs : probeMs,
+    late: createTimeoutError,
+    signal,
+  }
+  return eraOf(await sendWithTimeout(state, process, { ...limit, request: createDiscoverRequest(request) }))
 }
 
 /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
 async function handshakeProcess(
-  state: State,
+  state: DualStdioState,
   process: StartedProcess,
-  { request, signal }: Handshaking,
+  { request, signal }: HandshakeRequest,
 ): Promise<void> {
   const { settings, options } = state
   const { handshakeTimeoutMs: ms } = settings
-  const late = (): StdioError => new StdioError('probe', `${options.command} did not answer initialize within ${ms} ms`)
-  const initialize = initializeRequest(request, 1)
-  const introduced = readInitialize(await sendWithin(state, process, { ms, late, signal, request: initialize }))
-  if ('error' in introduced) return afterRejection(state, process, { request, signal, error: introduced.error })
-  const { peer } = introduced
-  process.notify(initialized)
+  const createTimeoutError = (): StdioError =>
+    new StdioError('probe', `${options.command} did not answer initialize within ${ms} ms`)
+  const initializeMessage = createInitializeRequest(request, 1)
+  const initializeOutcome = parseInitializeResponse(
+    await sendWithTimeout(state, process, { ms, late: createTimeoutError, signal, request: initializeMessage }),
+  )
+  if ('error' in initializeOutcome)
+    return probeAfterRejection(state, process, { request, signal, error: initializeOutcome.error })
+  const { peer } = initializeOutcome
+  process.notify(initializedNotification)
   const wire = createStdioWire(process)
-  const session = createSession({ peer, wire, declared: declaredIn(request), settings })
+  const session = createLegacySession({ peer, wire, declared: declaredCapabilitiesOf(request), settings })
   state.session = session
   state.peer = peer
   state.era = 'legacy'
@@ -242,20 +254,20 @@ async function handshakeProcess(
 }
 
 /** A server that refuses `initialize` may be a modern one, which was slow at the probe or is remembered as another. */
-async function afterRejection(
-  state: State,
+async function probeAfterRejection(
+  state: DualStdioState,
   process: StartedProcess,
-  { request, signal, error }: Handshaking & { readonly error: RpcError },
+  { request, signal, error }: HandshakeRequest & { readonly error: RpcError },
 ): Promise<void> {
   if (state.options.era !== 'legacy') {
     const era = await probeProcess({ ...state, era: 'modern' }, process, { request, signal })
-    if (era === 'modern') return setModern(state)
+    if (era === 'modern') return setModernEra(state)
   }
   const { code, message } = error.error
   throw new StdioError('probe', `${state.options.command} refused initialize: ${code} ${message.slice(0, 300)}`)
 }
 
-interface SendingRequest {
+interface TimedRequest {
   readonly request: RpcRequest
   readonly ms: number
   readonly late: () => StdioError
@@ -263,18 +275,18 @@ interface SendingRequest {
 }
 
 /** Sends a request that is never cancelled at the server (basic/utilities/cancellation), and waits so long for its answer. */
-function sendWithin(
-  { clock }: Pick<State, 'clock'>,
+function sendWithTimeout(
+  { clock }: Pick<DualStdioState, 'clock'>,
   process: StartedProcess,
-  sending: SendingRequest,
+  timedRequest: TimedRequest,
 ): Promise<RpcResponse> {
-  const { request, ms, late, signal } = sending
+  const { request, ms, late, signal } = timedRequest
   const limit = new AbortController()
   const timer = clock.setTimeout(() => limit.abort(late()), ms)
-  const sent = process.exchange(
+  const responsePromise = process.exchange(
     request,
-    createOwnCall(new AbortController().signal, () => {}),
+    createInternalCall(new AbortController().signal, () => {}),
   )
-  const until = AbortSignal.any([signal, limit.signal])
-  return unlessCancelled(sent, { signal: until }).finally(() => clock.clearTimeout(timer))
+  const requestSignal = AbortSignal.any([signal, limit.signal])
+  return unlessCancelled(responsePromise, { signal: requestSignal }).finally(() => clock.clearTimeout(timer))
 }

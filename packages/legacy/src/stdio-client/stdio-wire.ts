@@ -1,11 +1,12 @@
 import type { StartedProcess } from '@x/transport-stdio'
-import { createOwnCall, type LegacyWire } from '../client/wire.ts'
+import { createInternalCall, type LegacyWire } from '../client/wire.ts'
 
 /** Carries the messages of one session over the streams of one process, which is its session (2025-11-25, basic/transports). */
 export function createStdioWire(process: StartedProcess): LegacyWire {
   return {
     // Requests of the server name no call; they come to the session, which knows the latest.
-    request: (request, signal, { onNotification }) => process.exchange(request, createOwnCall(signal, onNotification)),
+    request: (request, signal, { onNotification }) =>
+      process.exchange(request, createInternalCall(signal, onNotification)),
     notify: async (message) => process.notify(message),
     // Notifications outside of calls come to the session by themselves, for as long as the process runs.
     listen: async () => ({ ended: new Promise(() => {}) }),

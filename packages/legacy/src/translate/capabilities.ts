@@ -12,9 +12,9 @@ import { type LegacyRevision, revisionRow } from '../revisions.ts'
  * The capabilities of a client as this revision words them. `tasks` and `roots.listChanged` have no meaning any more, and what the
  * client's revision does not have is left out (basic/lifecycle, capability negotiation).
  */
-export function clientCapabilities(given: JsonObject, revision: LegacyRevision): ClientCapabilities {
+export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
   const row = revisionRow(revision)
-  const { elicitation, sampling, roots, experimental } = given
+  const { elicitation, sampling, roots, experimental } = capabilities
   return {
     ...(isJsonObject(elicitation) && row.structuredOutput && { elicitation: elicitationModes(elicitation, revision) }),
     ...(isJsonObject(sampling) && { sampling: row.samplingTools ? pickSupported(sampling, ['context', 'tools']) : {} }),
@@ -24,29 +24,29 @@ export function clientCapabilities(given: JsonObject, revision: LegacyRevision):
 }
 
 // client/elicitation, capabilities: an empty object means the form mode.
-function elicitationModes(given: JsonObject, revision: LegacyRevision): JsonObject {
+function elicitationModes(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
   if (!revisionRow(revision).urlElicitation) return { form: {} }
-  const modes = pickSupported(given, ['form', 'url'])
+  const modes = pickSupported(capabilities, ['form', 'url'])
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 
-function objectEntries(given: JsonObject): Record<string, JsonObject> {
-  const entries = Object.entries(given)
+function objectEntries(capabilities: JsonObject): Record<string, JsonObject> {
+  const entries = Object.entries(capabilities)
   return Object.fromEntries(entries.flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])))
 }
 
-function pickSupported(given: JsonObject, names: readonly string[]): Record<string, JsonObject> {
+function pickSupported(capabilities: JsonObject, names: readonly string[]): Record<string, JsonObject> {
   return Object.fromEntries(
     names.flatMap((name): [string, JsonObject][] => {
-      const value: JsonValue | undefined = Object.hasOwn(given, name) ? given[name] : undefined
+      const value: JsonValue | undefined = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
       return isJsonObject(value) ? [[name, value]] : []
     }),
   )
 }
 
 /** The capabilities of a server as older revisions word them: without extensions, and always with `logging`. */
-export function serverCapabilities(given: ServerCapabilities): JsonObject {
-  const { completions, experimental, prompts, resources, tools } = given
+export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObject {
+  const { completions, experimental, prompts, resources, tools } = capabilities
   return {
     logging: {},
     ...(completions && { completions }),

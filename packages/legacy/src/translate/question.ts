@@ -5,10 +5,14 @@ import { type LegacyRevision, revisionRow } from '../revisions.ts'
 export type LegacyQuestion = { readonly request: RpcRequestFields } | { readonly missing: JsonObject }
 
 /** Returns a question of a server to a client as a request of an older revision. `elicitationId` is for a URL (client/elicitation). */
-export function legacyQuestion(request: InputRequest, revision: LegacyRevision, elicitationId: string): LegacyQuestion {
+export function toLegacyQuestion(
+  request: InputRequest,
+  revision: LegacyRevision,
+  elicitationId: string,
+): LegacyQuestion {
   if (request.method === 'roots/list') return { request: { method: request.method } }
   if (request.method === 'sampling/createMessage') {
-    return { request: { method: request.method, params: samplingParams(request.params, revision) } }
+    return { request: { method: request.method, params: toLegacySamplingParams(request.params, revision) } }
   }
   const { method, params } = request
   const row = revisionRow(revision)
@@ -18,29 +22,29 @@ export function legacyQuestion(request: InputRequest, revision: LegacyRevision, 
   }
   const { mode: _mode, requestedSchema, ...rest } = params
   if (row.richForms) return { request: { method, params: { ...rest, requestedSchema } } }
-  const schema = plainForm(requestedSchema)
+  const schema = toPlainForm(requestedSchema)
   if (schema === undefined) return { missing: { elicitation: { form: { 'choices of several values': {} } } } }
   return { request: { method, params: { ...rest, requestedSchema: schema } } }
 }
 
 /** A form of 2025-06-18: titles stand in `enumNames`, and only yes-or-no fields have a default. */
-function plainForm(schema: JsonObject): JsonObject | undefined {
+function toPlainForm(schema: JsonObject): JsonObject | undefined {
   const { properties, $schema: _dialect, ...rest } = schema
   if (!isJsonObject(properties)) return schema
   const fields: [string, JsonObject][] = []
   for (const [name, field] of Object.entries(properties)) {
     if (!isJsonObject(field) || field['type'] === 'array') return undefined
-    fields.push([name, plainField(field)])
+    fields.push([name, toPlainField(field)])
   }
   return { ...rest, properties: Object.fromEntries(fields) }
 }
 
-function plainField(field: JsonObject): JsonObject {
-  const { default: preset, oneOf, ...rest } = field
+function toPlainField(field: JsonObject): JsonObject {
+  const { default: defaultValue, oneOf, ...rest } = field
   const choices = Array.isArray(oneOf) ? oneOf.filter((choice: JsonValue) => isJsonObject(choice)) : undefined
   return {
     ...rest,
-    ...(field['type'] === 'boolean' && preset !== undefined && { default: preset }),
+    ...(field['type'] === 'boolean' && defaultValue !== undefined && { default: defaultValue }),
     ...(choices && {
       enum: choices.map((choice) => choice['const'] ?? ''),
       enumNames: choices.map((choice) => choice['title'] ?? ''),
@@ -49,13 +53,13 @@ function plainField(field: JsonObject): JsonObject {
 }
 
 /** Messages of older revisions have one block of content each. */
-function samplingParams(params: JsonObject, revision: LegacyRevision): JsonObject {
+function toLegacySamplingParams(params: JsonObject, revision: LegacyRevision): JsonObject {
   const { messages } = params
   if (revisionRow(revision).samplingTools || !Array.isArray(messages)) return params
-  const single = messages.flatMap((message: JsonValue): JsonValue[] => {
+  const singleBlockMessages = messages.flatMap((message: JsonValue): JsonValue[] => {
     if (!isJsonObject(message)) return [message]
     const { content } = message
     return Array.isArray(content) ? content.map((block: JsonValue) => ({ ...message, content: block })) : [message]
   })
-  return { ...params, messages: single }
+  return { ...params, messages: singleBlockMessages }
 }

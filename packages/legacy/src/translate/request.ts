@@ -37,18 +37,18 @@ export const sharedMethods: ReadonlySet<string> = new Set([
  * augmentation is ignored, because no such capability is declared (basic/utilities/tasks), and what this revision alone has does not
  * pass through.
  */
-export function modernRequest(request: RpcRequest, client: LegacyClient, level: LoggingLevel): RpcRequest {
+export function toModernRequest(request: RpcRequest, client: LegacyClient, level: LoggingLevel): RpcRequest {
   const { task: _task, inputResponses: _responses, requestState: _state, _meta, ...params } = request.params ?? {}
   return {
     jsonrpc: '2.0',
     id: request.id,
     method: request.method,
-    params: { ...params, _meta: { ...withoutReserved(_meta), ...clientMeta(client, level) } },
+    params: { ...params, _meta: { ...withoutReservedMeta(_meta), ...createClientMeta(client, level) } },
   }
 }
 
 /** The `_meta` with which a client of this revision would describe itself. */
-export function clientMeta(client: LegacyClient, level?: LoggingLevel): JsonObject {
+export function createClientMeta(client: LegacyClient, level?: LoggingLevel): JsonObject {
   return {
     [metaKeys.protocolVersion]: protocolVersion,
     [metaKeys.clientCapabilities]: client.capabilities,
@@ -58,7 +58,7 @@ export function clientMeta(client: LegacyClient, level?: LoggingLevel): JsonObje
 }
 
 /** A `_meta` without the keys that the protocol reserves; empty for anything that is none. */
-export function withoutReserved(meta: unknown): JsonObject {
+export function withoutReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(reservedPrefix)))
 }
@@ -70,6 +70,6 @@ export function metaIn(params: JsonObject | undefined): JsonObject {
 }
 
 /** Returns true when a message says by itself that it is of 2026-07-28 or later (basic/versioning). */
-export function statesVersion(params: JsonObject | undefined): boolean {
+export function hasProtocolVersion(params: JsonObject | undefined): boolean {
   return metaIn(params)[metaKeys.protocolVersion] !== undefined
 }

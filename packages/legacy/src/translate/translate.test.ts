@@ -2,11 +2,11 @@ import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { legacyRevisions } from '../revisions.ts'
-import { clientCapabilities, implementationFor } from './capabilities.ts'
-import { legacyError } from './error.ts'
-import { legacyQuestion } from './question.ts'
-import { modernRequest } from './request.ts'
-import { legacyResult } from './result.ts'
+import { toClientCapabilities, implementationFor } from './capabilities.ts'
+import { toLegacyError } from './error.ts'
+import { toLegacyQuestion } from './question.ts'
+import { toModernRequest } from './request.ts'
+import { toLegacyResult } from './result.ts'
 
 const link = { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', icons: [{ src: 'data:,' }] }
 const result = {
@@ -18,7 +18,7 @@ const result = {
 
 describe('results', () => {
   test('2025-11-25 has links with icons and structured content that is an object [LEG-013 LEG-065]', () => {
-    expect(legacyResult(result, 'tools/call', '2025-11-25')).toEqual({
+    expect(toLegacyResult(result, 'tools/call', '2025-11-25')).toEqual({
       content: [{ type: 'text', text: '{}' }, link],
       structuredContent: { a: 1 },
       _meta: { 'example.com/kept': true },
@@ -26,7 +26,7 @@ describe('results', () => {
   })
 
   test('2025-03-26 has neither, so a link is a text with its URI [LEG-098]', () => {
-    const { content, structuredContent } = legacyResult(result, 'tools/call', '2025-03-26')
+    const { content, structuredContent } = toLegacyResult(result, 'tools/call', '2025-03-26')
     expect(content).toEqual([
       { type: 'text', text: '{}' },
       { type: 'text', text: 'a\nfile:///a' },
@@ -36,8 +36,8 @@ describe('results', () => {
 
   test('structured content that is no object is left to its text block, and so is its schema [LEG-064]', () => {
     const listed = { tools: [{ name: 't', inputSchema: { type: 'object' }, outputSchema: { type: 'array' } }] }
-    expect(legacyResult({ structuredContent: [1], content: [] }, 'tools/call', '2025-11-25')).toEqual({ content: [] })
-    expect(legacyResult(listed, 'tools/list', '2025-11-25')).toEqual({
+    expect(toLegacyResult({ structuredContent: [1], content: [] }, 'tools/call', '2025-11-25')).toEqual({ content: [] })
+    expect(toLegacyResult(listed, 'tools/list', '2025-11-25')).toEqual({
       tools: [{ name: 't', inputSchema: { type: 'object' } }],
     })
   })
@@ -54,16 +54,16 @@ describe('results', () => {
     const list = { resultType: 'complete', tools: [tool], ttlMs: 1, cacheScope: 'public', nextCursor: 'c' }
     const { icons: _icons, ...of2025June } = tool
     const { title: _title, outputSchema: _schema, ...of2025March } = of2025June
-    expect(legacyResult(list, 'tools/list', '2025-11-25')).toEqual({ tools: [tool], nextCursor: 'c' })
-    expect(legacyResult(list, 'tools/list', '2025-06-18')).toEqual({ tools: [of2025June], nextCursor: 'c' })
-    expect(legacyResult(list, 'tools/list', '2025-03-26')).toEqual({ tools: [of2025March], nextCursor: 'c' })
+    expect(toLegacyResult(list, 'tools/list', '2025-11-25')).toEqual({ tools: [tool], nextCursor: 'c' })
+    expect(toLegacyResult(list, 'tools/list', '2025-06-18')).toEqual({ tools: [of2025June], nextCursor: 'c' })
+    expect(toLegacyResult(list, 'tools/list', '2025-03-26')).toEqual({ tools: [of2025March], nextCursor: 'c' })
   })
 
   test('a list that is made once is translated once for each revision', () => {
     const list = Object.freeze({ tools: [], ttlMs: 1 })
-    const first = legacyResult(list, 'tools/list', '2025-11-25')
-    expect(legacyResult(list, 'tools/list', '2025-11-25')).toBe(first)
-    expect(legacyResult(list, 'tools/list', '2025-06-18')).not.toBe(first)
+    const first = toLegacyResult(list, 'tools/list', '2025-11-25')
+    expect(toLegacyResult(list, 'tools/list', '2025-11-25')).toBe(first)
+    expect(toLegacyResult(list, 'tools/list', '2025-06-18')).not.toBe(first)
   })
 })
 
@@ -78,7 +78,7 @@ describe('requests', () => {
       task: {},
       _meta: { 'io.modelcontextprotocol/protocolVersion': '2099-01-01', progressToken: 7, 'a.b/c': 1 },
     }
-    const { params: made } = modernRequest({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, client, 'info')
+    const { params: made } = toModernRequest({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, client, 'info')
     expect(made).toEqual({
       name: 't',
       _meta: {
@@ -101,7 +101,7 @@ describe('requests', () => {
     [{ sampling: { tools: {} } }, '2025-06-18', { sampling: {} }],
     [{ experimental: { a: {}, b: 1 } }, '2025-11-25', { experimental: { a: {} } }],
   ] as const)('capabilities %o of %s are %o [LEG-014 LEG-067 LEG-076]', (given, revision, made) => {
-    expect(clientCapabilities(given, revision)).toEqual(made)
+    expect(toClientCapabilities(given, revision)).toEqual(made)
   })
 
   test('any capabilities become well-formed ones', () => {
@@ -110,7 +110,7 @@ describe('requests', () => {
         fc.dictionary(fc.string(), fc.jsonValue()),
         fc.constantFrom(...legacyRevisions),
         (given, revision) => {
-          const made = clientCapabilities(given as JsonObject, revision)
+          const made = toClientCapabilities(given as JsonObject, revision)
           for (const value of Object.values(made)) expect(value).toBeTypeOf('object')
           expect(
             Object.keys(made).every((key) => ['elicitation', 'sampling', 'roots', 'experimental'].includes(key)),
@@ -146,7 +146,7 @@ describe('errors', () => {
       { result: { isError: true, content: [{ text: expect.stringContaining('2026-07-28') }] } },
     ],
   ])('%o of %s becomes %o [LEG-013 LEG-062]', (error, method, made) => {
-    expect(legacyError(error, method)).toMatchObject(made)
+    expect(toLegacyError(error, method)).toMatchObject(made)
   })
 })
 
@@ -154,8 +154,8 @@ describe('questions', () => {
   const url = { method: 'elicitation/create', params: { mode: 'url', message: 'm', url: 'https://a' } } as const
 
   test('a URL cannot be asked before 2025-11-25', () => {
-    expect(legacyQuestion(url, '2025-11-25', 'e1')).toMatchObject({ request: { params: { elicitationId: 'e1' } } })
-    expect(legacyQuestion(url, '2025-06-18', 'e1')).toEqual({ missing: { elicitation: { url: {} } } })
+    expect(toLegacyQuestion(url, '2025-11-25', 'e1')).toMatchObject({ request: { params: { elicitationId: 'e1' } } })
+    expect(toLegacyQuestion(url, '2025-06-18', 'e1')).toEqual({ missing: { elicitation: { url: {} } } })
   })
 
   test('a message of several blocks is several messages before 2025-11-25', () => {
@@ -165,8 +165,8 @@ describe('questions', () => {
     ] as const
     const params = { messages: [{ role: 'user', content: [a, b] }], maxTokens: 1 } as const
     const request = { method: 'sampling/createMessage', params } as const
-    expect(legacyQuestion(request, '2025-11-25', '')).toEqual({ request })
-    expect(legacyQuestion(request, '2025-06-18', '')).toMatchObject({
+    expect(toLegacyQuestion(request, '2025-11-25', '')).toEqual({ request })
+    expect(toLegacyQuestion(request, '2025-06-18', '')).toMatchObject({
       request: {
         params: {
           messages: [

@@ -42,11 +42,11 @@ export function readSignal(cancellation: Cancellation): AbortSignal {
 
 const cancellationKey: unique symbol = Symbol('cancellation')
 
-interface Cancelled {
+interface CancellationHolder {
   readonly [cancellationKey]: Cancellation
 }
 
-type MaybeCancelled = { readonly [cancellationKey]?: Cancellation | undefined }
+type MaybeCancellationHolder = { readonly [cancellationKey]?: Cancellation | undefined }
 
 /**
  * Gives an object the `signal` of a cancellation. {@link onCancel} and {@link isCancelled} then read the cancellation
@@ -60,7 +60,7 @@ export function cancelledBy<T extends object>(target: T, cancellation: Cancellat
 
 // Every object shares the getter: a getter in a literal would be a new function in each, and V8 creates a hidden class
 // for each of those. A shared function needs `this`.
-const signalProperty: PropertyDescriptor & ThisType<Cancelled> = {
+const signalProperty: PropertyDescriptor & ThisType<CancellationHolder> = {
   enumerable: true,
   get() {
     return readSignal(this[cancellationKey])
@@ -108,38 +108,38 @@ export function offCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) return offAbort(target.signal, listener)
   const { listeners = [] } = cancellation
-  const at = listeners.indexOf(listener)
-  if (at !== -1) listeners.splice(at, 1)
+  const listenerIndex = listeners.indexOf(listener)
+  if (listenerIndex !== -1) listeners.splice(listenerIndex, 1)
 }
 
 /** Settles like a promise, or rejects with the reason of an earlier cancellation; the promise itself continues. */
 export function unlessCancelled<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(cancelReason(target))
-    if (isCancelled(target)) return stop()
-    onCancel(target, stop)
-    promise.then(resolve, reject).finally(() => offCancel(target, stop))
+    const rejectPromise = (): void => reject(cancelReason(target))
+    if (isCancelled(target)) return rejectPromise()
+    onCancel(target, rejectPromise)
+    promise.then(resolve, reject).finally(() => offCancel(target, rejectPromise))
   })
 }
 
-function cancellationOf(target: Cancellable & MaybeCancelled): Cancellation | undefined {
+function cancellationOf(target: Cancellable & MaybeCancellationHolder): Cancellation | undefined {
   return target[cancellationKey]
 }
 
-const waiting = new WeakMap<AbortSignal, Set<() => void>>()
+const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
  * Adds a callback for the abort of a signal. All callbacks of a signal share one listener: hundreds of listeners would
  * make Node warn of a leak, and are slow to add and remove.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): void {
-  const known = waiting.get(signal)
+  const known = callbacksBySignal.get(signal)
   if (known) {
     known.add(callback)
     return
   }
   const callbacks = new Set([callback])
-  waiting.set(signal, callbacks)
+  callbacksBySignal.set(signal, callbacks)
   const fire = (): void => {
     // A callback may remove itself during the iteration, which a Set allows.
     for (const each of callbacks) each()
@@ -149,13 +149,13 @@ export function onAbort(signal: AbortSignal, callback: () => void): void {
 
 /** Removes a callback of {@link onAbort}. */
 export function offAbort(signal: AbortSignal, callback: () => void): void {
-  waiting.get(signal)?.delete(callback)
+  callbacksBySignal.get(signal)?.delete(callback)
 }
 
-const makeKey = Symbol('makes the signal')
+const makeSignalKey = Symbol('makes the signal')
 
-interface Deferred {
-  readonly [makeKey]: () => AbortSignal
+interface DeferredSignal {
+  readonly [makeSignalKey]: () => AbortSignal
 }
 
 /**
@@ -166,20 +166,22 @@ export function deferSignal<T extends object>(
   target: T,
   make: () => AbortSignal,
 ): T & { readonly signal: AbortSignal } {
-  const deferred: T & Deferred = Object.assign(target, { [makeKey]: make })
-  defineDeferredSignal(deferred)
-  return deferred
+  const deferredTarget: T & DeferredSignal = Object.assign(target, { [makeSignalKey]: make })
+  defineDeferredSignal(deferredTarget)
+  return deferredTarget
 }
 
 // A getter in a literal would be a new function in every object, and V8 creates a hidden class for each. These survive
 // the young generation and burden the garbage collector. A shared function needs `this`.
-const deferredSignal: PropertyDescriptor & ThisType<Deferred> = {
+const deferredSignal: PropertyDescriptor & ThisType<DeferredSignal> = {
   enumerable: true,
   get() {
-    return this[makeKey]()
+    return this[makeSignalKey]()
   },
 }
 
-function defineDeferredSignal<T extends Deferred>(target: T): asserts target is T & { readonly signal: AbortSignal } {
+function defineDeferredSignal<T extends DeferredSignal>(
+  target: T,
+): asserts target is T & { readonly signal: AbortSignal } {
   Object.defineProperty(target, 'signal', deferredSignal)
 }

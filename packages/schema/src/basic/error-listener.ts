@@ -9,13 +9,13 @@ export type ErrorListener<Parameters extends readonly unknown[]> =
  * `console.error`, because the standard output may be a transport's. The place is the request that it belongs to.
  */
 export function errorListener<Parameters extends readonly [unknown, ...unknown[]]>(
-  given: ErrorListener<Parameters>,
+  listener: ErrorListener<Parameters>,
   source: string,
   contextOf: (...parameters: Parameters) => string = () => '',
 ): (...parameters: Parameters) => void {
-  if (given === false) return () => {}
+  if (listener === false) return () => {}
   // oxlint-disable-next-line no-console -- the destination of errors whose author gave no other
-  return given ?? ((...parameters) => console.error(errorLine(source, contextOf(...parameters), parameters[0])))
+  return listener ?? ((...parameters) => console.error(errorLine(source, contextOf(...parameters), parameters[0])))
 }
 
 const maxLength = 2000
@@ -53,6 +53,6 @@ function messageOf(error: unknown): string {
 /** The first line of the stack that is the author's own, where the engine writes stacks as V8 does. */
 function frameOf({ stack = '' }: Error): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
-  const own = frames.find((line) => !/node:|node_modules|<anonymous>/.test(line))
-  return own === undefined ? '' : ` ${own.trim()}`
+  const ownFrame = frames.find((line) => !/node:|node_modules|<anonymous>/.test(line))
+  return ownFrame === undefined ? '' : ` ${ownFrame.trim()}`
 }

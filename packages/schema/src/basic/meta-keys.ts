@@ -22,11 +22,11 @@ const reservedLabels: ReadonlySet<string | undefined> = new Set(['modelcontextpr
 const reservedNames: ReadonlySet<string> = new Set(Object.values(metaKeys))
 
 /** The longest key that is examined; the specification states no limit. */
-const longestKey = 512
+const maxKeyLength = 512
 
 /** Tells if a `_meta` key has the specified form: an optional prefix and a name (basic/index, `_meta`). */
 export function isMetaKey(key: string): boolean {
-  if (key.length > longestKey) return false
+  if (key.length > maxKeyLength) return false
   const slash = key.indexOf('/')
   return (slash === -1 || prefixForm.test(key.slice(0, slash))) && nameForm.test(key.slice(slash + 1))
 }

@@ -10,14 +10,14 @@ const shownCharacters = 100
  * nothing but the message (basic/versioning, compatibility).
  */
 export function olderClientError({ method, params }: RpcRequest): McpError | undefined {
-  const requested = params?.['protocolVersion']
-  if (method !== 'initialize' || typeof requested !== 'string') return undefined
+  const requestedVersion = params?.['protocolVersion']
+  if (method !== 'initialize' || typeof requestedVersion !== 'string') return undefined
   const meta = params?.['_meta']
   if (isJsonObject(meta) && meta[metaKeys.protocolVersion] !== undefined) return undefined
   return new McpError(
     errorCodes.unsupportedProtocolVersion,
-    `this server speaks only MCP ${protocolVersion}; the client opened with ${requested.slice(0, shownCharacters)}`,
-    { data: { supported: [protocolVersion], requested } },
+    `this server speaks only MCP ${protocolVersion}; the client opened with ${requestedVersion.slice(0, shownCharacters)}`,
+    { data: { supported: [protocolVersion], requested: requestedVersion } },
   )
 }
 

@@ -6,8 +6,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
  * `undefined` when all are declared. `elicitation: {}` declares, and requires, the form mode (client/elicitation,
  * capabilities).
  */
-export function supports(capabilities: ClientCapabilities, needed: ClientCapabilities): ClientCapabilities | undefined {
-  return missingSettings(withFormMode(capabilities), withFormMode(needed))
+export function supports(
+  capabilities: ClientCapabilities,
+  neededSettings: ClientCapabilities,
+): ClientCapabilities | undefined {
+  return missingSettings(withFormMode(capabilities), withFormMode(neededSettings))
 }
 
 function withFormMode(capabilities: ClientCapabilities): JsonObject {
@@ -16,19 +19,22 @@ function withFormMode(capabilities: ClientCapabilities): JsonObject {
   return { ...capabilities, elicitation: { ...elicitation, form: {} } }
 }
 
-function missingSettings(declared: JsonObject, needed: JsonObject): JsonObject | undefined {
-  const lacks: [string, JsonValue][] = []
-  for (const [key, value] of Object.entries(needed)) {
+function missingSettings(declaredSettings: JsonObject, neededSettings: JsonObject): JsonObject | undefined {
+  const missingEntries: [string, JsonValue][] = []
+  for (const [key, value] of Object.entries(neededSettings)) {
     if (value === undefined) continue
-    const has = Object.hasOwn(declared, key) ? declared[key] : undefined
-    const missing = isJsonObject(value) && isJsonObject(has) ? missingSettings(has, value) : unlike(has, value)
-    if (missing !== undefined) lacks.push([key, missing])
+    const declaredValue = Object.hasOwn(declaredSettings, key) ? declaredSettings[key] : undefined
+    const missingValue =
+      isJsonObject(value) && isJsonObject(declaredValue)
+        ? missingSettings(declaredValue, value)
+        : valueUnlessEqual(declaredValue, value)
+    if (missingValue !== undefined) missingEntries.push([key, missingValue])
   }
   // fromEntries defines members, so that a key such as __proto__ stays a key.
-  return lacks.length === 0 ? undefined : Object.fromEntries(lacks)
+  return missingEntries.length === 0 ? undefined : Object.fromEntries(missingEntries)
 }
 
 /** A setting that is not an object is declared when it is identical. */
-function unlike(has: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
-  return JSON.stringify(has) === JSON.stringify(value) ? undefined : value
+function valueUnlessEqual(declaredValue: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
+  return JSON.stringify(declaredValue) === JSON.stringify(value) ? undefined : value
 }

@@ -12,13 +12,13 @@ export interface TraceContext {
 export function traceContext(meta: JsonObject | undefined): TraceContext {
   if (meta === undefined) return {}
   const { traceparent, tracestate, baggage } = meta
-  const found: { -readonly [K in keyof TraceContext]: TraceContext[K] } = {}
+  const validContext: { -readonly [K in keyof TraceContext]: TraceContext[K] } = {}
   if (isTraceparent(traceparent)) {
-    found.traceparent = traceparent
-    if (isTracestate(tracestate)) found.tracestate = tracestate
+    validContext.traceparent = traceparent
+    if (isTracestate(tracestate)) validContext.tracestate = tracestate
   }
-  if (isBaggage(baggage)) found.baggage = baggage
-  return found
+  if (isBaggage(baggage)) validContext.baggage = baggage
+  return validContext
 }
 
 /** Versions above 00 may append fields; ff is not a version, and ids of zeros are invalid. */
@@ -33,12 +33,12 @@ function isTraceparent(value: unknown): value is string {
 
 const stateKeyForm = /^(?:[a-z0-9][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/
 const stateValueForm = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
-const longestState = 32 * 520
+const maxStateLength = 32 * 520
 
 function isTracestate(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length > longestState) return false
+  if (typeof value !== 'string' || value.length > maxStateLength) return false
   const keys = new Set<string>()
-  const members = value.split(',').map(trim).filter(isNotEmpty)
+  const members = value.split(',').map(trimBlanks).filter(isNotEmpty)
   for (const member of members) {
     const [key, text] = splitAt(member, '=')
     if (keys.has(key) || !stateKeyForm.test(key) || !stateValueForm.test(text)) return false
@@ -58,18 +58,18 @@ function isBaggage(value: unknown): value is string {
 
 /** The first part of a member is `key=value`; a property after it may be a key alone. */
 function isBaggagePart(part: string, index: number): boolean {
-  if (index > 0 && !part.includes('=')) return tokenForm.test(trim(part))
+  if (index > 0 && !part.includes('=')) return tokenForm.test(trimBlanks(part))
   const [key, value] = splitAt(part, '=')
-  return part.includes('=') && tokenForm.test(trim(key)) && baggageValueForm.test(trim(value))
+  return part.includes('=') && tokenForm.test(trimBlanks(key)) && baggageValueForm.test(trimBlanks(value))
 }
 
-function splitAt(text: string, mark: string): [string, string] {
-  const at = text.indexOf(mark)
+function splitAt(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** Removes the spaces and tabs that both formats allow around their parts. */
-function trim(text: string): string {
+function trimBlanks(text: string): string {
   let start = 0
   let end = text.length
   while (start < end && isBlank(text.charCodeAt(start))) start++
@@ -77,8 +77,8 @@ function trim(text: string): string {
   return text.slice(start, end)
 }
 
-function isBlank(unit: number): boolean {
-  return unit === 0x20 || unit === 0x09
+function isBlank(codeUnit: number): boolean {
+  return codeUnit === 0x20 || codeUnit === 0x09
 }
 
 function isNotEmpty(text: string): boolean {

@@ -31,11 +31,11 @@ export function createCall({ signal, principal, context, notify }: CallInit = {}
     signal: signal ?? new AbortController().signal,
     principal,
     context: context ?? emptyContext,
-    notify: notify ?? removeKey,
+    notify: notify ?? ignoreNotification,
   }
 }
 
-function removeKey(): void {}
+function ignoreNotification(): void {}
 
 /** One value, linked to the context that it was added to: 17 ns to make, where a copy of the call took 700. */
 class ContextValue implements CallContext {
@@ -43,8 +43,8 @@ class ContextValue implements CallContext {
   readonly #id: symbol
   readonly #value: unknown
 
-  constructor(outer: CallContext, id: symbol, value: unknown) {
-    this.#outer = outer
+  constructor(outerContext: CallContext, id: symbol, value: unknown) {
+    this.#outer = outerContext
     this.#id = id
     this.#value = value
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../basic/json.ts'
 import { clientAddressKey } from './call-context.ts'
 
 /** The key of callers without a principal and without an address, as in memory. */
-const processCaller = 'local'
+const processCallerKey = 'local'
 
 /** Transports that verify a token once give the same principal to many calls. */
 const keys = new WeakMap<Principal, string>()
@@ -17,7 +17,7 @@ const keys = new WeakMap<Principal, string>()
 export function callerOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
   if (principal !== undefined) return keys.get(principal) ?? keyOf(principal)
   const address = context.get(clientAddressKey)
-  return address === undefined ? processCaller : networkOf(address)
+  return address === undefined ? processCallerKey : networkOf(address)
 }
 
 // A key begins with a bracket, and that of an address never does: nobody takes the quota of a principal.
@@ -28,29 +28,29 @@ function keyOf(principal: Principal): string {
 }
 
 const mappedPrefix = /^::ffff:(?=\d+\.)/i
-const longestAddress = 100
+const maxAddressLength = 100
 
 /** Returns an IPv4 address or a name as it is, and the network of an IPv6 address. */
 function networkOf(address: string): string {
-  if (!address.includes(':') && !address.startsWith('[')) return address.slice(0, longestAddress)
+  if (!address.includes(':') && !address.startsWith('[')) return address.slice(0, maxAddressLength)
   // An address may come from a header, with brackets, a port or a zone (RFC 7239, section 6; RFC 4007, section 11).
-  const bare = address
-    .slice(0, longestAddress)
+  const bareAddress = address
+    .slice(0, maxAddressLength)
     .replace(/^\[/, '')
     .replace(/[\]%].*$/s, '')
-  const isMapped = mappedPrefix.test(bare)
-  if (isMapped) return bare.replace(mappedPrefix, '')
+  const isMapped = mappedPrefix.test(bareAddress)
+  if (isMapped) return bareAddress.replace(mappedPrefix, '')
   // The port of an IPv4 address.
-  if (bare.includes('.')) return bare.replace(/:\d*$/, '')
-  return `${firstGroups(bare.toLowerCase()).join(':')}::/64`
+  if (bareAddress.includes('.')) return bareAddress.replace(/:\d*$/, '')
+  return `${firstGroups(bareAddress.toLowerCase()).join(':')}::/64`
 }
 
 function firstGroups(address: string): readonly string[] {
   const [head = '', tail] = address.split('::', 2)
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
-  return [...before, ...zeros, ...after].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
+  const headGroups = head === '' ? [] : head.split(':')
+  const tailGroups = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeroGroups = Array.from({ length: Math.max(0, 8 - headGroups.length - tailGroups.length) }, () => '0')
+  return [...headGroups, ...zeroGroups, ...tailGroups].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
 }
 
 /** A quota of a caller that was reached. */
@@ -72,8 +72,8 @@ export const quotaReason = 'quota'
  * time after which the caller may try again.
  */
 export function quotaError({ limit, max, retryAfterMs, advice }: ReachedQuota): McpError {
-  const wait = retryAfterMs === undefined ? undefined : `try again in ${retryAfterMs} ms`
-  const remedies = [advice, wait].filter((remedy) => remedy !== undefined).join(', or ')
+  const retryAdvice = retryAfterMs === undefined ? undefined : `try again in ${retryAfterMs} ms`
+  const remedies = [advice, retryAdvice].filter((remedy) => remedy !== undefined).join(', or ')
   const message = `You have reached ${limit}, which is ${max} for each caller${remedies === '' ? '' : `: ${remedies}`}`
   const data: JsonObject = { reason: quotaReason, limit, max, ...(retryAfterMs !== undefined && { retryAfterMs }) }
   return new McpError(errorCodes.internal, message, { data })

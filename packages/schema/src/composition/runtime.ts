@@ -21,8 +21,8 @@ export const platformRuntime: Runtime = {
 }
 
 /** Completes a runtime of which only some functions are given. */
-export function runtimeOf(given: Partial<Runtime> = {}): Runtime {
-  return { ...platformRuntime, ...given }
+export function runtimeOf(overrides: Partial<Runtime> = {}): Runtime {
+  return { ...platformRuntime, ...overrides }
 }
 
 /** A source of time: the platform's own by default, a controlled one in tests. */

@@ -100,15 +100,15 @@ export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal =
 
 /** Counts the hosts of a server: the last one that is released closes it. */
 export function createHostCount(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
-  let hosts = 0
+  let hostCount = 0
   return () => {
-    hosts += 1
+    hostCount += 1
     let isAttached = true
     return async (options) => {
       if (!isAttached) return
       isAttached = false
-      hosts -= 1
-      if (hosts === 0) await close(options)
+      hostCount -= 1
+      if (hostCount === 0) await close(options)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../basic/json.ts'
-import { costOfPattern, longestText, type PatternCost } from './pattern-cost.ts'
+import { costOfPattern, maxTextLength, type PatternCost } from './pattern-cost.ts'
 import { UnboundedPattern } from './pattern-parser.ts'
 import type { Subschema } from './subschemas.ts'
 import { type StepBudget, chargeSteps } from './validation-work.ts'
@@ -11,10 +11,10 @@ const stepsPerText = 10_000_000
 const stepsPerWeight = 100
 
 /** Texts that are shorter are none too long for any expression that is taken. */
-const shortText = 64
+const shortTextLength = 64
 
 /** Steps that the analysis of a schema's expressions may take in all: under a second's work. */
-const analysisSteps = 3_000_000
+const maxAnalysisSteps = 3_000_000
 
 /**
  * Bounds the time that the regular expressions of a schema take, which may come from whoever attacks: `pattern` and the keys of
@@ -23,19 +23,19 @@ const analysisSteps = 3_000_000
  * The schemas are changed, and are the caller's own. Returns why the schema is refused: an expression that takes a time that grows
  * exponentially, or too long for texts of 64 characters.
  */
-export function boundPatterns(found: readonly Subschema[], budget: StepBudget): string | undefined {
-  const analysis = { remaining: analysisSteps }
+export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepBudget): string | undefined {
+  const analysisBudget = { remaining: maxAnalysisSteps }
   const costOf = (pattern: string): PatternCost => {
-    const cost = costOfPattern(pattern, analysis)
-    if (longestText(cost, stepsPerText) >= shortText) return cost
+    const cost = costOfPattern(pattern, analysisBudget)
+    if (maxTextLength(cost, stepsPerText) >= shortTextLength) return cost
     throw new UnboundedPattern('takes a time that grows too fast with the text')
   }
-  for (const { schema, pointer } of found) {
+  for (const { schema, pointer } of allSubschemas) {
     for (const { expression, add } of expressionsOf(schema, budget)) {
       const problem = patternProblem(() => add(costOf(expression)))
       if (problem === undefined) continue
-      const shown = JSON.stringify(expression.slice(0, 100))
-      return `its pattern ${shown} ${problem} (at ${pointer === '' ? 'the root' : pointer})`
+      const shownPattern = JSON.stringify(expression.slice(0, 100))
+      return `its pattern ${shownPattern} ${problem} (at ${pointer === '' ? 'the root' : pointer})`
     }
   }
   return undefined
@@ -52,16 +52,16 @@ function patternProblem(work: () => void): string | undefined {
 }
 
 /** A regular expression of a schema, and how its bound becomes a part of the schema. */
-interface Expression {
+interface PatternExpression {
   readonly expression: string
   readonly add: (cost: PatternCost) => void
 }
 
-function expressionsOf(schema: JsonObject, budget: StepBudget): readonly Expression[] {
+function expressionsOf(schema: JsonObject, budget: StepBudget): readonly PatternExpression[] {
   const { pattern, patternProperties } = schema
   const keys = isJsonObject(patternProperties) ? Object.keys(patternProperties) : []
   const expressions = keys.map(
-    (expression): Expression => ({
+    (expression): PatternExpression => ({
       expression,
       add: (cost) => addCheck(schema, { propertyNames: boundLength({}, cost, budget) }),
     }),
@@ -71,34 +71,34 @@ function expressionsOf(schema: JsonObject, budget: StepBudget): readonly Express
   return [{ expression: pattern, add }, ...expressions]
 }
 
-type OwnSchema = { [keyword: string]: unknown }
+type MutableSchema = { [keyword: string]: unknown }
 
-function movePattern(schema: JsonObject, check: OwnSchema): void {
+function movePattern(schema: JsonObject, check: MutableSchema): void {
   // The schema is a copy, which is its caller's own until it is compiled.
-  delete (schema as OwnSchema)['pattern']
+  delete (schema as MutableSchema)['pattern']
   addCheck(schema, check)
 }
 
-function addCheck(schema: JsonObject, check: OwnSchema): void {
+function addCheck(schema: JsonObject, check: MutableSchema): void {
   const { allOf } = schema
-  ;(schema as OwnSchema)['allOf'] = [...(Array.isArray(allOf) ? allOf : []), check]
+  ;(schema as MutableSchema)['allOf'] = [...(Array.isArray(allOf) ? allOf : []), check]
 }
 
 /**
  * A schema that is applied to texts up to the longest that may be matched, and weighs what matching texts of their length takes at most.
  * The validator has no place for a function of the text, so that the lengths are steps of `if` and `minLength`.
  */
-function boundLength(schema: OwnSchema, cost: PatternCost, budget: StepBudget): OwnSchema {
-  const longest = longestText(cost, stepsPerText)
-  const lengths = [longest]
-  for (let length = shortText; length < longest; length *= 4) lengths.push(length)
-  let check: OwnSchema = {}
+function boundLength(schema: MutableSchema, cost: PatternCost, budget: StepBudget): MutableSchema {
+  const longestLength = maxTextLength(cost, stepsPerText)
+  const lengths = [longestLength]
+  for (let length = shortTextLength; length < longestLength; length *= 4) lengths.push(length)
+  let check: MutableSchema = {}
   chargeSteps(check, Infinity, budget)
   for (const length of lengths.toSorted((a, b) => b - a)) {
-    const applied = { ...schema }
-    chargeSteps(applied, 1 + Math.floor((cost.factor * length ** cost.degree) / stepsPerWeight), budget)
-    const upTo = { if: { type: 'string', minLength: length + 1 }, else: applied }
-    check = { allOf: [upTo, { if: { maxLength: length }, else: check }] }
+    const appliedSchema = { ...schema }
+    chargeSteps(appliedSchema, 1 + Math.floor((cost.factor * length ** cost.degree) / stepsPerWeight), budget)
+    const schemaUpToLength = { if: { type: 'string', minLength: length + 1 }, else: appliedSchema }
+    check = { allOf: [schemaUpToLength, { if: { maxLength: length }, else: check }] }
   }
   return check
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../basic/json.ts'
 import { malformedKeyword } from './schema-keywords.ts'
 import { referencesProblem } from './schema-references.ts'
-import { defaultSchemaBounds, type SchemaBounds, type Subschema, subschemas } from './subschemas.ts'
+import { defaultSchemaBounds, type SchemaBounds, type Subschema, collectSubschemas } from './subschemas.ts'
 
 /** The supported dialects of JSON Schema; a schema without one uses the first. */
 export const schemaDialects = {
@@ -26,19 +26,19 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
  */
 export function checkSchema(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
   if (dialectOf(schema) === undefined) return unknownDialect(schema['$schema'])
-  const found = subschemas(schema, bounds)
-  if (typeof found === 'string') return found
-  for (const subschema of found) {
+  const subschemasOrProblem = collectSubschemas(schema, bounds)
+  if (typeof subschemasOrProblem === 'string') return subschemasOrProblem
+  for (const subschema of subschemasOrProblem) {
     const problem = schemaProblem(subschema, schema, bounds)
     if (problem !== undefined) return `${problem} (at ${subschema.pointer === '' ? 'the root' : subschema.pointer})`
   }
-  return referencesProblem(found)
+  return referencesProblem(subschemasOrProblem)
 }
 
 const dialects: ReadonlyMap<string, SchemaDialect> = new Map(Object.entries(schemaDialects))
 
-function unknownDialect(named: JsonValue | undefined): string {
-  const name = JSON.stringify(named)?.slice(0, 200)
+function unknownDialect(dialectUri: JsonValue | undefined): string {
+  const name = JSON.stringify(dialectUri)?.slice(0, 200)
   return `its dialect ${name} is not supported; supported are ${[...dialects.keys()].join(' and ')}`
 }
 

@@ -1,6 +1,6 @@
 import type { SchemaDialect } from './check-schema.ts'
 import type { JsonObject } from '../basic/json.ts'
-import { subschemas } from './subschemas.ts'
+import { collectSubschemas } from './subschemas.ts'
 
 /**
  * A copy of an admitted schema that a validator without dialects reads as the schema's own dialect has it.
@@ -9,16 +9,16 @@ import { subschemas } from './subschemas.ts'
  * and the names of the schema, which a validator would look references up by. `$dynamicRef` becomes `$ref`: within one
  * schema resource, which is all that is admitted, both lead to the same place.
  */
-export function dialectCopy(schema: JsonObject, dialect: SchemaDialect): JsonObject {
+export function copyForDialect(schema: JsonObject, dialect: SchemaDialect): JsonObject {
   // Copied through text, since a schema made in this process may contain one object twice, and undefined members.
   const copy: JsonObject = JSON.parse(JSON.stringify(schema))
-  const found = subschemas(copy)
-  if (typeof found === 'string') return copy
-  for (const subschema of found) {
+  const subschemasOrProblem = collectSubschemas(copy)
+  if (typeof subschemasOrProblem === 'string') return copy
+  for (const subschema of subschemasOrProblem) {
     // The copy belongs to this function until it is returned.
-    const own = subschema.schema as { [keyword: string]: unknown }
-    if (dialect === '2020-12') replaceDynamicReferences(own)
-    for (const keyword of foreignKeywords[dialect]) delete own[keyword]
+    const mutableSchema = subschema.schema as { [keyword: string]: unknown }
+    if (dialect === '2020-12') replaceDynamicReferences(mutableSchema)
+    for (const keyword of foreignKeywords[dialect]) delete mutableSchema[keyword]
   }
   return copy
 }

@@ -17,14 +17,14 @@ export interface Automaton {
 }
 
 /** A part of the expression: the ways through it that take nothing, 2 for several, and where it begins and ends. */
-interface Part {
+interface AutomatonPart {
   readonly empty: number
   readonly first: readonly number[]
   readonly last: readonly number[]
 }
 
-const nothing: Part = { empty: 1, first: [], last: [] }
-const maxWays = 20_000
+const emptyPart: AutomatonPart = { empty: 1, first: [], last: [] }
+const maxTransitions = 20_000
 
 /**
  * Builds the automaton. The position 0 is before the expression: it repeats where a match may begin anywhere. Counted repetitions become
@@ -38,25 +38,25 @@ export function buildAutomaton(
 ): Automaton {
   const positions: Position[] = [{ points: [0, 0x10ffff], next: [], maxRepeats: Infinity }]
   const looks: Automaton['looks'][number][] = []
-  let ways = 0
+  let transitionCount = 0
 
   function connect(from: readonly number[], to: readonly number[]): void {
-    ways += from.length * to.length
-    if (ways > maxWays) throw new UnboundedPattern('is too complex')
+    transitionCount += from.length * to.length
+    if (transitionCount > maxTransitions) throw new UnboundedPattern('is too complex')
     for (const position of from) positions[position]?.next.push(...to)
   }
 
-  function joinParts(before: Part, after: Part): Part {
+  function joinParts(before: AutomatonPart, after: AutomatonPart): AutomatonPart {
     connect(before.last, after.first)
     const first = before.first.concat(...Array.from({ length: before.empty }, () => after.first))
     const last = after.last.concat(...Array.from({ length: after.empty }, () => before.last))
-    if (first.length + last.length > maxWays) throw new UnboundedPattern('is too complex')
+    if (first.length + last.length > maxTransitions) throw new UnboundedPattern('is too complex')
     return { empty: Math.min(2, before.empty * after.empty), first, last }
   }
 
-  function repeat({ body, min, max }: PatternNode & { readonly kind: 'repeat' }): Part {
-    if (max === 0) return nothing
-    const part = visit(body, max)
+  function addRepeat({ body, min, max }: PatternNode & { readonly kind: 'repeat' }): AutomatonPart {
+    if (max === 0) return emptyPart
+    const part = addNode(body, max)
     if (max > 1) {
       if (part.empty > 0 && min > 1) throw new UnboundedPattern('repeats what may be empty')
       connect(part.last, part.first)
@@ -64,36 +64,36 @@ export function buildAutomaton(
     return min === 0 ? { ...part, empty: Math.min(2, part.empty + 1) } : part
   }
 
-  function visit(node: PatternNode, maxRepeats = 1): Part {
+  function addNode(node: PatternNode, maxRepeats = 1): AutomatonPart {
     switch (node.kind) {
       case 'set':
         positions.push({ points: node.points, next: [], maxRepeats })
         return { empty: 0, first: [positions.length - 1], last: [positions.length - 1] }
       case 'look':
         looks.push(node)
-        return nothing
+        return emptyPart
       case 'sequence': {
         const parts = options.backward ? node.parts.toReversed() : node.parts
-        return parts.map((part) => visit(part)).reduce(joinParts, nothing)
+        return parts.map((part) => addNode(part)).reduce(joinParts, emptyPart)
       }
       case 'choice': {
-        const parts = node.parts.map((part) => visit(part))
-        const empty = parts.reduce((sum, part) => sum + part.empty, 0)
+        const parts = node.parts.map((part) => addNode(part))
+        const emptyCount = parts.reduce((sum, part) => sum + part.empty, 0)
         return {
-          empty: Math.min(2, empty),
+          empty: Math.min(2, emptyCount),
           first: parts.flatMap(({ first }) => first),
           last: parts.flatMap(({ last }) => last),
         }
       }
       case 'repeat':
-        return repeat(node)
+        return addRepeat(node)
       default:
-        return nothing
+        return emptyPart
     }
   }
 
-  const whole = visit(root)
-  connect([0], whole.first)
+  const rootPart = addNode(root)
+  connect([0], rootPart.first)
   if (!options.anchored) connect([0], [0])
   return { positions, looks }
 }

@@ -25,7 +25,7 @@ export function costOfPattern(pattern: string, budget: AnalysisBudget): PatternC
 }
 
 /** The longest text that a regular expression may be matched with, when that may take so many steps. */
-export function longestText({ factor, degree }: PatternCost, steps: number): number {
+export function maxTextLength({ factor, degree }: PatternCost, steps: number): number {
   return Math.floor((steps / factor) ** (1 / degree))
 }
 
@@ -40,12 +40,12 @@ function costOf(root: PatternNode, options: CostOptions): PatternCost {
   const { positions, looks } = buildAutomaton(root, options)
   let cost = countMatches(positions, budget)
   for (const look of looks) {
-    const inner = costOf(look.body, { anchored: true, backward: look.behind, budget })
+    const lookCost = costOf(look.body, { anchored: true, backward: look.behind, budget })
     // A match at the beginning is looked for once, and one elsewhere once for each step.
     const isLeading = options.anchored && isAtBeginning(look, root)
     cost = isLeading
-      ? { factor: cost.factor + inner.factor, degree: Math.max(cost.degree, inner.degree) }
-      : { factor: cost.factor * inner.factor, degree: cost.degree + inner.degree }
+      ? { factor: cost.factor + lookCost.factor, degree: Math.max(cost.degree, lookCost.degree) }
+      : { factor: cost.factor * lookCost.factor, degree: cost.degree + lookCost.degree }
   }
   return cost
 }
@@ -55,15 +55,15 @@ function isAnchored(node: PatternNode): boolean {
   if (node.kind === 'start') return true
   if (node.kind === 'choice') return node.parts.every(isAnchored)
   if (node.kind === 'repeat') return node.min > 0 && isAnchored(node.body)
-  return node.kind === 'sequence' && node.parts.slice(0, leading(node.parts) + 1).some(isAnchored)
+  return node.kind === 'sequence' && node.parts.slice(0, countLeadingAssertions(node.parts) + 1).some(isAnchored)
 }
 
 function isAtBeginning(look: PatternNode, root: PatternNode): boolean {
-  return root.kind === 'sequence' && root.parts.slice(0, leading(root.parts)).includes(look)
+  return root.kind === 'sequence' && root.parts.slice(0, countLeadingAssertions(root.parts)).includes(look)
 }
 
 /** Counts the parts at the beginning that take no character. */
-function leading(parts: readonly PatternNode[]): number {
+function countLeadingAssertions(parts: readonly PatternNode[]): number {
   const first = parts.findIndex(({ kind }) => kind !== 'start' && kind !== 'assertion' && kind !== 'look')
   return first === -1 ? parts.length : first
 }
@@ -90,37 +90,37 @@ interface MatchCost extends PatternCost {
 
 function countMatches(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
   for (const other of positions.flatMap(({ next }) => next)) spendSteps(budget, positions[other]?.points.length ?? 0)
-  const matchesFrom = new Map<number, MatchCost>()
+  const costsByPosition = new Map<number, MatchCost>()
   // Those that come later in the expression are found first.
   for (const component of componentsOf(positions)) {
     if (component.loops) rejectExponential(component, positions, budget)
-    const matches = withMatches(component, matchesAfter(component, positions, matchesFrom), positions)
-    for (const member of component.members) matchesFrom.set(member, matches)
+    const matches = costOfComponent(component, costAfterComponent(component, positions, costsByPosition), positions)
+    for (const member of component.members) costsByPosition.set(member, matches)
   }
-  const { factor, degree } = matchesFrom.get(0) ?? end
+  const { factor, degree } = costsByPosition.get(0) ?? end
   return { factor, degree: degree + 1 }
 }
 
 const end: MatchCost = { factor: 1, degree: 0, length: 0, loops: false }
 
-function matchesAfter(
+function costAfterComponent(
   { members }: Component,
   positions: readonly Position[],
-  matchesFrom: ReadonlyMap<number, MatchCost>,
+  costsByPosition: ReadonlyMap<number, MatchCost>,
 ): MatchCost {
   const next = [...members].flatMap((member) => positions[member]?.next ?? [])
-  return [...new Set(next)].reduce((after, other) => larger(after, matchesFrom.get(other) ?? end), end)
+  return [...new Set(next)].reduce((after, other) => largerCost(after, costsByPosition.get(other) ?? end), end)
 }
 
-function larger(one: MatchCost, other: MatchCost): MatchCost {
+function largerCost(one: MatchCost, other: MatchCost): MatchCost {
   const size = ({ factor, degree }: MatchCost): number => factor * 1000 ** degree
-  const more = size(other) > size(one) ? other : one
-  return { ...more, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
+  const higherCost = size(other) > size(one) ? other : one
+  return { ...higherCost, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
 }
 
-function withMatches({ members, loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
+function costOfComponent({ members, loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
   const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
-  const choices = Math.max(...own.map(({ next }) => matchesOfNext(next, positions)))
+  const choices = Math.max(...own.map(({ next }) => countOverlappingNext(next, positions)))
   const matches = { ...after, length: after.length + members.size, loops: loops || after.loops }
   if (choices < 2) return matches
   if (!loops) return { ...matches, factor: after.factor * choices }
@@ -134,7 +134,7 @@ function withMatches({ members, loops }: Component, after: MatchCost, positions:
 }
 
 /** Returns the largest number of the positions that take the same character. */
-function matchesOfNext(next: readonly number[], positions: readonly Position[]): number {
+function countOverlappingNext(next: readonly number[], positions: readonly Position[]): number {
   const edges: [at: number, change: number][] = []
   for (const position of next) {
     const points = positions[position]?.points ?? []
@@ -155,29 +155,30 @@ function spendSteps(budget: AnalysisBudget, steps: number): void {
 
 /** Throws when two ways lead from a position back to it with the same text: each round doubles them. */
 function rejectExponential({ members }: Component, positions: readonly Position[], budget: AnalysisBudget): void {
-  const within = (position: number): number[] => (positions[position]?.next ?? []).filter((next) => members.has(next))
-  const seen = new Set<number>()
+  const nextInComponent = (position: number): number[] =>
+    (positions[position]?.next ?? []).filter((next) => members.has(next))
+  const seenPairs = new Set<number>()
   const pairs: [number, number][] = []
-  const meet = (one: number, other: number): void => {
+  const visitPair = (one: number, other: number): void => {
     spendSteps(budget, 1)
-    if (!overlap(positions[one]?.points ?? [], positions[other]?.points ?? [])) return
+    if (!haveCommonPoint(positions[one]?.points ?? [], positions[other]?.points ?? [])) return
     if (one === other) throw new UnboundedPattern('takes a time that grows exponentially with the text')
     const key = one * positions.length + other
-    if (seen.has(key)) return
-    seen.add(key)
+    if (seenPairs.has(key)) return
+    seenPairs.add(key)
     pairs.push([one, other])
   }
   for (const member of members) {
-    const next = within(member)
-    for (const [index, one] of next.entries()) for (const other of next.slice(index + 1)) meet(one, other)
+    const next = nextInComponent(member)
+    for (const [index, one] of next.entries()) for (const other of next.slice(index + 1)) visitPair(one, other)
   }
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    const [ones, others] = [within(pair[0]), within(pair[1])]
-    for (const one of ones) for (const other of others) meet(one, other)
+    const [ones, others] = [nextInComponent(pair[0]), nextInComponent(pair[1])]
+    for (const one of ones) for (const other of others) visitPair(one, other)
   }
 }
 
-function overlap(one: CodePoints, other: CodePoints): boolean {
+function haveCommonPoint(one: CodePoints, other: CodePoints): boolean {
   let [at, beside] = [0, 0]
   while (at < one.length && beside < other.length) {
     const [first = 0, last = 0] = one.slice(at, at + 2)
@@ -191,27 +192,27 @@ function overlap(one: CodePoints, other: CodePoints): boolean {
 
 /** The strongly connected components, those first that reach no other (Tarjan). */
 function componentsOf(positions: readonly Position[]): Component[] {
-  const found: Component[] = []
-  const low = new Map<number, number>()
+  const components: Component[] = []
+  const lowLinks = new Map<number, number>()
   const stack: number[] = []
-  const done = new Set<number>()
-  const visit = (position: number): number => {
-    const own = low.size
-    let reach = own
-    low.set(position, own)
+  const finishedPositions = new Set<number>()
+  const visitPosition = (position: number): number => {
+    const own = lowLinks.size
+    let lowLink = own
+    lowLinks.set(position, own)
     stack.push(position)
     const next = new Set(positions[position]?.next)
     for (const other of next) {
-      if (done.has(other)) continue
-      const known = low.get(other)
-      reach = Math.min(reach, known ?? visit(other))
+      if (finishedPositions.has(other)) continue
+      const knownLowLink = lowLinks.get(other)
+      lowLink = Math.min(lowLink, knownLowLink ?? visitPosition(other))
     }
-    if (reach < own) return reach
+    if (lowLink < own) return lowLink
     const members = new Set(stack.splice(stack.indexOf(position)))
-    for (const member of members) done.add(member)
-    found.push({ members, loops: members.size > 1 || next.has(position) })
-    return reach
+    for (const member of members) finishedPositions.add(member)
+    components.push({ members, loops: members.size > 1 || next.has(position) })
+    return lowLink
   }
-  visit(0)
-  return found
+  visitPosition(0)
+  return components
 }

@@ -13,23 +13,23 @@ export type PatternNode =
 export class UnboundedPattern extends Error {}
 
 const lastPoint = 0x10ffff
-const everything: CodePoints = [0, lastPoint]
+const allCodePoints: CodePoints = [0, lastPoint]
 const digits: CodePoints = [48, 57]
 const wordCharacters: CodePoints = [48, 57, 65, 90, 95, 95, 97, 122]
-const spaces: CodePoints = [
+const spaceCharacters: CodePoints = [
   9, 13, 32, 32, 160, 160, 0x1680, 0x1680, 0x2000, 0x200a, 0x2028, 0x2029, 0x202f, 0x202f,
 ].concat([0x205f, 0x205f, 0x3000, 0x3000, 0xfeff, 0xfeff])
 const lineEnds: CodePoints = [10, 10, 13, 13, 0x2028, 0x2029]
 
-const named: ReadonlyMap<string, CodePoints> = new Map([
+const classEscapes: ReadonlyMap<string, CodePoints> = new Map([
   ['d', digits],
-  ['D', complement(digits)],
+  ['D', complementOf(digits)],
   ['w', wordCharacters],
-  ['W', complement(wordCharacters)],
-  ['s', spaces],
-  ['S', complement(spaces)],
+  ['W', complementOf(wordCharacters)],
+  ['s', spaceCharacters],
+  ['S', complementOf(spaceCharacters)],
 ])
-const controls: ReadonlyMap<string, number> = new Map([
+const controlEscapes: ReadonlyMap<string, number> = new Map([
   ['t', 9],
   ['n', 10],
   ['v', 11],
@@ -45,11 +45,11 @@ const controls: ReadonlyMap<string, number> = new Map([
  * @throws UnboundedPattern for a back reference, and for syntax that is not known here.
  */
 export function parsePattern(pattern: string): PatternNode {
-  return choice(readerOf([...pattern]))
+  return parseChoice(createPatternReader([...pattern]))
 }
 
 /** A text of which some has been read. */
-interface Reader {
+interface PatternReader {
   peek(ahead?: number): string | undefined
   next(): string
   /** Reads what is expected, or nothing. */
@@ -57,7 +57,7 @@ interface Reader {
   takeUntil(end: string): string
 }
 
-function readerOf(text: readonly string[]): Reader {
+function createPatternReader(text: readonly string[]): PatternReader {
   let at = 0
   return {
     peek: (ahead = 0) => text[at + ahead],
@@ -76,29 +76,29 @@ function readerOf(text: readonly string[]): Reader {
   }
 }
 
-function choice(reader: Reader): PatternNode {
-  const first = sequence(reader)
+function parseChoice(reader: PatternReader): PatternNode {
+  const first = parseSequence(reader)
   const parts = [first]
-  while (reader.take('|')) parts.push(sequence(reader))
+  while (reader.take('|')) parts.push(parseSequence(reader))
   return parts.length === 1 ? first : { kind: 'choice', parts }
 }
 
-function sequence(reader: Reader): PatternNode {
+function parseSequence(reader: PatternReader): PatternNode {
   const parts: PatternNode[] = []
   for (let next = reader.peek(); next !== undefined && next !== '|' && next !== ')'; next = reader.peek()) {
-    parts.push(quantified(atom(reader), reader))
+    parts.push(parseQuantified(parseAtom(reader), reader))
   }
   return { kind: 'sequence', parts }
 }
 
-function quantified(body: PatternNode, reader: Reader): PatternNode {
-  const counts = quantifier(reader)
-  if (counts === undefined) return body
+function parseQuantified(body: PatternNode, reader: PatternReader): PatternNode {
+  const repeatCounts = parseQuantifier(reader)
+  if (repeatCounts === undefined) return body
   reader.take('?')
-  return { kind: 'repeat', body, ...counts }
+  return { kind: 'repeat', body, ...repeatCounts }
 }
 
-function quantifier(reader: Reader): { readonly min: number; readonly max: number } | undefined {
+function parseQuantifier(reader: PatternReader): { readonly min: number; readonly max: number } | undefined {
   if (reader.take('*')) return { min: 0, max: Infinity }
   if (reader.take('+')) return { min: 1, max: Infinity }
   if (reader.take('?')) return { min: 0, max: 1 }
@@ -107,40 +107,40 @@ function quantifier(reader: Reader): { readonly min: number; readonly max: numbe
   return { min: Number(least), max: most === '' ? Infinity : Number(most) }
 }
 
-function atom(reader: Reader): PatternNode {
+function parseAtom(reader: PatternReader): PatternNode {
   if (reader.take('^')) return { kind: 'start' }
   if (reader.take('$')) return { kind: 'assertion' }
-  if (reader.take('(')) return group(reader)
-  if (reader.take('[')) return { kind: 'set', points: characterClass(reader) }
-  if (reader.take('.')) return { kind: 'set', points: complement(lineEnds) }
+  if (reader.take('(')) return parseGroup(reader)
+  if (reader.take('[')) return { kind: 'set', points: parseCharacterClass(reader) }
+  if (reader.take('.')) return { kind: 'set', points: complementOf(lineEnds) }
   if (reader.take('\\b') || reader.take('\\B')) return { kind: 'assertion' }
   return { kind: 'set', points: character(reader) }
 }
 
-function group(reader: Reader): PatternNode {
-  const behind = reader.take('?<=') || reader.take('?<!')
-  const look = behind || reader.take('?=') || reader.take('?!')
-  if (!look && !reader.take('?:') && reader.peek() === '?') {
+function parseGroup(reader: PatternReader): PatternNode {
+  const isLookbehind = reader.take('?<=') || reader.take('?<!')
+  const isLookaround = isLookbehind || reader.take('?=') || reader.take('?!')
+  if (!isLookaround && !reader.take('?:') && reader.peek() === '?') {
     if (!reader.take('?<')) throw new UnboundedPattern('has a group of a kind that is not known here')
     reader.takeUntil('>')
   }
-  const body = choice(reader)
+  const body = parseChoice(reader)
   reader.next()
-  return look ? { kind: 'look', body, behind } : body
+  return isLookaround ? { kind: 'look', body, behind: isLookbehind } : body
 }
 
-function characterClass(reader: Reader): CodePoints {
+function parseCharacterClass(reader: PatternReader): CodePoints {
   const isNegated = reader.take('^')
   const points: number[] = []
-  while (!reader.take(']')) points.push(...classMember(reader))
-  const sorted = union(points)
-  if (!isNegated) return sorted
+  while (!reader.take(']')) points.push(...parseClassMember(reader))
+  const sortedPoints = mergeRanges(points)
+  if (!isNegated) return sortedPoints
   // A property is taken for everything, so that its complement must be as well.
-  const [first, last] = sorted
-  return first === 0 && last === lastPoint ? everything : complement(sorted)
+  const [first, last] = sortedPoints
+  return first === 0 && last === lastPoint ? allCodePoints : complementOf(sortedPoints)
 }
 
-function classMember(reader: Reader): CodePoints {
+function parseClassMember(reader: PatternReader): CodePoints {
   const from = character(reader)
   if (reader.peek() !== '-' || reader.peek(1) === ']') return from
   reader.next()
@@ -148,35 +148,35 @@ function classMember(reader: Reader): CodePoints {
 }
 
 /** One character, or the set that an escape stands for. */
-function character(reader: Reader): CodePoints {
-  const plain = reader.next()
-  if (plain !== '\\') return one(pointOf(plain))
-  const escaped = reader.next()
-  const set = named.get(escaped)
-  if (set !== undefined) return set
-  if (escaped === 'p' || escaped === 'P') {
+function character(reader: PatternReader): CodePoints {
+  const nextCharacter = reader.next()
+  if (nextCharacter !== '\\') return singlePoint(pointOf(nextCharacter))
+  const escapeCharacter = reader.next()
+  const classPoints = classEscapes.get(escapeCharacter)
+  if (classPoints !== undefined) return classPoints
+  if (escapeCharacter === 'p' || escapeCharacter === 'P') {
     reader.takeUntil('}')
-    return everything
+    return allCodePoints
   }
-  if (/[1-9k]/.test(escaped)) throw new UnboundedPattern('has a back reference')
-  return one(escapedPoint(escaped, reader))
+  if (/[1-9k]/.test(escapeCharacter)) throw new UnboundedPattern('has a back reference')
+  return singlePoint(parseEscapedPoint(escapeCharacter, reader))
 }
 
-function escapedPoint(escaped: string, reader: Reader): number {
-  if (escaped === 'x') return hex(2, reader)
-  if (escaped === 'c') return pointOf(reader.next()) % 32
-  if (escaped === 'u') return unicodePoint(reader)
-  return controls.get(escaped) ?? pointOf(escaped)
+function parseEscapedPoint(escapeCharacter: string, reader: PatternReader): number {
+  if (escapeCharacter === 'x') return parseHexDigits(2, reader)
+  if (escapeCharacter === 'c') return pointOf(reader.next()) % 32
+  if (escapeCharacter === 'u') return parseUnicodePoint(reader)
+  return controlEscapes.get(escapeCharacter) ?? pointOf(escapeCharacter)
 }
 
-function unicodePoint(reader: Reader): number {
+function parseUnicodePoint(reader: PatternReader): number {
   if (reader.take('{')) return Number.parseInt(reader.takeUntil('}'), 16)
-  const unit = hex(4, reader)
-  if (unit < 0xd800 || unit > 0xdbff || !reader.take('\\u')) return unit
-  return 0x10000 + (unit - 0xd800) * 0x400 + (hex(4, reader) - 0xdc00)
+  const codeUnit = parseHexDigits(4, reader)
+  if (codeUnit < 0xd800 || codeUnit > 0xdbff || !reader.take('\\u')) return codeUnit
+  return 0x10000 + (codeUnit - 0xd800) * 0x400 + (parseHexDigits(4, reader) - 0xdc00)
 }
 
-function hex(length: number, reader: Reader): number {
+function parseHexDigits(length: number, reader: PatternReader): number {
   return Number.parseInt(Array.from({ length }, () => reader.next()).join(''), 16)
 }
 
@@ -184,31 +184,31 @@ function pointOf(character: string): number {
   return character.codePointAt(0) ?? 0
 }
 
-function one(point: number): CodePoints {
+function singlePoint(point: number): CodePoints {
   return [point, point]
 }
 
 /** The points that are not among those given, which are ascending and apart. */
-function complement(points: CodePoints): CodePoints {
-  const others: number[] = []
+function complementOf(points: CodePoints): CodePoints {
+  const complementPoints: number[] = []
   let next = 0
   for (let at = 0; at < points.length; at += 2) {
     const [first = 0, last = 0] = points.slice(at, at + 2)
-    if (first > next) others.push(next, first - 1)
+    if (first > next) complementPoints.push(next, first - 1)
     next = last + 1
   }
-  return next > lastPoint ? others : others.concat([next, lastPoint])
+  return next > lastPoint ? complementPoints : complementPoints.concat([next, lastPoint])
 }
 
 /** Pairs in any order, as pairs that are ascending and apart. */
-function union(points: CodePoints): CodePoints {
+function mergeRanges(points: CodePoints): CodePoints {
   const pairs: [number, number][] = []
   for (let at = 0; at < points.length; at += 2) pairs.push([points[at] ?? 0, points[at + 1] ?? 0])
-  const merged: number[] = []
+  const mergedPoints: number[] = []
   for (const [first, last] of pairs.toSorted(([a], [b]) => a - b)) {
-    const end = merged.at(-1)
-    if (end !== undefined && first <= end + 1) merged[merged.length - 1] = Math.max(end, last)
-    else merged.push(first, last)
+    const end = mergedPoints.at(-1)
+    if (end !== undefined && first <= end + 1) mergedPoints[mergedPoints.length - 1] = Math.max(end, last)
+    else mergedPoints.push(first, last)
   }
-  return merged
+  return mergedPoints
 }

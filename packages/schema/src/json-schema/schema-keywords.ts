@@ -3,13 +3,13 @@ import { isJsonObject, type JsonObject } from '../basic/json.ts'
 /** Returns the first malformed keyword of a schema, not of its subschemas, by the forms of both dialects. */
 export function malformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
-    const form = forms.get(keyword)
+    const form = formByKeyword.get(keyword)
     if (form !== undefined && value !== undefined && !form.test(value)) return `its ${keyword} must be ${form.what}`
   }
   return undefined
 }
 
-interface Form {
+interface KeywordForm {
   readonly what: string
   readonly test: (value: unknown) => boolean
 }
@@ -28,37 +28,40 @@ const isMapOf =
     isJsonObject(value) && Object.values(value).every(test)
 const isNonNegativeInteger = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 
-const string: Form = { what: 'a string', test: isString }
-const strings: Form = { what: 'an array of strings', test: isArrayOf(isString) }
-const number: Form = { what: 'a number', test: Number.isFinite }
-const count: Form = { what: 'a whole number', test: isNonNegativeInteger }
-const boolean: Form = { what: 'a boolean', test: (value) => typeof value === 'boolean' }
-const schema: Form = { what: 'a schema', test: isSchema }
-const schemas: Form = { what: 'a non-empty array of schemas', test: (value) => isSchemas(value) && value.length > 0 }
-const schemaMap: Form = { what: 'an object of schemas', test: isMapOf(isSchema) }
+const stringForm: KeywordForm = { what: 'a string', test: isString }
+const stringArrayForm: KeywordForm = { what: 'an array of strings', test: isArrayOf(isString) }
+const numberForm: KeywordForm = { what: 'a number', test: Number.isFinite }
+const countForm: KeywordForm = { what: 'a whole number', test: isNonNegativeInteger }
+const booleanForm: KeywordForm = { what: 'a boolean', test: (value) => typeof value === 'boolean' }
+const schema: KeywordForm = { what: 'a schema', test: isSchema }
+const schemaArrayForm: KeywordForm = {
+  what: 'a non-empty array of schemas',
+  test: (value) => isSchemas(value) && value.length > 0,
+}
+const schemaMapForm: KeywordForm = { what: 'an object of schemas', test: isMapOf(isSchema) }
 
 function isSchemas(value: unknown): value is readonly unknown[] {
   return isArrayOf(isSchema)(value)
 }
 
-const formsByKeywords: readonly (readonly [Form, readonly string[]])[] = [
-  [string, ['$ref', '$dynamicRef', '$anchor', '$dynamicAnchor', '$id', '$schema', 'pattern', 'format']],
-  [strings, ['required']],
-  [number, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']],
-  [count, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']],
-  [count, ['minContains', 'maxContains']],
-  [boolean, ['uniqueItems']],
+const keywordsByForm: readonly (readonly [KeywordForm, readonly string[]])[] = [
+  [stringForm, ['$ref', '$dynamicRef', '$anchor', '$dynamicAnchor', '$id', '$schema', 'pattern', 'format']],
+  [stringArrayForm, ['required']],
+  [numberForm, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']],
+  [countForm, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']],
+  [countForm, ['minContains', 'maxContains']],
+  [booleanForm, ['uniqueItems']],
   [schema, ['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'additionalProperties', 'additionalItems']],
   [schema, ['unevaluatedProperties', 'unevaluatedItems']],
-  [schemas, ['allOf', 'anyOf', 'oneOf', 'prefixItems']],
-  [schemaMap, ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']],
+  [schemaArrayForm, ['allOf', 'anyOf', 'oneOf', 'prefixItems']],
+  [schemaMapForm, ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']],
   [{ what: 'an array', test: Array.isArray }, ['enum']],
   [{ what: 'a schema or an array of schemas', test: (value) => isSchema(value) || isSchemas(value) }, ['items']],
   [{ what: 'an object of arrays of strings', test: isMapOf(isArrayOf(isString)) }, ['dependentRequired']],
   [
     {
       what: 'an object of schemas and arrays of strings',
-      test: isMapOf((value) => isSchema(value) || strings.test(value)),
+      test: isMapOf((value) => isSchema(value) || stringArrayForm.test(value)),
     },
     ['dependencies'],
   ],
@@ -66,8 +69,8 @@ const formsByKeywords: readonly (readonly [Form, readonly string[]])[] = [
   [{ what: 'the name of a type, or an array of them', test: isType }, ['type']],
 ]
 
-const forms: ReadonlyMap<string, Form> = new Map(
-  formsByKeywords.flatMap(([form, keywords]) => keywords.map((keyword) => [keyword, form] as const)),
+const formByKeyword: ReadonlyMap<string, KeywordForm> = new Map(
+  keywordsByForm.flatMap(([form, keywords]) => keywords.map((keyword) => [keyword, form] as const)),
 )
 
 function isType(value: unknown): boolean {

@@ -5,15 +5,17 @@ import type { Subschema } from './subschemas.ts'
  * Returns the first problem of the references among subschemas. A reference leaves the schema, leads nowhere, or closes
  * a cycle that never descends into the value, which a validator would follow forever.
  */
-export function referencesProblem(found: readonly Subschema[]): string | undefined {
-  const document = readDocument(found)
-  for (const subschema of found) {
+export function referencesProblem(allSubschemas: readonly Subschema[]): string | undefined {
+  const document = createSchemaDocument(allSubschemas)
+  for (const subschema of allSubschemas) {
     for (const [keyword, reference] of referencesOf(subschema.schema)) {
-      const target = resolve(document, subschema, reference)
+      const target = resolveSchemaReference(document, subschema, reference)
       if (typeof target === 'string') return `its ${keyword} ${quoteReference(reference)} ${target}`
     }
   }
-  return hasCycle(found, stepsInPlace(found, document)) ? 'its references go round without end' : undefined
+  return hasCycle(allSubschemas, collectInPlaceSteps(allSubschemas, document))
+    ? 'its references go round without end'
+    : undefined
 }
 
 /** The keywords that refer to another schema. */
@@ -24,24 +26,28 @@ function referencesOf({ $ref, $dynamicRef }: JsonObject): [string, string][] {
   return references
 }
 
-interface Document {
+interface SchemaDocument {
   readonly root: JsonObject
   readonly anchors: ReadonlyMap<string, JsonObject>
   readonly schemas: ReadonlySet<JsonValue>
 }
 
-function readDocument(found: readonly Subschema[]): Document {
+function createSchemaDocument(allSubschemas: readonly Subschema[]): SchemaDocument {
   const anchors = new Map<string, JsonObject>()
-  for (const { schema } of found) {
+  for (const { schema } of allSubschemas) {
     for (const anchor of [schema['$anchor'], schema['$dynamicAnchor']]) {
       if (typeof anchor === 'string') anchors.set(anchor, schema)
     }
   }
-  return { root: found[0]?.schema ?? {}, anchors, schemas: new Set(found.map(({ schema }) => schema)) }
+  return { root: allSubschemas[0]?.schema ?? {}, anchors, schemas: new Set(allSubschemas.map(({ schema }) => schema)) }
 }
 
 /** Resolves a reference to a schema, or returns its problem. Nothing is ever fetched. */
-function resolve(document: Document, from: Subschema, reference: string): JsonObject | boolean | string {
+function resolveSchemaReference(
+  document: SchemaDocument,
+  from: Subschema,
+  reference: string,
+): JsonObject | boolean | string {
   if (!reference.startsWith('#'))
     return 'leaves the schema; only references within it, such as #/$defs/name, are followed'
   if (isEmbedded(from)) return 'stands in a part with an $id of its own, where a # means that part; take the $id away'
@@ -56,8 +62,8 @@ function resolve(document: Document, from: Subschema, reference: string): JsonOb
 }
 
 function isEmbedded(from: Subschema): boolean {
-  for (let here: Subschema | undefined = from; here?.parent !== undefined; here = here.parent) {
-    if (Object.hasOwn(here.schema, '$id')) return true
+  for (let ancestor: Subschema | undefined = from; ancestor?.parent !== undefined; ancestor = ancestor.parent) {
+    if (Object.hasOwn(ancestor.schema, '$id')) return true
   }
   return false
 }
@@ -73,14 +79,14 @@ function decodeFragment(reference: string): string | undefined {
 /** Resolves a JSON Pointer (RFC 6901) through own members alone. */
 function resolvePointer(root: JsonObject, pointer: string): JsonValue | undefined {
   let value: JsonValue | undefined = root
-  for (const step of pointer.split('/').slice(1)) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    value = member(value, key)
+  for (const pointerToken of pointer.split('/').slice(1)) {
+    const key = pointerToken.replaceAll('~1', '/').replaceAll('~0', '~')
+    value = memberAt(value, key)
   }
   return value
 }
 
-function member(value: JsonValue | undefined, key: string): JsonValue | undefined {
+function memberAt(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (Array.isArray(value)) return /^(?:0|[1-9][0-9]{0,8})$/.test(key) ? value[Number(key)] : undefined
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
@@ -90,16 +96,16 @@ const inPlaceKeywords: ReadonlySet<string> = new Set(
   'allOf anyOf oneOf not if then else dependentSchemas dependencies'.split(' '),
 )
 
-type Steps = ReadonlyMap<JsonObject, readonly JsonObject[]>
+type InPlaceSteps = ReadonlyMap<JsonObject, readonly JsonObject[]>
 
 /** Maps each schema to the schemas that a validator applies to the same value. */
-function stepsInPlace(found: readonly Subschema[], document: Document): Steps {
+function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: SchemaDocument): InPlaceSteps {
   const steps = new Map<JsonObject, JsonObject[]>()
-  for (const subschema of found) {
+  for (const subschema of allSubschemas) {
     const { schema, parent, keyword } = subschema
     if (parent !== undefined && inPlaceKeywords.has(keyword)) appendTo(steps, parent.schema, schema)
     for (const [, reference] of referencesOf(schema)) {
-      const target = resolve(document, subschema, reference)
+      const target = resolveSchemaReference(document, subschema, reference)
       if (isJsonObject(target)) appendTo(steps, schema, target)
     }
   }
@@ -107,20 +113,20 @@ function stepsInPlace(found: readonly Subschema[], document: Document): Steps {
 }
 
 /** Tells if the steps form a cycle: schemas without incoming steps are removed until only cycles remain. */
-function hasCycle(found: readonly Subschema[], steps: Steps): boolean {
-  const arrivals = new Map<JsonObject, number>(found.map(({ schema }) => [schema, 0]))
+function hasCycle(allSubschemas: readonly Subschema[], steps: InPlaceSteps): boolean {
+  const incomingCounts = new Map<JsonObject, number>(allSubschemas.map(({ schema }) => [schema, 0]))
   for (const targets of steps.values()) {
-    for (const to of targets) arrivals.set(to, (arrivals.get(to) ?? 0) + 1)
+    for (const targetSchema of targets) incomingCounts.set(targetSchema, (incomingCounts.get(targetSchema) ?? 0) + 1)
   }
-  const free = [...arrivals.keys()].filter((schema) => arrivals.get(schema) === 0)
-  for (const from of free) {
-    for (const to of steps.get(from) ?? []) {
-      const remaining = (arrivals.get(to) ?? 0) - 1
-      arrivals.set(to, remaining)
-      if (remaining === 0) free.push(to)
+  const schemasWithoutIncoming = [...incomingCounts.keys()].filter((schema) => incomingCounts.get(schema) === 0)
+  for (const from of schemasWithoutIncoming) {
+    for (const targetSchema of steps.get(from) ?? []) {
+      const remainingCount = (incomingCounts.get(targetSchema) ?? 0) - 1
+      incomingCounts.set(targetSchema, remainingCount)
+      if (remainingCount === 0) schemasWithoutIncoming.push(targetSchema)
     }
   }
-  return free.length < arrivals.size
+  return schemasWithoutIncoming.length < incomingCounts.size
 }
 
 function appendTo(map: Map<JsonObject, JsonObject[]>, key: JsonObject, value: JsonObject): void {

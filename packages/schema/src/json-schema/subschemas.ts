@@ -32,17 +32,20 @@ export interface Subschema {
  * Lists every subschema of a schema, the root first, or returns the exceeded limit. An unknown keyword counts as an
  * applicator, since validators differ in their treatment of it.
  */
-export function subschemas(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): Subschema[] | string {
+export function collectSubschemas(
+  schema: JsonObject,
+  bounds: SchemaBounds = defaultSchemaBounds,
+): Subschema[] | string {
   const root = { schema, pointer: '', depth: 1, properties: [], parent: undefined, keyword: '' }
-  const found: Subschema[] = [root]
-  for (let at = 0; at < found.length; at++) {
-    const here = found[at] ?? root
-    if (here.depth > bounds.depth) return `it is more than ${bounds.depth} subschemas deep`
-    for (const child of subschemasOf(here)) {
-      if (found.push(child) > bounds.subschemas) return `it has more than ${bounds.subschemas} subschemas`
+  const allSubschemas: Subschema[] = [root]
+  for (let at = 0; at < allSubschemas.length; at++) {
+    const currentSubschema = allSubschemas[at] ?? root
+    if (currentSubschema.depth > bounds.depth) return `it is more than ${bounds.depth} subschemas deep`
+    for (const child of subschemasOf(currentSubschema)) {
+      if (allSubschemas.push(child) > bounds.subschemas) return `it has more than ${bounds.subschemas} subschemas`
     }
   }
-  return found
+  return allSubschemas
 }
 
 /** Keywords whose values are plain data. */

@@ -14,8 +14,8 @@ export function encodeMessage(message: RpcMessage): string {
  * often, such as pages of a list.
  */
 export function preparedMessage<T extends object>(result: T): T {
-  freeze(result)
-  if (!texts.has(result)) texts.set(result, undefined)
+  freezeDeeply(result)
+  if (!preparedTexts.has(result)) preparedTexts.set(result, undefined)
   return result
 }
 
@@ -35,13 +35,13 @@ export interface MessagePieces {
  */
 export function encodePieces(message: RpcMessage): MessagePieces | undefined {
   if (!('result' in message)) return undefined
-  const cached = cachedTexts(message.result)
-  if (cached === undefined || cached.text.length < largeText) return undefined
-  cached.bytes ??= new TextEncoder().encode(cached.text)
-  return { head: `{"jsonrpc":"2.0","id":${asciiOf(message.id)},"result":`, result: cached.bytes, tail: '}' }
+  const cachedText = preparedTextOf(message.result)
+  if (cachedText === undefined || cachedText.text.length < largeTextLength) return undefined
+  cachedText.bytes ??= new TextEncoder().encode(cachedText.text)
+  return { head: `{"jsonrpc":"2.0","id":${asciiOf(message.id)},"result":`, result: cachedText.bytes, tail: '}' }
 }
 
-const largeText = 16_384
+const largeTextLength = 16_384
 
 /** The cached texts of a prepared result. */
 interface PreparedText {
@@ -49,28 +49,28 @@ interface PreparedText {
   bytes: Uint8Array | undefined
 }
 
-const texts = new WeakMap<object, PreparedText | undefined>()
+const preparedTexts = new WeakMap<object, PreparedText | undefined>()
 
 function resultText(result: JsonObject): string | undefined {
-  return cachedTexts(result)?.text
+  return preparedTextOf(result)?.text
 }
 
-function cachedTexts(result: JsonObject): PreparedText | undefined {
-  const known = texts.get(result)
-  if (known !== undefined || !texts.has(result)) return known
-  const cached = { text: JSON.stringify(result), bytes: undefined }
-  texts.set(result, cached)
-  return cached
+function preparedTextOf(result: JsonObject): PreparedText | undefined {
+  const preparedText = preparedTexts.get(result)
+  if (preparedText !== undefined || !preparedTexts.has(result)) return preparedText
+  const cachedText = { text: JSON.stringify(result), bytes: undefined }
+  preparedTexts.set(result, cachedText)
+  return cachedText
 }
 
 function asciiOf(id: RequestId): string {
   return JSON.stringify(id).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-function freeze(value: object): void {
-  if (Object.isFrozen(value) && texts.has(value)) return
+function freezeDeeply(value: object): void {
+  if (Object.isFrozen(value) && preparedTexts.has(value)) return
   Object.freeze(value)
   for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null) freeze(member)
+    if (typeof member === 'object' && member !== null) freezeDeeply(member)
   }
 }

@@ -14,9 +14,9 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
   checkBytes(text, bounds)
   const counts = scanText(text, bounds)
   const value = parseJson(text)
-  if (!isJsonObject(value)) throw new McpError(errorCodes.invalidRequest, notAnObject(value))
-  const problem = ambiguousKeys(value, counts)
-  if (problem !== undefined) throw invalidRequest(value, problem.message, problem)
+  if (!isJsonObject(value)) throw new McpError(errorCodes.invalidRequest, describeNonObject(value))
+  const problem = findAmbiguousKey(value, counts)
+  if (problem !== undefined) throw invalidRequestError(value, problem.message, problem)
   return readMessage(value)
 }
 
@@ -63,7 +63,7 @@ export function parseRequestOrNotification(text: string, bounds?: ParseBounds): 
 
 /** Returns the id of a request that {@link parseMessage} rejected, when it could be read. */
 export function unreadRequestId(error: unknown): RequestId | undefined {
-  return typeof error === 'object' && error !== null ? idsOfRefused.get(error) : undefined
+  return typeof error === 'object' && error !== null ? idsByError.get(error) : undefined
 }
 
 /** Tells if a message is a request, which expects a response. */
@@ -87,7 +87,7 @@ export function isErrorResponse(message: RpcMessage): message is RpcError {
 }
 
 // Stored beside the error, not in it: the content of an error is sent to the peer.
-const idsOfRefused = new WeakMap<object, RequestId>()
+const idsByError = new WeakMap<object, RequestId>()
 
 function parseJson(text: string): unknown {
   try {
@@ -98,44 +98,44 @@ function parseJson(text: string): unknown {
   }
 }
 
-function notAnObject(value: unknown): string {
+function describeNonObject(value: unknown): string {
   if (!Array.isArray(value)) return 'The message must be a JSON object'
   return 'The message must be one JSON object: batches do not exist in this revision, send each message alone'
 }
 
 function readMessage(value: JsonObject): RpcMessage {
-  if (value['jsonrpc'] !== '2.0') throw invalidRequest(value, 'jsonrpc must be "2.0"')
-  const kinds = Number('method' in value) + Number('result' in value) + Number('error' in value)
-  if (kinds !== 1) throw invalidRequest(value, 'A message has exactly one of method, result and error')
+  if (value['jsonrpc'] !== '2.0') throw invalidRequestError(value, 'jsonrpc must be "2.0"')
+  const kindCount = Number('method' in value) + Number('result' in value) + Number('error' in value)
+  if (kindCount !== 1) throw invalidRequestError(value, 'A message has exactly one of method, result and error')
   if ('method' in value) return readCall(value)
   return 'result' in value ? readResultResponse(value) : parseErrorResponse(value)
 }
 
 function readCall(value: JsonObject): RpcMessage {
   const { id, method, params } = value
-  if (typeof method !== 'string') throw invalidRequest(value, 'method must be a string')
-  if ('id' in value && !isRequestId(id)) throw invalidRequest(value, idRule)
-  if ('params' in value && !isJsonObject(params)) throw invalidRequest(value, 'params must be an object')
+  if (typeof method !== 'string') throw invalidRequestError(value, 'method must be a string')
+  if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRule)
+  if ('params' in value && !isJsonObject(params)) throw invalidRequestError(value, 'params must be an object')
   // Every member that the type names was checked above; the object is kept without a copy.
   return value as unknown as RpcRequest | RpcNotification
 }
 
 function readResultResponse(value: JsonObject): RpcMessage {
-  if (!isRequestId(value['id'])) throw invalidRequest(value, idRule)
-  if (!isJsonObject(value['result'])) throw invalidRequest(value, 'result must be an object')
+  if (!isRequestId(value['id'])) throw invalidRequestError(value, idRule)
+  if (!isJsonObject(value['result'])) throw invalidRequestError(value, 'result must be an object')
   // Every member that the type names was checked above.
   return value as unknown as RpcResponse
 }
 
 function parseErrorResponse(value: JsonObject): RpcMessage {
   const { id, error } = value
-  if (!isJsonObject(error)) throw invalidRequest(value, 'error must be an object')
-  if (!Number.isSafeInteger(error['code'])) throw invalidRequest(value, 'error.code must be an integer')
-  if (typeof error['message'] !== 'string') throw invalidRequest(value, 'error.message must be a string')
+  if (!isJsonObject(error)) throw invalidRequestError(value, 'error must be an object')
+  if (!Number.isSafeInteger(error['code'])) throw invalidRequestError(value, 'error.code must be an integer')
+  if (typeof error['message'] !== 'string') throw invalidRequestError(value, 'error.message must be a string')
   // Plain JSON-RPC writes null where this revision omits the id; servers of earlier revisions still do. The cast
   // repeats the three checks above.
   if (id === null) return { jsonrpc: '2.0', error: error as unknown as RpcError['error'] }
-  if ('id' in value && !isRequestId(id)) throw invalidRequest(value, idRule)
+  if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRule)
   // Every member that the type names was checked above.
   return value as unknown as RpcError
 }
@@ -146,10 +146,10 @@ function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || Number.isSafeInteger(id)
 }
 
-function invalidRequest(value: JsonObject, message: string, problem?: KeyProblem): McpError {
+function invalidRequestError(value: JsonObject, message: string, problem?: KeyProblem): McpError {
   const error = new McpError(errorCodes.invalidRequest, message)
   const id = value['id']
-  if (isRequestId(id) && problem?.ofId !== true) idsOfRefused.set(error, id)
+  if (isRequestId(id) && problem?.ofId !== true) idsByError.set(error, id)
   return error
 }
 
@@ -158,14 +158,14 @@ function invalidRequest(value: JsonObject, message: string, problem?: KeyProblem
  * duplicated in the message or anywhere in its params, or a key of the message, its params or their `_meta` differs from
  * a known one only in case or Unicode form.
  */
-function ambiguousKeys(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
+function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
   const problem = problemAt(messageLevel, message, counts.message)
   if (problem !== undefined || !isJsonObject(params)) return problem
-  return flawInParams(params, counts) ?? duplicateIn('an object in params', hasDuplicates(message, counts))
+  return paramsProblem(params, counts) ?? duplicateProblem('an object in params', hasDuplicates(message, counts))
 }
 
-function flawInParams(params: JsonObject, counts: KeyCounts): KeyProblem | undefined {
+function paramsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const meta = params['_meta']
   const problem = problemAt(paramsLevel, params, counts.params)
   return problem !== undefined || !isJsonObject(meta) ? problem : problemAt(metaLevel, meta, counts.meta)
@@ -185,7 +185,7 @@ function hasDuplicates(value: JsonValue, { elements }: KeyCounts): boolean {
   return found !== elements
 }
 
-function duplicateIn(name: string, isDuplicated: boolean): KeyProblem | undefined {
+function duplicateProblem(name: string, isDuplicated: boolean): KeyProblem | undefined {
   if (!isDuplicated) return undefined
   const message = `A key of ${name} stands twice, which readers take differently; send each key once`
   return { message, ofId: name === messageLevel.name }
@@ -221,16 +221,16 @@ function level(name: string, path: string, keys: string): Level {
 
 function problemAt(level: Level, object: JsonObject, written: number): KeyProblem | undefined {
   const keys = Object.keys(object)
-  if (keys.length !== written) return duplicateIn(level.name, true)
+  if (keys.length !== written) return duplicateProblem(level.name, true)
   for (const key of keys) {
     const meant = level.known.has(key) ? undefined : level.folded.get(foldKey(key))
-    if (meant !== undefined) return sameWhenFolded(level, key, meant)
+    if (meant !== undefined) return foldedKeyProblem(level, key, meant)
   }
   return undefined
 }
 
 /** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
-function sameWhenFolded({ path }: Level, key: string, meant: string): KeyProblem {
+function foldedKeyProblem({ path }: Level, key: string, meant: string): KeyProblem {
   return { message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`, ofId: meant === 'id' }
 }
 

@@ -16,17 +16,17 @@ export interface KeyCounts {
  * The result is valid as far as the text is JSON; `JSON.parse` stops at the same place.
  */
 export function scanText(text: string, bounds: ParseBounds): KeyCounts {
-  const scan: Scan = { text, bounds, depth: 0, elements: 0, level: 0, keyStart: 0, keyEnd: 0, keys: [0, 0, 0, 0] }
+  const scan: ScanState = { text, bounds, depth: 0, elements: 0, level: 0, keyStart: 0, keyEnd: 0, keys: [0, 0, 0, 0] }
   for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
+    const codeUnit = text.charCodeAt(at)
     // Outside strings, most characters are digits and spaces, which one table look-up skips.
-    if (unit < 0x80 && marks[unit] === 1) at = readMark(scan, unit, at)
+    if (codeUnit < 0x80 && markTable[codeUnit] === 1) at = readMark(scan, codeUnit, at)
   }
   const [, message, params, meta] = scan.keys
   return { message, params, meta, elements: scan.elements }
 }
 
-interface Scan {
+interface ScanState {
   readonly text: string
   readonly bounds: ParseBounds
   depth: number
@@ -41,7 +41,7 @@ interface Scan {
 }
 
 /** The key that leads from each level to the next. */
-const startsSibling = ['', 'params', '_meta'] as const
+const levelKeys = ['', 'params', '_meta'] as const
 
 const quote = 0x22
 const comma = 0x2c
@@ -52,11 +52,11 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-const marks = new Uint8Array(0x80)
-for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) marks[mark] = 1
+const markTable = new Uint8Array(0x80)
+for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) markTable[mark] = 1
 
 /** Scans a token that begins at a mark, and returns its end. */
-function readMark(scan: Scan, mark: number, at: number): number {
+function readMark(scan: ScanState, mark: number, at: number): number {
   if (mark === quote) return readString(scan, at)
   if (mark === comma) countElement(scan)
   else if (mark === openBrace || mark === openBracket) scanOpening(scan, mark, at)
@@ -65,7 +65,7 @@ function readMark(scan: Scan, mark: number, at: number): number {
 }
 
 /** Scans a string that begins at `start`, and returns the position of its closing quote. */
-function readString(scan: Scan, start: number): number {
+function readString(scan: ScanState, start: number): number {
   const { text } = scan
   const end = endOfString(text, start)
   if (scan.depth === scan.level && text.charCodeAt(skipSpace(text, end + 1)) === colon) {
@@ -79,14 +79,14 @@ function readString(scan: Scan, start: number): number {
 /**
  * The number of characters that a loop scans for the end of a string before `indexOf`, which is faster from there on.
  */
-const shortString = 12
+const shortStringLength = 12
 
 function endOfString(text: string, start: number): number {
   let at = start + 1
-  for (const far = at + shortString; at < far; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit === quote) return at
-    if (unit === backslash) at++
+  for (const shortStringEnd = at + shortStringLength; at < shortStringEnd; at++) {
+    const codeUnit = text.charCodeAt(at)
+    if (codeUnit === quote) return at
+    if (codeUnit === backslash) at++
   }
   at = text.indexOf('"', at)
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
@@ -94,46 +94,47 @@ function endOfString(text: string, start: number): number {
 }
 
 function isEscaped(text: string, at: number): boolean {
-  let before = at - 1
-  while (text.charCodeAt(before) === backslash) before--
-  return (at - before) % 2 === 0
+  let precedingIndex = at - 1
+  while (text.charCodeAt(precedingIndex) === backslash) precedingIndex--
+  return (at - precedingIndex) % 2 === 0
 }
 
-function scanOpening(scan: Scan, mark: number, at: number): void {
+function scanOpening(scan: ScanState, mark: number, at: number): void {
   const { text, bounds } = scan
-  if (scan.depth === scan.level && mark === openBrace && startsNested(scan)) {
+  if (scan.depth === scan.level && mark === openBrace && opensNextLevel(scan)) {
     scan.level++
     scan.keys[scan.level] = 0
   }
-  if (++scan.depth > bounds.depth) throw tooMuch(`${bounds.depth} levels of objects and arrays`)
+  if (++scan.depth > bounds.depth) throw messageTooLargeError(`${bounds.depth} levels of objects and arrays`)
   const next = text.charCodeAt(skipSpace(text, at + 1))
   if (next !== closeBrace && next !== closeBracket) countElement(scan)
 }
 
 /** Tells if the keys of an opening object are to be read: it is the value of the last key, or the whole message. */
-function startsNested({ text, level, keyStart, keyEnd }: Scan): boolean {
+function opensNextLevel({ text, level, keyStart, keyEnd }: ScanState): boolean {
   if (level === 0) return true
-  const written = text.slice(keyStart, keyEnd)
-  return written === startsSibling[level] || (written.includes('\\') && unescape(written) === startsSibling[level])
+  const writtenKey = text.slice(keyStart, keyEnd)
+  return writtenKey === levelKeys[level] || (writtenKey.includes('\\') && unescapeKey(writtenKey) === levelKeys[level])
 }
 
-function unescape(written: string): string {
+function unescapeKey(writtenKey: string): string {
   try {
-    return String(JSON.parse(`"${written}"`))
+    return String(JSON.parse(`"${writtenKey}"`))
   } catch {
-    return written
+    return writtenKey
   }
 }
 
-function closeScope(scan: Scan): void {
+function closeScope(scan: ScanState): void {
   if (scan.depth === 0) return
   if (scan.depth === scan.level) scan.level--
   scan.depth--
 }
 
-function countElement(scan: Scan): void {
+function countElement(scan: ScanState): void {
   const { bounds } = scan
-  if (++scan.elements > bounds.elements) throw tooMuch(`${bounds.elements} elements of arrays and members of objects`)
+  if (++scan.elements > bounds.elements)
+    throw messageTooLargeError(`${bounds.elements} elements of arrays and members of objects`)
 }
 
 function skipSpace(text: string, from: number): number {
@@ -142,8 +143,8 @@ function skipSpace(text: string, from: number): number {
   return at
 }
 
-function isSpace(unit: number): boolean {
-  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09
+function isSpace(codeUnit: number): boolean {
+  return codeUnit === 0x20 || codeUnit === 0x0a || codeUnit === 0x0d || codeUnit === 0x09
 }
 
 /** The size limits of a message. Each limit is enforced before anything is built from the text. */
@@ -163,36 +164,36 @@ export const defaultBounds: ParseBounds = { bytes: 4 * 1024 * 1024, depth: 256, 
 export function checkBytes(text: string, bounds: ParseBounds): void {
   // A UTF-16 code unit takes one to three bytes, so the length alone decides for most texts.
   if (text.length * 3 <= bounds.bytes) return
-  if (text.length > bounds.bytes || utf8Length(text) > bounds.bytes) throw tooMuch(`${bounds.bytes} bytes`)
+  if (text.length > bounds.bytes || utf8Length(text) > bounds.bytes) throw messageTooLargeError(`${bounds.bytes} bytes`)
 }
 
 /** Creates the error of a text that exceeds a limit. */
-function tooMuch(limit: string): McpError {
+function messageTooLargeError(limit: string): McpError {
   return new McpError(errorCodes.parse, `The message is too large: more than ${limit}`)
 }
 
 function utf8Length(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit < 0x80) continue
+    const codeUnit = text.charCodeAt(at)
+    if (codeUnit < 0x80) continue
     // Both halves of a surrogate pair add one byte each: four bytes in two units. A lone half is sent as U+FFFD, three
     // bytes.
-    bytes += unit < 0x800 || isPaired(text, at) ? 1 : 2
+    bytes += codeUnit < 0x800 || isInSurrogatePair(text, at) ? 1 : 2
   }
   return bytes
 }
 
-function isPaired(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at)
-  if (unit >= 0xd800 && unit < 0xdc00) return isLow(text.charCodeAt(at + 1))
-  return isLow(unit) && isHigh(text.charCodeAt(at - 1))
+function isInSurrogatePair(text: string, at: number): boolean {
+  const codeUnit = text.charCodeAt(at)
+  if (codeUnit >= 0xd800 && codeUnit < 0xdc00) return isLow(text.charCodeAt(at + 1))
+  return isLow(codeUnit) && isHighSurrogate(text.charCodeAt(at - 1))
 }
 
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00
+function isHighSurrogate(codeUnit: number): boolean {
+  return codeUnit >= 0xd800 && codeUnit < 0xdc00
 }
 
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit < 0xe000
+function isLow(codeUnit: number): boolean {
+  return codeUnit >= 0xdc00 && codeUnit < 0xe000
 }

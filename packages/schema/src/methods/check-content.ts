@@ -8,7 +8,7 @@ export const optionalString: check.Check = check.optional(check.string)
 export const optionalBoolean: check.Check = check.optional(check.boolean)
 
 /** Checks for members that may be any JSON: a value, and an object. */
-export interface FreeJson {
+export interface JsonChecks {
   readonly value: check.Check
   readonly object: check.Check
 }
@@ -17,10 +17,10 @@ export interface FreeJson {
  * Checks it deeply, as the validators do: a client keeps the content of a result, and in memory no parser has checked
  * it.
  */
-export const checkedJson: FreeJson = { value: check.json, object: check.jsonObject }
+export const checkedJson: JsonChecks = { value: check.json, object: check.jsonObject }
 
 /** Leaves it to the message parser and to the code that uses it: params are checked on every request. */
-export const uncheckedJson: FreeJson = { value: () => undefined, object: check.object }
+export const uncheckedJson: JsonChecks = { value: () => undefined, object: check.object }
 
 /** A `Role`. */
 export const role: check.Check = check.oneOf('assistant', 'user')
@@ -33,7 +33,7 @@ const icon = check.fields({
 })
 
 /** The members for people: names, a description, and icons (basic/index, icons). */
-export const described = {
+export const describedFields = {
   name: check.string,
   title: optionalString,
   description: optionalString,
@@ -42,7 +42,7 @@ export const described = {
 
 /** An `Implementation`: the software of a client or a server. */
 export const implementation: check.Check = check.fields({
-  ...described,
+  ...describedFields,
   version: check.string,
   websiteUrl: optionalString,
 })
@@ -50,65 +50,65 @@ export const implementation: check.Check = check.fields({
 const annotations = check.fields({
   audience: check.optional(check.items(role)),
   lastModified: optionalString,
-  priority: check.optional(check.allOf),
+  priority: check.optional(check.numberFromZeroToOne),
 })
 
 /** The annotations of content and resources. */
-export function annotated({ object }: FreeJson): { readonly [key: string]: check.Check } {
+export function annotatedFields({ object }: JsonChecks): { readonly [key: string]: check.Check } {
   return { annotations: check.optional(annotations), _meta: check.optional(object) }
 }
 
 /** A `Resource`, and a link to one except for its `type`. */
-export function resourceCheck(free: FreeJson): check.Check {
+export function resourceCheck(jsonChecks: JsonChecks): check.Check {
   return check.fields({
-    ...described,
-    ...annotated(free),
+    ...describedFields,
+    ...annotatedFields(jsonChecks),
     uri: check.string,
     mimeType: optionalString,
     size: check.optional(check.integer),
   })
 }
 
-function plainContent(free: FreeJson): { readonly [type: string]: check.Check } {
-  const common = annotated(free)
-  const media = check.fields({ ...common, data: check.string, mimeType: check.string })
-  return { text: check.fields({ ...common, text: check.string }), image: media, audio: media }
+function plainContentChecks(jsonChecks: JsonChecks): { readonly [type: string]: check.Check } {
+  const commonFields = annotatedFields(jsonChecks)
+  const mediaCheck = check.fields({ ...commonFields, data: check.string, mimeType: check.string })
+  return { text: check.fields({ ...commonFields, text: check.string }), image: mediaCheck, audio: mediaCheck }
 }
 
 /** The contents of a resource, as text or as bytes. An object with both is valid when either is. */
-export function resourceContents({ object }: FreeJson): check.Check {
-  const contents = { uri: check.string, mimeType: optionalString, _meta: check.optional(object) }
-  const text = check.fields({ ...contents, text: check.string })
-  const blob = check.fields({ ...contents, blob: check.string })
+export function resourceContentsCheck({ object }: JsonChecks): check.Check {
+  const contentsFields = { uri: check.string, mimeType: optionalString, _meta: check.optional(object) }
+  const text = check.fields({ ...contentsFields, text: check.string })
+  const blobCheck = check.fields({ ...contentsFields, blob: check.string })
   return (value) => {
     const isBlob = isJsonObject(value) && typeof value['text'] !== 'string' && value['blob'] !== undefined
-    return isBlob ? blob(value) : text(value)
+    return isBlob ? blobCheck(value) : text(value)
   }
 }
 
 /** A `ContentBlock`. */
-export function contentBlockCheck(free: FreeJson): check.Check {
+export function contentBlockCheck(jsonChecks: JsonChecks): check.Check {
   return check.byMember('type', {
-    ...plainContent(free),
-    resource_link: resourceCheck(free),
-    resource: check.fields({ ...annotated(free), resource: resourceContents(free) }),
+    ...plainContentChecks(jsonChecks),
+    resource_link: resourceCheck(jsonChecks),
+    resource: check.fields({ ...annotatedFields(jsonChecks), resource: resourceContentsCheck(jsonChecks) }),
   })
 }
 
 /** The content of a message to or from a model, in one block or several. */
-export function sampledContent(free: FreeJson): check.Check {
-  const _meta = check.optional(free.object)
-  const block = check.byMember('type', {
-    ...plainContent(free),
-    tool_use: check.fields({ id: check.string, name: check.string, input: free.object, _meta }),
+export function sampledContentCheck(jsonChecks: JsonChecks): check.Check {
+  const _meta = check.optional(jsonChecks.object)
+  const blockCheck = check.byMember('type', {
+    ...plainContentChecks(jsonChecks),
+    tool_use: check.fields({ id: check.string, name: check.string, input: jsonChecks.object, _meta }),
     tool_result: check.fields({
       toolUseId: check.string,
-      content: check.items(contentBlockCheck(free)),
-      structuredContent: check.optional(free.value),
+      content: check.items(contentBlockCheck(jsonChecks)),
+      structuredContent: check.optional(jsonChecks.value),
       isError: optionalBoolean,
       _meta,
     }),
   })
-  const blocks = check.items(block)
-  return (value) => (Array.isArray(value) ? blocks : block)(value)
+  const blocksCheck = check.items(blockCheck)
+  return (value) => (Array.isArray(value) ? blocksCheck : blockCheck)(value)
 }

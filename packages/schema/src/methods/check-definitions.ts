@@ -1,9 +1,9 @@
-import { annotated, described, checkedJson, optionalBoolean, optionalString } from './check-content.ts'
+import { annotatedFields, describedFields, checkedJson, optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
 
 /** A `Tool`; its schemas are JSON objects here, and their keywords are not checked. */
 export const tool: check.Check = check.fields({
-  ...described,
+  ...describedFields,
   _meta: check.optional(check.jsonObject),
   inputSchema: check.fieldsWithRest({ $schema: optionalString, type: check.oneOf('object') }, check.json),
   outputSchema: check.optional(check.fieldsWithRest({ $schema: optionalString }, check.json)),
@@ -20,7 +20,7 @@ export const tool: check.Check = check.fields({
 
 /** A `Prompt`. */
 export const prompt: check.Check = check.fields({
-  ...described,
+  ...describedFields,
   _meta: check.optional(check.jsonObject),
   arguments: check.optional(
     check.items(
@@ -36,8 +36,8 @@ export const prompt: check.Check = check.fields({
 
 /** A `ResourceTemplate`. */
 export const resourceTemplate: check.Check = check.fields({
-  ...described,
-  ...annotated(checkedJson),
+  ...describedFields,
+  ...annotatedFields(checkedJson),
   uriTemplate: check.string,
   mimeType: optionalString,
 })

@@ -1,38 +1,43 @@
 import { isJsonObject } from '../basic/json.ts'
-import { checkedJson, optionalString, role, sampledContent } from './check-content.ts'
+import { checkedJson, optionalString, role, sampledContentCheck } from './check-content.ts'
 import { tool } from './check-definitions.ts'
 import * as check from './checks.ts'
 
-const field = { title: optionalString, description: optionalString }
+const commonFieldChecks = { title: optionalString, description: optionalString }
 const optionalInteger = check.optional(check.integer)
 const optionalNumber = check.optional(check.number)
 const options = check.items(check.fields({ const: check.string, title: check.string }))
 
-const anyText = check.fields({ ...field, default: optionalString })
-const freeText = check.fields({
+const anyTextField = check.fields({ ...commonFieldChecks, default: optionalString })
+const freeTextField = check.fields({
   minLength: optionalInteger,
   maxLength: optionalInteger,
   format: check.optional(check.oneOf('date', 'date-time', 'email', 'uri')),
 })
-const oneOfNames = check.fields({ enum: check.strings })
-const oneOfOptions = check.fields({ oneOf: options })
+const nameChoiceField = check.fields({ enum: check.strings })
+const optionChoiceField = check.fields({ oneOf: options })
 
 // Any text, or one of a choice. An object may have members of other kinds, so only what is none of the kinds is
 // refused.
-const text: check.Check = (value) => {
-  const failure = anyText(value)
+const textFieldCheck: check.Check = (value) => {
+  const failure = anyTextField(value)
   if (failure !== undefined) return failure
-  const notFree = freeText(value)
-  if (notFree === undefined || oneOfNames(value) === undefined) return undefined
-  return oneOfOptions(value) === undefined ? undefined : notFree
+  const freeTextFailure = freeTextField(value)
+  if (freeTextFailure === undefined || nameChoiceField(value) === undefined) return undefined
+  return optionChoiceField(value) === undefined ? undefined : freeTextFailure
 }
 
-const number = check.fields({ ...field, minimum: optionalNumber, maximum: optionalNumber, default: optionalNumber })
+const numberFieldCheck = check.fields({
+  ...commonFieldChecks,
+  minimum: optionalNumber,
+  maximum: optionalNumber,
+  default: optionalNumber,
+})
 
 const nameItems = check.fields({ type: check.oneOf('string'), enum: check.strings })
 const optionItems = check.fields({ anyOf: options })
-const several = check.fields({
-  ...field,
+const multiSelectField = check.fields({
+  ...commonFieldChecks,
   minItems: optionalInteger,
   maxItems: optionalInteger,
   default: check.optional(check.strings),
@@ -45,11 +50,11 @@ const several = check.fields({
 
 /** A `PrimitiveSchemaDefinition`: one field of a form. */
 const formField = check.byMember('type', {
-  string: text,
-  number,
-  integer: number,
-  boolean: check.fields({ ...field, default: check.optional(check.boolean) }),
-  array: several,
+  string: textFieldCheck,
+  number: numberFieldCheck,
+  integer: numberFieldCheck,
+  boolean: check.fields({ ...commonFieldChecks, default: check.optional(check.boolean) }),
+  array: multiSelectField,
 })
 
 const formParams = check.fields({
@@ -66,16 +71,16 @@ const formParams = check.fields({
 const urlParams = check.fields({ message: check.string, url: check.string })
 
 const optionalMeta = check.optional(check.jsonObject)
-const weight = check.optional(check.allOf)
+const optionalPriority = check.optional(check.numberFromZeroToOne)
 const samplingParams = check.fields({
-  messages: check.items(check.fields({ role, content: sampledContent(checkedJson), _meta: optionalMeta })),
+  messages: check.items(check.fields({ role, content: sampledContentCheck(checkedJson), _meta: optionalMeta })),
   maxTokens: check.integer,
   modelPreferences: check.optional(
     check.fields({
       hints: check.optional(check.items(check.fields({ name: optionalString }))),
-      costPriority: weight,
-      speedPriority: weight,
-      intelligencePriority: weight,
+      costPriority: optionalPriority,
+      speedPriority: optionalPriority,
+      intelligencePriority: optionalPriority,
     }),
   ),
   systemPrompt: optionalString,

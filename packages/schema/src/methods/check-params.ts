@@ -4,12 +4,12 @@ import type { PaginatedRequestParams } from '../server/pagination.ts'
 import type { GetPromptRequestParams } from '../server/prompts.ts'
 import type { ReadResourceRequestParams } from '../server/resource-requests.ts'
 import type { CallToolRequestParams } from '../server/tool-requests.ts'
-import { inputResponses } from './check-answers.ts'
+import { inputResponsesCheck } from './check-answers.ts'
 import { optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
 import type { JsonObject } from '../basic/json.ts'
 import type { RequestParams } from '../basic/meta.ts'
-import { invalidParams, requestMetaCheck } from './request-meta.ts'
+import { invalidParamsError, requestMetaCheck } from './request-meta.ts'
 
 /** Checks a request's params and returns the same object; throws `McpError(invalidParams)` that names the path. */
 export type ParamsCheck<P> = (params: JsonObject | undefined) => P
@@ -17,7 +17,7 @@ export type ParamsCheck<P> = (params: JsonObject | undefined) => P
 const stringMap = check.optional(check.members(check.string))
 const _meta = requestMetaCheck
 
-const asking = { inputResponses: check.optional(inputResponses), requestState: optionalString }
+const inputResponseFields = { inputResponses: check.optional(inputResponsesCheck), requestState: optionalString }
 
 /** Params with only `_meta`. */
 export const requestParams: ParamsCheck<RequestParams> = params({})
@@ -29,20 +29,20 @@ export const paginatedRequestParams: ParamsCheck<PaginatedRequestParams> = param
 export const callToolRequestParams: ParamsCheck<CallToolRequestParams> = params({
   name: check.string,
   arguments: check.optional(check.object),
-  ...asking,
+  ...inputResponseFields,
 })
 
 /** Params of `prompts/get` (server/prompts). */
 export const getPromptRequestParams: ParamsCheck<GetPromptRequestParams> = params({
   name: check.string,
   arguments: stringMap,
-  ...asking,
+  ...inputResponseFields,
 })
 
 /** Params of `resources/read` (server/resources). */
 export const readResourceRequestParams: ParamsCheck<ReadResourceRequestParams> = params({
   uri: check.string,
-  ...asking,
+  ...inputResponseFields,
 })
 
 /** Params of `completion/complete` (server/utilities/completion). */
@@ -69,7 +69,7 @@ function params<P>(checks: { readonly [key: string]: check.Check }): ParamsCheck
   const checkFields = check.fields({ _meta, ...checks })
   return (value) => {
     const failure = checkFields(value)
-    if (failure !== undefined) throw invalidParams(failure)
+    if (failure !== undefined) throw invalidParamsError(failure)
     // The checks name every member of the type P; a test compares them with its validator.
     return value as P
   }

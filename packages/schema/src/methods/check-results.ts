@@ -6,68 +6,68 @@ import type { Method } from './methods.ts'
 
 const optionalObject = check.optional(check.jsonObject)
 const serverInfo = { [metaKeys.serverInfo]: check.optional(content.implementation) }
-const result = { resultType: check.string, _meta: check.optional(check.fieldsWithRest(serverInfo, check.json)) }
+const resultFields = { resultType: check.string, _meta: check.optional(check.fieldsWithRest(serverInfo, check.json)) }
 
 const durationCheck: check.Check = (value) => {
-  const fits = Number.isSafeInteger(value) && Number(value) >= 0
-  return fits ? undefined : check.expected('an integer from 0 up', value)
+  const isDuration = Number.isSafeInteger(value) && Number(value) >= 0
+  return isDuration ? undefined : check.typeFailure('an integer from 0 up', value)
 }
-const cacheable = { ...result, ttlMs: durationCheck, cacheScope: check.oneOf('private', 'public') }
+const cacheableFields = { ...resultFields, ttlMs: durationCheck, cacheScope: check.oneOf('private', 'public') }
 
-function pageOf(key: string, item: check.Check): check.Check {
-  return check.fields({ ...cacheable, nextCursor: content.optionalString, [key]: check.items(item) })
+function pageCheck(key: string, item: check.Check): check.Check {
+  return check.fields({ ...cacheableFields, nextCursor: content.optionalString, [key]: check.items(item) })
 }
 
 const settings = check.optional(check.members(check.jsonObject))
-const list = check.optional(check.fields({ listChanged: content.optionalBoolean }))
+const listCapabilityCheck = check.optional(check.fields({ listChanged: content.optionalBoolean }))
 const serverCapabilities = check.fields({
   completions: optionalObject,
   experimental: settings,
   extensions: settings,
   logging: optionalObject,
-  prompts: list,
+  prompts: listCapabilityCheck,
   resources: check.optional(check.fields({ listChanged: content.optionalBoolean, subscribe: content.optionalBoolean })),
-  tools: list,
+  tools: listCapabilityCheck,
 })
 
 /** The limit of values in one completion (server/utilities/completion). */
 const maximumValues = 100
 
 const values: check.Check = (value) => {
-  const isLong = Array.isArray(value) && value.length > maximumValues
-  return isLong ? check.expected(`at most ${maximumValues} strings`, value) : check.strings(value)
+  const isTooLong = Array.isArray(value) && value.length > maximumValues
+  return isTooLong ? check.typeFailure(`at most ${maximumValues} strings`, value) : check.strings(value)
 }
 
-const block = content.contentBlockCheck(content.checkedJson)
+const blockCheck = content.contentBlockCheck(content.checkedJson)
 
 const results: { readonly [M in Method]: check.Check } = {
   'server/discover': check.fields({
-    ...cacheable,
+    ...cacheableFields,
     supportedVersions: check.strings,
     capabilities: serverCapabilities,
     instructions: content.optionalString,
   }),
-  'tools/list': pageOf('tools', tool),
+  'tools/list': pageCheck('tools', tool),
   'tools/call': check.fields({
-    ...result,
-    content: check.items(block),
+    ...resultFields,
+    content: check.items(blockCheck),
     structuredContent: check.optional(check.json),
     isError: content.optionalBoolean,
   }),
-  'prompts/list': pageOf('prompts', prompt),
+  'prompts/list': pageCheck('prompts', prompt),
   'prompts/get': check.fields({
-    ...result,
+    ...resultFields,
     description: content.optionalString,
-    messages: check.items(check.fields({ role: content.role, content: block })),
+    messages: check.items(check.fields({ role: content.role, content: blockCheck })),
   }),
-  'resources/list': pageOf('resources', content.resourceCheck(content.checkedJson)),
-  'resources/templates/list': pageOf('resourceTemplates', resourceTemplate),
+  'resources/list': pageCheck('resources', content.resourceCheck(content.checkedJson)),
+  'resources/templates/list': pageCheck('resourceTemplates', resourceTemplate),
   'resources/read': check.fields({
-    ...cacheable,
-    contents: check.items(content.resourceContents(content.checkedJson)),
+    ...cacheableFields,
+    contents: check.items(content.resourceContentsCheck(content.checkedJson)),
   }),
   'completion/complete': check.fields({
-    ...result,
+    ...resultFields,
     completion: check.fields({
       values,
       total: check.optional(check.integer),
@@ -75,7 +75,7 @@ const results: { readonly [M in Method]: check.Check } = {
     }),
   }),
   'subscriptions/listen': check.fields({
-    ...result,
+    ...resultFields,
     _meta: check.fieldsWithRest({ ...serverInfo, [metaKeys.subscriptionId]: check.stringOrInteger }, check.json),
   }),
 }

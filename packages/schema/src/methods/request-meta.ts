@@ -8,7 +8,7 @@ import { metaKeys } from '../basic/meta-keys.ts'
 const optionalObject = check.optional(check.object)
 const settings = check.optional(check.members(check.object))
 
-const clientCapabilities = check.fields({
+const clientCapabilitiesCheck = check.fields({
   elicitation: check.optional(check.fields({ form: optionalObject, url: optionalObject })),
   experimental: settings,
   extensions: settings,
@@ -16,14 +16,14 @@ const clientCapabilities = check.fields({
   sampling: check.optional(check.fields({ context: optionalObject, tools: optionalObject })),
 })
 
-const level = check.oneOf('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
+const logLevelCheck = check.oneOf('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
 
 /** The `_meta` of every request (basic/index, per-request protocol fields). */
 export const requestMetaCheck: check.Check = check.fields({
   [metaKeys.protocolVersion]: check.string,
-  [metaKeys.clientCapabilities]: clientCapabilities,
+  [metaKeys.clientCapabilities]: clientCapabilitiesCheck,
   [metaKeys.clientInfo]: check.optional(implementation),
-  [metaKeys.logLevel]: check.optional(level),
+  [metaKeys.logLevel]: check.optional(logLevelCheck),
   [metaKeys.progressToken]: check.optional(check.stringOrInteger),
 })
 
@@ -34,12 +34,12 @@ export const requestMetaCheck: check.Check = check.fields({
 export function requestMeta(params: JsonObject | undefined): RequestMetaObject {
   const meta = params?.['_meta']
   const failure = requestMetaCheck(meta)
-  if (failure !== undefined) throw invalidParams(check.inPath(failure, '_meta'))
+  if (failure !== undefined) throw invalidParamsError(check.prefixFailurePath(failure, '_meta'))
   // The check above covers every member that the type names.
   return meta as RequestMetaObject
 }
 
 /** Creates the error for a failed check of params. */
-export function invalidParams({ path, expected, got }: check.Failure): McpError {
+export function invalidParamsError({ path, expected, got }: check.Failure): McpError {
   return new McpError(errorCodes.invalidParams, `params${path} must be ${expected}, got ${got}`)
 }

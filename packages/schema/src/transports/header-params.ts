@@ -1,8 +1,8 @@
-import { own } from '../methods/checks.ts'
+import { ownMember } from '../methods/checks.ts'
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import type { HeaderParams } from '../basic/exchange.ts'
 import { isJsonObject, type JsonObject } from '../basic/json.ts'
-import { type Subschema, subschemas } from '../json-schema/subschemas.ts'
+import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 
 /** A parameter of a tool that an HTTP header repeats (basic/transports/streamable-http, custom headers). */
 export interface HeaderParam {
@@ -20,15 +20,16 @@ export interface HeaderParam {
 export function headerParams(
   inputSchema: JsonObject,
 ): { readonly params: readonly HeaderParam[] } | { readonly reason: string } {
-  const found = subschemas(inputSchema)
-  if (typeof found === 'string') return { reason: found }
+  const subschemasOrProblem = collectSubschemas(inputSchema)
+  if (typeof subschemasOrProblem === 'string') return { reason: subschemasOrProblem }
   const params: HeaderParam[] = []
   const names = new Set<string>()
-  for (const subschema of found) {
-    if (!Object.hasOwn(subschema.schema, annotation)) continue
+  for (const subschema of subschemasOrProblem) {
+    if (!Object.hasOwn(subschema.schema, annotationKeyword)) continue
     const param = readAnnotation(subschema)
     if (typeof param === 'string') return { reason: param }
-    if (names.has(param.name.toLowerCase())) return { reason: `${annotation} ${quoteHeader(param.name)} is used twice` }
+    if (names.has(param.name.toLowerCase()))
+      return { reason: `${annotationKeyword} ${quoteHeader(param.name)} is used twice` }
     names.add(param.name.toLowerCase())
     params.push(param)
   }
@@ -47,7 +48,7 @@ export function encodeHeaderArguments(
   for (const param of params) {
     const value = argumentAt(param, args)
     if (value === undefined) continue
-    if (isUnsafe(param, value)) throw new McpError(errorCodes.invalidParams, unsafeInteger(param))
+    if (isUnsafe(param, value)) throw new McpError(errorCodes.invalidParams, unsafeIntegerMessage(param))
     headers.set(param.name, encodeHeaderValue(String(value)))
   }
   return headers
@@ -65,12 +66,12 @@ export function checkHeaderParam(
   for (const param of params) {
     const header = headers.get(param.name)
     const value = argumentAt(param, args)
-    const problem = value === undefined ? unexpectedHeader(header) : differenceProblem(param, value, header)
+    const problem = value === undefined ? unexpectedHeaderProblem(header) : differenceProblem(param, value, header)
     if (problem !== undefined) throw new McpError(errorCodes.headerMismatch, `Mcp-Param-${param.name} ${problem}`)
   }
 }
 
-const annotation = 'x-mcp-header'
+const annotationKeyword = 'x-mcp-header'
 
 /** A field name of RFC 9110, section 5.1, no longer than servers take one. */
 const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
@@ -78,16 +79,16 @@ const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 const types = ['string', 'integer', 'boolean'] as const
 
 function readAnnotation({ schema, pointer, properties }: Subschema): HeaderParam | string {
-  const name = schema[annotation]
-  const where = `${annotation} at ${pointer === '' ? 'the root' : pointer}`
-  if (typeof name !== 'string') return `${where} must be a string`
+  const name = schema[annotationKeyword]
+  const annotationPlace = `${annotationKeyword} at ${pointer === '' ? 'the root' : pointer}`
+  if (typeof name !== 'string') return `${annotationPlace} must be a string`
   if (!tokenForm.test(name))
-    return `${where} is ${quoteHeader(name)}, which is not a header name of 1 to 128 characters`
+    return `${annotationPlace} is ${quoteHeader(name)}, which is not a header name of 1 to 128 characters`
   if (properties === undefined || properties.length === 0) {
-    return `${where} is not on a way of properties alone from the root of the schema`
+    return `${annotationPlace} is not on a way of properties alone from the root of the schema`
   }
-  const type = types.find((known) => known === schema['type'])
-  if (type === undefined) return `${where} is on a parameter whose type is not string, integer or boolean`
+  const type = types.find((candidate) => candidate === schema['type'])
+  if (type === undefined) return `${annotationPlace} is on a parameter whose type is not string, integer or boolean`
   return { name, path: properties, type }
 }
 
@@ -98,28 +99,29 @@ function argumentAt({ path }: HeaderParam, args: JsonObject | undefined): Scalar
   let value: unknown = args
   for (const name of path) {
     if (!isJsonObject(value)) return undefined
-    value = own(value, name)
+    value = ownMember(value, name)
   }
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
 }
 
-function unexpectedHeader(header: string | undefined): string | undefined {
+function unexpectedHeaderProblem(header: string | undefined): string | undefined {
   return header === undefined ? undefined : `is ${quoteHeader(header)}, but the arguments have no such value`
 }
 
 function differenceProblem(param: HeaderParam, value: Scalar, header: string | undefined): string | undefined {
   if (header === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
-  if (isUnsafe(param, value)) return `cannot be checked: ${unsafeInteger(param)}`
+  if (isUnsafe(param, value)) return `cannot be checked: ${unsafeIntegerMessage(param)}`
   const text = decodeHeaderValue(header)
   if (text === undefined) return `is ${quoteHeader(header)}, which is not a header value or not canonical Base64`
-  const same = param.type === 'integer' && typeof value === 'number' ? sameNumber(text, value) : text === String(value)
-  return same ? undefined : `is ${quoteHeader(text)}, the arguments say ${quoteHeader(String(value))}`
+  const isEqual =
+    param.type === 'integer' && typeof value === 'number' ? isSameNumber(text, value) : text === String(value)
+  return isEqual ? undefined : `is ${quoteHeader(text)}, the arguments say ${quoteHeader(String(value))}`
 }
 
 // A gateway may write 42.0. Forms that only some readers understand, such as 0x2a, 042 or 4.2e1, are not taken.
 const decimalForm = /^-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,16})?$/
 
-function sameNumber(text: string, value: number): boolean {
+function isSameNumber(text: string, value: number): boolean {
   return text === String(value) || (decimalForm.test(text) && Number(text) === value)
 }
 
@@ -127,7 +129,7 @@ function isUnsafe(param: HeaderParam, value: Scalar): boolean {
   return param.type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-function unsafeInteger({ path }: HeaderParam): string {
+function unsafeIntegerMessage({ path }: HeaderParam): string {
   return `${path.join('.')} must lie within ±(2^53 - 1) to stand in a header`
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createBatches, maxBatch, maxWaiting } from './batches.ts'
+import { createBatchSender, maxBatchCharacters, maxWaitingCharacters } from './batches.ts'
 
 /** A sender whose batches end when the test says so. */
 function sender() {
@@ -8,7 +8,7 @@ function sender() {
     new Promise((resolve, reject) => {
       sent.push({ texts, end: (error) => (error ? reject(error) : resolve()) })
     })
-  const { send } = createBatches(sendAll, () => new Error('too much waits'))
+  const { send } = createBatchSender(sendAll, () => new Error('too much waits'))
   const { signal } = new AbortController()
   return {
     sent,
@@ -54,7 +54,7 @@ describe('batches', () => {
       if (++calls === 1) throw new Error('no pool')
       return Promise.resolve()
     }
-    const { send } = createBatches(throwOnce, () => new Error())
+    const { send } = createBatchSender(throwOnce, () => new Error())
     const { signal } = new AbortController()
     await expect(send('a', signal)).rejects.toThrow('no pool')
     await send('b', signal)
@@ -77,7 +77,7 @@ describe('batches', () => {
 
   test('a batch is bounded, and a text longer than the bound goes alone', async () => {
     const { sent, send, end } = sender()
-    const half = 'x'.repeat(maxBatch / 2)
+    const half = 'x'.repeat(maxBatchCharacters / 2)
     const texts = ['a', half, half, 'b', `${half}${half}y`]
     const all = texts.map((text) => send(text))
     for (let at = 0; at < 4; at++) {
@@ -87,16 +87,16 @@ describe('batches', () => {
     await Promise.all(all)
     expect(sent.map((batch) => batch.texts.map((text) => text.length))).toEqual([
       [1],
-      [maxBatch / 2, maxBatch / 2],
+      [maxBatchCharacters / 2, maxBatchCharacters / 2],
       [1],
-      [maxBatch + 1],
+      [maxBatchCharacters + 1],
     ])
   })
 
   test('more than the bound does not wait, until something has gone', async () => {
     const { send, end } = sender()
     const first = send('a')
-    const second = send('x'.repeat(maxWaiting))
+    const second = send('x'.repeat(maxWaitingCharacters))
     await expect(send('b')).rejects.toThrow('too much waits')
     end(0)
     await turn()

@@ -1,17 +1,17 @@
 /** The characters that may wait to be sent. */
-export const maxWaiting = 16 * 1024 * 1024
+export const maxWaitingCharacters = 16 * 1024 * 1024
 
 /** The characters that are sent at once, unless one text alone is longer. */
-export const maxBatch = 256 * 1024
+export const maxBatchCharacters = 256 * 1024
 
-interface Waiting {
+interface WaitingText {
   readonly text: string
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
 /** Texts that are sent in the order in which they came. */
-export interface Batches {
+export interface BatchSender {
   /**
    * Resolves when the text has been sent, and rejects when that failed. A text that waits when the signal aborts is not
    * sent any more.
@@ -23,30 +23,33 @@ export interface Batches {
  * Sends texts one batch after the other; what comes while one is under way makes the next. So a burst of changes keeps
  * its order, and takes one connection of a pool and not all of them.
  *
- * `send` throws what `overflow` makes when more than {@link maxWaiting} characters wait.
+ * `send` throws what `overflow` makes when more than {@link maxWaitingCharacters} characters wait.
  */
-export function createBatches(sendAll: (texts: readonly string[]) => Promise<unknown>, overflow: () => Error): Batches {
-  const waiting = new Set<Waiting>()
-  let characters = 0
+export function createBatchSender(
+  sendAll: (texts: readonly string[]) => Promise<unknown>,
+  createOverflowError: () => Error,
+): BatchSender {
+  const waitingTexts = new Set<WaitingText>()
+  let waitingCharacters = 0
   let isSending = false
 
-  const take = (entry: Waiting): void => {
-    if (waiting.delete(entry)) characters -= entry.text.length
+  const removeEntry = (entry: WaitingText): void => {
+    if (waitingTexts.delete(entry)) waitingCharacters -= entry.text.length
   }
-  const takeBatch = (): Waiting[] => {
-    const batch: Waiting[] = []
-    let room = maxBatch
-    for (const entry of waiting) {
-      room -= entry.text.length
-      if (room < 0 && batch.length > 0) break
+  const takeBatch = (): WaitingText[] => {
+    const batch: WaitingText[] = []
+    let remainingCharacters = maxBatchCharacters
+    for (const entry of waitingTexts) {
+      remainingCharacters -= entry.text.length
+      if (remainingCharacters < 0 && batch.length > 0) break
       batch.push(entry)
     }
-    for (const entry of batch) take(entry)
+    for (const entry of batch) removeEntry(entry)
     return batch
   }
-  const drain = async (): Promise<void> => {
+  const sendWaitingTexts = async (): Promise<void> => {
     isSending = true
-    while (waiting.size > 0) {
+    while (waitingTexts.size > 0) {
       const batch = takeBatch()
       try {
         await sendAll(batch.map(({ text }) => text))
@@ -60,13 +63,13 @@ export function createBatches(sendAll: (texts: readonly string[]) => Promise<unk
 
   return {
     send(text, signal) {
-      if (characters + text.length > maxWaiting) return Promise.reject(overflow())
+      if (waitingCharacters + text.length > maxWaitingCharacters) return Promise.reject(createOverflowError())
       return new Promise((resolve, reject) => {
-        const entry: Waiting = { text, resolve, reject }
-        waiting.add(entry)
-        characters += text.length
-        signal.addEventListener('abort', () => take(entry))
-        if (!isSending) void drain()
+        const entry: WaitingText = { text, resolve, reject }
+        waitingTexts.add(entry)
+        waitingCharacters += text.length
+        signal.addEventListener('abort', () => removeEntry(entry))
+        if (!isSending) void sendWaitingTexts()
       })
     },
   }

@@ -2,7 +2,7 @@ import type { Clock } from '@x/schema'
 import { BusError, busUnavailable } from './change-bus.ts'
 
 /** The parameters of a time limit. */
-export interface Limit {
+export interface BusTimeoutOptions {
   /** The name of the other side in logs. */
   readonly name: string
   readonly ms: number
@@ -17,18 +17,21 @@ export interface Limit {
  *
  * @throws BusError with `unavailable`, whatever the driver threw.
  */
-export async function withBusTimeout<T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { name, ms, clock, advice } = limit
+export async function withBusTimeout<T>(
+  timeoutOptions: BusTimeoutOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { name, ms, clock, advice } = timeoutOptions
   const controller = new AbortController()
   let timer: unknown
-  const late = new Promise<never>((_, reject) => {
+  const timeoutPromise = new Promise<never>((_, reject) => {
     timer = clock.setTimeout(() => {
       reject(new BusError('unavailable', `${name} did not answer within ${ms} ms: ${advice}`))
       controller.abort()
     }, ms)
   })
   try {
-    return await Promise.race([work(controller.signal), late])
+    return await Promise.race([work(controller.signal), timeoutPromise])
   } catch (error) {
     throw busUnavailable(name, error)
   } finally {

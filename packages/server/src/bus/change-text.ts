@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { type Change, BusError } from './change-bus.ts'
 
 /** A message on the channel: a change, or the notice that changes may have been lost. */
-export type Message = Change | { readonly gap: true }
+export type BusMessage = Change | { readonly gap: true }
 
 /** The nesting depth that `data` of a change may have. */
 export const maxDataDepth = 32
@@ -19,13 +19,13 @@ export const maxDataDepth = 32
  */
 export function encodeChange({ topic, data }: Change, maxBytes: number): string {
   if (!isWithinDepth(data, maxDataDepth)) {
-    throw changeTooLarge(topic, `is nested deeper than ${maxDataDepth}`)
+    throw changeTooLargeError(topic, `is nested deeper than ${maxDataDepth}`)
   }
   const text = asciiJson(data === undefined ? { topic } : { topic, data })
   if (text.length <= maxBytes) return text
-  const room = maxBytes - asciiJson({ topic }).length
-  if (room < 0) return asciiJson({ gap: true })
-  throw changeTooLarge(topic, `makes it ${text.length} bytes, and this bus carries ${maxBytes}`)
+  const remainingBytes = maxBytes - asciiJson({ topic }).length
+  if (remainingBytes < 0) return asciiJson({ gap: true })
+  throw changeTooLargeError(topic, `makes it ${text.length} bytes, and this bus carries ${maxBytes}`)
 }
 
 /**
@@ -33,17 +33,17 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
  *
  * @throws BusError with `unreadable` when it is not a message, or longer than `maxBytes`.
  */
-export function decodeMessage(text: string, maxBytes: number): Message {
+export function decodeMessage(text: string, maxBytes: number): BusMessage {
   // Before anything is made of it: whoever may write to the channel may write anything.
-  if (text.length > maxBytes) throw unreadable(`is longer than ${maxBytes} characters`)
+  if (text.length > maxBytes) throw unreadableMessageError(`is longer than ${maxBytes} characters`)
   const value = parseChange(text)
-  if (!isJsonObject(value)) throw unreadable('is not a JSON object')
+  if (!isJsonObject(value)) throw unreadableMessageError('is not a JSON object')
   const { topic, data, gap } = value
   if (gap === true) return { gap }
-  if (typeof topic !== 'string') throw unreadable('has no topic')
+  if (typeof topic !== 'string') throw unreadableMessageError('has no topic')
   if (data === undefined) return { topic }
-  if (!isJsonObject(data)) throw unreadable('has data that is not an object')
-  if (!isWithinDepth(data, maxDataDepth)) throw unreadable(`has data nested deeper than ${maxDataDepth}`)
+  if (!isJsonObject(data)) throw unreadableMessageError('has data that is not an object')
+  if (!isWithinDepth(data, maxDataDepth)) throw unreadableMessageError(`has data nested deeper than ${maxDataDepth}`)
   return { topic, data }
 }
 
@@ -51,7 +51,7 @@ function parseChange(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw unreadable('is not JSON', cause)
+    throw unreadableMessageError('is not JSON', cause)
   }
 }
 
@@ -67,13 +67,13 @@ function isWithinDepth(value: JsonValue | undefined, depth: number): boolean {
   return depth > 0 && Object.values(value).every((member) => isWithinDepth(member, depth - 1))
 }
 
-function changeTooLarge(topic: string, reason: string): BusError {
-  const shown = topic.length > 80 ? `${topic.slice(0, 80)}…` : topic
-  const message = `data of the change ${JSON.stringify(shown)} ${reason}: publish a name, and let listeners read the rest`
+function changeTooLargeError(topic: string, reason: string): BusError {
+  const shownTopic = topic.length > 80 ? `${topic.slice(0, 80)}…` : topic
+  const message = `data of the change ${JSON.stringify(shownTopic)} ${reason}: publish a name, and let listeners read the rest`
   return new BusError('too_large', message)
 }
 
-function unreadable(reason: string, cause?: unknown): BusError {
+function unreadableMessageError(reason: string, cause?: unknown): BusError {
   const message = `A message on the channel ${reason}: give the channel to no other use, or this bus another one`
   return new BusError('unreadable', message, { cause })
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@x/schema'
 import { busUnavailable } from './change-bus.ts'
 import { withBusTimeout } from './bus-timeout.ts'
-import { createPause } from './pause.ts'
+import { createInterruptibleSleep } from './pause.ts'
 
 /** The events of an open connection. */
 export interface ChangeHandlers {
@@ -20,13 +20,13 @@ export interface Connection {
  * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the
  * connection closes, however far it has come.
  */
-export type Connect = (onChange: ChangeHandlers, signal: AbortSignal) => Promise<Connection>
+export type ConnectFunction = (handlers: ChangeHandlers, signal: AbortSignal) => Promise<Connection>
 
 /** The options of a watched connection. */
 export interface ConnectionOptions {
   /** The name of the other side in logs. */
   readonly name: string
-  readonly connect: Connect
+  readonly connect: ConnectFunction
   readonly onMessage: (text: string) => void
   /** The time limit of opening and of each ping, in milliseconds. */
   readonly timeoutMs: number
@@ -36,7 +36,7 @@ export interface ConnectionOptions {
 }
 
 /** The owner of one connection. */
-export interface Holder {
+export interface KeepOpenOptions {
   /** Aborts when the connection is no longer wanted. */
   readonly signal: AbortSignal
   readonly onOpen: () => void
@@ -48,36 +48,41 @@ export interface Holder {
  * Holds one connection, from its opening until it fails, is lost or is no longer wanted. Never rejects, and leaves
  * nothing open.
  */
-export async function holdConnection(options: ConnectionOptions, { signal, onOpen, onLost }: Holder): Promise<void> {
+export async function keepConnectionOpen(
+  options: ConnectionOptions,
+  { signal, onOpen, onLost }: KeepOpenOptions,
+): Promise<void> {
   const { name, connect, onMessage, timeoutMs: ms, clock } = options
   const attempt = new AbortController()
-  let end = (): void => {}
-  const ended = new Promise<void>((resolve) => {
-    end = resolve
+  let resolveEnd = (): void => {}
+  const connectionEnd = new Promise<void>((resolve) => {
+    resolveEnd = resolve
   })
-  const lose = (error: unknown): void => {
+  const failConnection = (error: unknown): void => {
     if (attempt.signal.aborted) return
     // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by
     // itself.
     attempt.abort()
     if (!signal.aborted) onLost(busUnavailable(name, error))
-    end()
+    resolveEnd()
   }
-  const stop = (): void => lose(signal.reason)
-  signal.addEventListener('abort', stop)
+  const handleAbort = (): void => failConnection(signal.reason)
+  signal.addEventListener('abort', handleAbort)
   // Messages of a closing connection belong to the time before.
   const message = (text: string): void => void (attempt.signal.aborted || onMessage(text))
   try {
-    const limit = { name, ms, clock, advice: 'is it running, and is a connection free to listen on?' }
-    const opening = withBusTimeout(limit, () => connect({ message, lost: lose }, attempt.signal))
-    const connection = await Promise.race([opening, ended])
+    const timeoutOptions = { name, ms, clock, advice: 'is it running, and is a connection free to listen on?' }
+    const pendingConnection = withBusTimeout(timeoutOptions, () =>
+      connect({ message, lost: failConnection }, attempt.signal),
+    )
+    const connection = await Promise.race([pendingConnection, connectionEnd])
     if (connection === undefined || attempt.signal.aborted) return
     onOpen()
-    await Promise.race([pingConnection(options, connection, attempt.signal), ended])
+    await Promise.race([pingConnection(options, connection, attempt.signal), connectionEnd])
   } catch (error) {
-    lose(error)
+    failConnection(error)
   } finally {
-    signal.removeEventListener('abort', stop)
+    signal.removeEventListener('abort', handleAbort)
   }
 }
 
@@ -87,11 +92,11 @@ export async function holdConnection(options: ConnectionOptions, { signal, onOpe
  */
 async function pingConnection(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
   const { name, clock, timeoutMs: ms, keepAliveMs } = options
-  const pause = createPause(clock)
-  signal.addEventListener('abort', () => pause.end())
-  const limit = { name, ms, clock, advice: 'the connection that listens is opened again' }
+  const keepAliveSleep = createInterruptibleSleep(clock)
+  signal.addEventListener('abort', () => keepAliveSleep.end())
+  const timeoutOptions = { name, ms, clock, advice: 'the connection that listens is opened again' }
   while (!signal.aborted) {
-    await pause.wait(keepAliveMs)
-    if (!signal.aborted) await withBusTimeout(limit, () => connection.ping())
+    await keepAliveSleep.wait(keepAliveMs)
+    if (!signal.aborted) await withBusTimeout(timeoutOptions, () => connection.ping())
   }
 }

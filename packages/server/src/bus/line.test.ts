@@ -2,7 +2,7 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import type { Connection, ChangeHandlers } from './connection.ts'
 import { createBusSession } from './line.ts'
-import { longestPauseMs, reconnectPause, shortestPauseMs, healthyAfterMs } from './pause.ts'
+import { maxReconnectDelayMs, reconnectDelayMs, minReconnectDelayMs, healthyAfterMs } from './pause.ts'
 
 /** One attempt to connect, whose fate is in the test's hand. */
 interface Attempt {
@@ -239,7 +239,7 @@ describe('the pause before a connection is opened again', () => {
     [6, 250, 30_000],
     [2_000, 250, 30_000],
   ])('after %d failures lies between %d and %d ms', (failures, least, most) => {
-    expect([reconnectPause(failures, () => 0), reconnectPause(failures, () => 1)]).toEqual([least, most])
-    expect([shortestPauseMs, longestPauseMs]).toEqual([250, 30_000])
+    expect([reconnectDelayMs(failures, () => 0), reconnectDelayMs(failures, () => 1)]).toEqual([least, most])
+    expect([minReconnectDelayMs, maxReconnectDelayMs]).toEqual([250, 30_000])
   })
 })

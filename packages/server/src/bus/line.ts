@@ -1,6 +1,6 @@
 import { BusError } from './change-bus.ts'
-import { type ConnectionOptions, holdConnection } from './connection.ts'
-import { createPause, reconnectPause, healthyAfterMs } from './pause.ts'
+import { type ConnectionOptions, keepConnectionOpen } from './connection.ts'
+import { createInterruptibleSleep, reconnectDelayMs, healthyAfterMs } from './pause.ts'
 
 /** The options of a {@link BusSession}. */
 export interface BusSessionOptions extends ConnectionOptions {
@@ -23,21 +23,21 @@ export interface BusSession {
 /** Makes a {@link BusSession}, closed. */
 export function createBusSession(options: BusSessionOptions): BusSession {
   let session: Session | undefined
-  const open = (): Session => {
-    const opening = startSession(options, () => {
-      if (session === opening) session = undefined
+  const startNewSession = (): Session => {
+    const newSession = startSession(options, () => {
+      if (session === newSession) session = undefined
     })
-    return opening
+    return newSession
   }
   return {
     opened() {
-      session ??= open()
+      session ??= startNewSession()
       return session.opened()
     },
     close() {
-      const closing = session
+      const closedSession = session
       session = undefined
-      closing?.close()
+      closedSession?.close()
     },
   }
 }
@@ -52,8 +52,8 @@ interface Waiter {
 
 function startSession(options: BusSessionOptions, onEnd: () => void): Session {
   const { clock, name, onError, onGap, random } = options
-  const ending = new AbortController()
-  const pause = createPause(clock)
+  const endController = new AbortController()
+  const reconnectSleep = createInterruptibleSleep(clock)
   let waiters: Waiter[] = []
   let isOpen = false
   let openedAt: number | undefined
@@ -64,10 +64,10 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
     for (const waiter of finishedWaiters) complete(waiter)
   }
   const onOpen = (): void => {
-    const isBack = openedAt !== undefined
+    const isReconnected = openedAt !== undefined
     isOpen = true
     openedAt = clock.now()
-    if (isBack) onGap()
+    if (isReconnected) onGap()
     finishWaiters(({ resolve }) => resolve())
   }
   const onLost = (error: unknown): void => {
@@ -78,32 +78,33 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
     finishWaiters(({ reject }) => reject(error))
   }
 
-  const run = async (): Promise<void> => {
+  const runConnections = async (): Promise<void> => {
     for (let failures = 0; ; failures++) {
-      const before = openedAt
-      await holdConnection(options, { signal: ending.signal, onOpen, onLost })
+      const previousOpenedAt = openedAt
+      await keepConnectionOpen(options, { signal: endController.signal, onOpen, onLost })
       // Nobody has heard anything yet, and whoever wanted to has been told: there is nothing to come back to.
       if (openedAt === undefined) return
       // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything again.
-      if (openedAt !== before && clock.now() - openedAt >= healthyAfterMs) failures = 0
-      if (waiters.length === 0 && !ending.signal.aborted) await pause.wait(reconnectPause(failures, random))
-      if (ending.signal.aborted) return
+      if (openedAt !== previousOpenedAt && clock.now() - openedAt >= healthyAfterMs) failures = 0
+      if (waiters.length === 0 && !endController.signal.aborted)
+        await reconnectSleep.wait(reconnectDelayMs(failures, random))
+      if (endController.signal.aborted) return
     }
   }
 
-  const opened = (): Promise<void> => {
+  const waitUntilOpen = (): Promise<void> => {
     if (isOpen) return Promise.resolve()
-    const waited = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
+    const openPromise = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
     // Somebody wants the line now, and is told at once when it is still away.
-    pause.end()
-    return waited
+    reconnectSleep.end()
+    return openPromise
   }
   const close = (): void => {
     isOpen = false
-    ending.abort()
-    pause.end()
+    endController.abort()
+    reconnectSleep.end()
     finishWaiters(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
   }
-  void run()
-  return { opened, close }
+  void runConnections()
+  return { opened: waitUntilOpen, close }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createListeners } from './listeners.ts'
+import { createListenerRegistry } from './listeners.ts'
 import { memoryBus } from './memory-bus.ts'
 
 test('a listener that answers each change with another one does not deepen the stack', async () => {
@@ -12,7 +12,7 @@ test('a listener that answers each change with another one does not deepen the s
 })
 
 test('who is stopped by another listener does not hear the change that is being told', () => {
-  const listeners = createListeners(() => {})
+  const listeners = createListenerRegistry(() => {})
   const onChange: string[] = []
   let stopSecond = (): void => {}
   listeners.add({ onChange: () => stopSecond(), onGap: () => {} })
@@ -22,7 +22,7 @@ test('who is stopped by another listener does not hear the change that is being 
 })
 
 test('one listener that is added twice hears twice, and is stopped one at a time', () => {
-  const listeners = createListeners(() => {})
+  const listeners = createListenerRegistry(() => {})
   let gaps = 0
   const listener = { onChange: () => {}, onGap: () => void gaps++ }
   const [stop] = [listeners.add(listener), listeners.add(listener)]

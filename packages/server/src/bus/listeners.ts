@@ -2,7 +2,7 @@ import { type ErrorListener, errorListener } from '@x/schema'
 import type { Change, ChangeListener } from './change-bus.ts'
 
 /** The listeners of one bus in this process. */
-interface Listeners {
+interface ListenerRegistry {
   /** The number of listeners. */
   readonly count: number
   /** Adds one; the function that is returned removes it, and from then on it hears nothing. */
@@ -13,18 +13,18 @@ interface Listeners {
   tellGap(): void
 }
 
-interface Entry {
+interface ListenerEntry {
   readonly listener: ChangeListener
   isStopped: boolean
 }
 
-/** Makes {@link Listeners}. What one of them throws goes to `onError`, and the others hear nonetheless. */
-export function createListeners(onError: (error: unknown) => void): Listeners {
+/** Makes {@link ListenerRegistry}. What one of them throws goes to `onError`, and the others hear nonetheless. */
+export function createListenerRegistry(onError: (error: unknown) => void): ListenerRegistry {
   // Each is an entry of its own, for the same listener may be added twice and stopped once. The list is never altered:
   // telling goes through the one that it began with, whoever comes meanwhile.
-  let entries: readonly Entry[] = []
-  const waiting: ((listener: ChangeListener) => void)[] = []
-  let notifying = false
+  let entries: readonly ListenerEntry[] = []
+  const pendingNotifications: ((listener: ChangeListener) => void)[] = []
+  let isNotifying = false
 
   const notifyEach = (notify: (listener: ChangeListener) => void): void => {
     for (const entry of entries) {
@@ -38,14 +38,19 @@ export function createListeners(onError: (error: unknown) => void): Listeners {
   }
 
   const notifyListeners = (notify: (listener: ChangeListener) => void): void => {
-    waiting.push(notify)
+    pendingNotifications.push(notify)
     // A listener that publishes is inside the loop below: its change waits its turn instead of deepening the stack.
-    if (notifying) return
-    notifying = true
+    if (isNotifying) return
+    isNotifying = true
     try {
-      for (let next = waiting.shift(); next; next = waiting.shift()) notifyEach(next)
+      for (
+        let nextNotification = pendingNotifications.shift();
+        nextNotification;
+        nextNotification = pendingNotifications.shift()
+      )
+        notifyEach(nextNotification)
     } finally {
-      notifying = false
+      isNotifying = false
     }
   }
 
@@ -54,11 +59,11 @@ export function createListeners(onError: (error: unknown) => void): Listeners {
       return entries.length
     },
     add(listener) {
-      const entry: Entry = { listener, isStopped: false }
+      const entry: ListenerEntry = { listener, isStopped: false }
       entries = [...entries, entry]
       return () => {
         entry.isStopped = true
-        entries = entries.filter((one) => one !== entry)
+        entries = entries.filter((otherEntry) => otherEntry !== entry)
       }
     },
     tellChange: (change) => notifyListeners((listener) => listener.onChange(change)),
@@ -70,7 +75,7 @@ export function createListeners(onError: (error: unknown) => void): Listeners {
  * Wraps an `onError` so that it may be called anywhere: an error that it throws itself is dropped, because others wait
  * for their turn. Without an `onError`, each error is a line of `console.error`.
  */
-export function reporter(given: ErrorListener<[error: unknown]>): (error: unknown) => void {
+export function createErrorReporter(given: ErrorListener<[error: unknown]>): (error: unknown) => void {
   const onError = errorListener(given, '@x/server', () => 'change bus')
   return (error) => {
     try {

@@ -1,6 +1,6 @@
 import type { ErrorListener } from '@x/schema'
 import type { ChangeBus } from './change-bus.ts'
-import { createListeners, reporter } from './listeners.ts'
+import { createListenerRegistry, createErrorReporter } from './listeners.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
@@ -15,7 +15,7 @@ export interface MemoryBusOptions {
  * returns (from within a listener: in turn, after the changes before it). It never loses a change, and never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
-  const listeners = createListeners(reporter(options.onError))
+  const listeners = createListenerRegistry(createErrorReporter(options.onError))
   return {
     publish(change) {
       listeners.tellChange(change)

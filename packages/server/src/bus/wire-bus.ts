@@ -1,10 +1,10 @@
 import { type Clock, type ErrorListener, platformClock } from '@x/schema'
 import { type ChangeBus, BusError } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
-import type { Connect } from './connection.ts'
+import type { ConnectFunction } from './connection.ts'
 import { withBusTimeout } from './bus-timeout.ts'
 import { createBusSession } from './line.ts'
-import { createListeners, reporter } from './listeners.ts'
+import { createListenerRegistry, createErrorReporter } from './listeners.ts'
 
 /** The options that every bus over a network has. */
 export interface WireOptions {
@@ -28,7 +28,7 @@ export interface BusConnector {
   readonly name: string
   /** The bytes that a message may have. */
   readonly maxBytes: number
-  readonly connect: Connect
+  readonly connect: ConnectFunction
   /** Sends a message to every connection that hears the channel; the signal aborts when it took too long. */
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
   /** The advice at the end of the message when sending takes too long. */
@@ -46,23 +46,23 @@ const defaultKeepAliveMs = 10_000
  *
  * @throws BusError with `option` for a time that is none.
  */
-export function wireBus(wire: BusConnector, options: WireOptions, clock: Clock = platformClock): ChangeBus {
+export function wireBus(connector: BusConnector, options: WireOptions, clock: Clock = platformClock): ChangeBus {
   const timeoutMs = checkedMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
   const keepAliveMs = checkedMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
-  const onError = reporter(options.onError)
-  const listeners = createListeners(onError)
+  const onError = createErrorReporter(options.onError)
+  const listeners = createListenerRegistry(onError)
   const onMessage = (text: string): void => {
     try {
-      const message = decodeMessage(text, wire.maxBytes)
+      const message = decodeMessage(text, connector.maxBytes)
       if ('gap' in message) listeners.tellGap()
       else listeners.tellChange(message)
     } catch (error) {
       onError(error)
     }
   }
-  const line = createBusSession({
-    name: wire.name,
-    connect: wire.connect,
+  const session = createBusSession({
+    name: connector.name,
+    connect: connector.connect,
     onMessage,
     onGap: () => listeners.tellGap(),
     onError,
@@ -73,23 +73,23 @@ export function wireBus(wire: BusConnector, options: WireOptions, clock: Clock =
   })
   return {
     async publish(change) {
-      const text = encodeChange(change, wire.maxBytes)
-      const limit = { name: wire.name, ms: timeoutMs, clock, advice: wire.advice }
-      await withBusTimeout(limit, (signal) => wire.send(text, signal))
+      const text = encodeChange(change, connector.maxBytes)
+      const timeoutOptions = { name: connector.name, ms: timeoutMs, clock, advice: connector.advice }
+      await withBusTimeout(timeoutOptions, (signal) => connector.send(text, signal))
     },
     async listen(listener) {
-      const remove = listeners.add(listener)
-      const stop = (): void => {
-        remove()
-        if (listeners.count === 0) line.close()
+      const detachListener = listeners.add(listener)
+      const stopListening = (): void => {
+        detachListener()
+        if (listeners.count === 0) session.close()
       }
       try {
-        await line.opened()
+        await session.opened()
       } catch (error) {
-        stop()
+        stopListening()
         throw error
       }
-      return stop
+      return stopListening
     },
   }
 }

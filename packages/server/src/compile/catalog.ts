@@ -30,7 +30,7 @@ export interface Catalog {
 }
 
 /** The compiled form that all definitions share. */
-export interface CompiledDefinition extends Listed {
+export interface CompiledDefinition extends ListedEntry {
   readonly requires: ClientCapabilities | undefined
 }
 
@@ -54,13 +54,13 @@ export interface CompiledPrompt extends CompiledDefinition {
 
 /** A resource that is ready to be read. */
 export interface CompiledResource extends CompiledDefinition {
-  readonly cache: ReadHints
+  readonly cache: CompiledCacheHints
   readonly definition: ResourceDefinition
 }
 
 /** A template that is ready to be matched. */
 export interface CompiledTemplate extends CompiledDefinition {
-  readonly cache: ReadHints
+  readonly cache: CompiledCacheHints
   readonly template: UriTemplate
   /** Every variable, and what completes it. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
@@ -68,7 +68,7 @@ export interface CompiledTemplate extends CompiledDefinition {
 }
 
 /** The caching hints of a read result, unless the reading itself gives some. */
-export interface ReadHints {
+export interface CompiledCacheHints {
   readonly ttlMs: number
   readonly scope: CacheScope
 }
@@ -82,7 +82,7 @@ export function resultMeta(own: JsonObject | undefined, { resultMeta }: Catalog)
 export type Caller = Pick<Call, 'principal' | 'context'>
 
 /** The part of a definition that lists need. */
-interface Listed {
+interface ListedEntry {
   /** Its name or URI, by which it is found. */
   readonly key: string
   /** Its entry in the list. */
@@ -104,22 +104,25 @@ interface ListOptions {
 }
 
 /** One kind of definitions: by key, in order, and as finished pages where every caller sees the same. */
-export interface Listing<Entry extends Listed> {
+export interface Listing<Entry extends ListedEntry> {
   readonly byKey: ReadonlyMap<string, Entry>
   readonly options: ListOptions
   /** The cursor that stands after an entry. */
-  readonly cursors: ReadonlyMap<Listed, string>
+  readonly cursors: ReadonlyMap<ListedEntry, string>
   /** Results by the cursor that asks for them; undefined when they differ by caller. */
   readonly fixed: ReadonlyMap<string | undefined, JsonObject> | undefined
 }
 
 /** Makes the pages of a list, once. The order is that of the definitions (server/tools, listing tools). */
-export function createListing<Entry extends Listed>(entries: readonly Entry[], options: ListOptions): Listing<Entry> {
+export function createListing<Entry extends ListedEntry>(
+  entries: readonly Entry[],
+  options: ListOptions,
+): Listing<Entry> {
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))
   const cursors = new Map(entries.map((entry) => [entry, encodeCursor(options.field, entry.key)]))
-  const sameForAll = entries.every((entry) => entry.visibleTo === undefined)
+  const isSameForAll = entries.every((entry) => entry.visibleTo === undefined)
   const listing = { byKey, options, cursors, fixed: undefined }
-  return sameForAll ? { ...listing, fixed: fixedPages(entries, listing) } : listing
+  return isSameForAll ? { ...listing, fixed: fixedPages(entries, listing) } : listing
 }
 
 /**
@@ -131,7 +134,7 @@ export function encodeCursor(field: ListField, key: string): string {
 }
 
 /** The definition of this name, if the caller may know of it. */
-export function findVisible<Entry extends Listed>(
+export function findVisible<Entry extends ListedEntry>(
   listing: Listing<Entry>,
   key: string,
   caller: Caller,
@@ -141,17 +144,18 @@ export function findVisible<Entry extends Listed>(
 }
 
 /** Returns whether a caller may see a definition. */
-export function isVisible({ visibleTo }: Pick<Listed, 'visibleTo'>, caller: Caller): boolean {
+export function isVisible({ visibleTo }: Pick<ListedEntry, 'visibleTo'>, caller: Caller): boolean {
   return visibleTo === undefined || visibleTo(caller.principal, caller)
 }
 
 /** One page of a list, for a caller. Throws McpError(invalidParams) for a cursor that is not one of this list. */
-export function readPage(listing: Listing<Listed>, cursor: string | undefined, caller: Caller): JsonObject {
+export function readPage(listing: Listing<ListedEntry>, cursor: string | undefined, caller: Caller): JsonObject {
   if (listing.fixed !== undefined) return listing.fixed.get(cursor) ?? rejectCursor()
-  const visible = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
-  const start = cursor === undefined ? 0 : visible.findIndex((entry) => listing.cursors.get(entry) === cursor) + 1
+  const visibleEntries = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
+  const start =
+    cursor === undefined ? 0 : visibleEntries.findIndex((entry) => listing.cursors.get(entry) === cursor) + 1
   if (cursor !== undefined && start === 0) return rejectCursor()
-  return page(visible, start, listing)
+  return buildPage(visibleEntries, start, listing)
 }
 
 function rejectCursor(): never {
@@ -159,12 +163,15 @@ function rejectCursor(): never {
   throw new McpError(errorCodes.invalidParams, `Invalid params: params.cursor is not a cursor of this list; ${advice}`)
 }
 
-function fixedPages(entries: readonly Listed[], listing: Listing<Listed>): ReadonlyMap<string | undefined, JsonObject> {
+function fixedPages(
+  entries: readonly ListedEntry[],
+  listing: Listing<ListedEntry>,
+): ReadonlyMap<string | undefined, JsonObject> {
   const pages = new Map<string | undefined, JsonObject>()
   let start = 0
   let cursor: string | undefined
   do {
-    pages.set(cursor, preparedMessage(page(entries, start, listing)))
+    pages.set(cursor, preparedMessage(buildPage(entries, start, listing)))
     start += listing.options.pageSize
     const last = entries[start - 1]
     cursor = last && listing.cursors.get(last)
@@ -172,7 +179,11 @@ function fixedPages(entries: readonly Listed[], listing: Listing<Listed>): Reado
   return pages
 }
 
-function page(entries: readonly Listed[], start: number, { cursors, options }: Listing<Listed>): JsonObject {
+function buildPage(
+  entries: readonly ListedEntry[],
+  start: number,
+  { cursors, options }: Listing<ListedEntry>,
+): JsonObject {
   const { field, pageSize, ttlMs, scope, meta } = options
   const end = start + pageSize
   const last = end < entries.length ? entries[end - 1] : undefined

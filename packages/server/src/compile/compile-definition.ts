@@ -17,13 +17,13 @@ import {
   type ListField,
   type Listing,
 } from './catalog.ts'
-import { cacheHints, type Compiling, elementBound } from './compile-entry.ts'
+import { cacheHints, type CompileContext, checkedMaxElements } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import type { Tool } from '../definitions/tool.ts'
-import { compileTool, hasKeyedEffects, idempotentCalls } from './compile-tool.ts'
+import { compileTool, hasKeyedEffects, idempotentCallsExtension } from './compile-tool.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import { frozenObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../json-schema/frozen-json.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
 /** Lists are the same for everybody and seldom change. */
@@ -33,16 +33,16 @@ const listDefaults = { ttlMs: 300_000, scope: 'public' } as const
  * Definitions → catalog, once: schemas, validators and lists in their final form, so that a request only looks things
  * up. Throws {@link DefinitionError}, which names what cannot be served.
  */
-export function compileDefinition(definition: ServerDefinition, warn: Compiling['warn']): Catalog {
-  const compiling: Compiling = {
+export function compileDefinition(definition: ServerDefinition, warn: CompileContext['warn']): Catalog {
+  const compileContext: CompileContext = {
     warn,
     compileSchema: definition.compileSchema ?? compileJsonSchema,
-    maxElements: elementBound(definition.maxArgumentElements, 'server'),
+    maxElements: checkedMaxElements(definition.maxArgumentElements, 'server'),
   }
   const resultMeta = resultMetaOf(definition)
-  const list = listing(definition, resultMeta)
-  const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compiling))
-  const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compiling))
+  const list = createListingFactory(definition, resultMeta)
+  const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compileContext))
+  const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compileContext))
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
   const capabilities = declaredServerCapabilities(definition, [...prompts, ...templates])
@@ -68,12 +68,12 @@ export function infoOf(definition: ServerDefinition): Implementation {
       throw new DefinitionError('value', 'server', { reason: `${field} must be a string that is not empty` })
     }
   }
-  return { ...frozenObject({ title, description, icons, websiteUrl }, 'server'), name, version }
+  return { ...freezeJsonObject({ title, description, icons, websiteUrl }, 'server'), name, version }
 }
 
 function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
   if (definition.serverInfo === false) return undefined
-  return frozenObject({ [metaKeys.serverInfo]: infoOf(definition) }, 'server')
+  return freezeJsonObject({ [metaKeys.serverInfo]: infoOf(definition) }, 'server')
 }
 
 /** The capabilities of lists and resources, with and without change notifications. */
@@ -83,27 +83,29 @@ const silentCapabilities = { list: {}, resources: {} }
 /** Declares only the kinds that are defined: the methods of all others are not found. */
 function declaredServerCapabilities(
   definition: ServerDefinition,
-  completable: readonly (CompiledPrompt | CompiledTemplate)[],
+  completableEntries: readonly (CompiledPrompt | CompiledTemplate)[],
 ): ServerCapabilities {
   const { tools, prompts, resources, resourceTemplates } = definition
-  const completes = completable.some(({ completers }) => [...completers.values()].some(Boolean))
-  const changes = definition.subscriptions === false ? silentCapabilities : notifyingCapabilities
+  const hasCompleters = completableEntries.some(({ completers }) => [...completers.values()].some(Boolean))
+  const changeCapabilities = definition.subscriptions === false ? silentCapabilities : notifyingCapabilities
   return {
     logging: {},
-    ...(tools && { tools: changes.list }),
-    ...(prompts && { prompts: changes.list }),
-    ...((resources ?? resourceTemplates) && { resources: changes.resources }),
-    ...(completes && { completions: {} }),
+    ...(tools && { tools: changeCapabilities.list }),
+    ...(prompts && { prompts: changeCapabilities.list }),
+    ...((resources ?? resourceTemplates) && { resources: changeCapabilities.resources }),
+    ...(hasCompleters && { completions: {} }),
     ...declaredExtensions(definition.extensions ?? [], tools ?? []),
   }
 }
 
 function declaredExtensions(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
-  const keyed = tools.some(hasKeyedEffects) ? [[idempotentCalls, {}]] : []
-  const own = extensions.flatMap(({ identifier, capabilities }) => (capabilities ? [[identifier, capabilities]] : []))
-  const settings = [...keyed, ...own]
-  const older = extensions.map(({ serverCapabilities }) => serverCapabilities)
-  return Object.assign({}, ...older, settings.length > 0 && { extensions: Object.fromEntries(settings) })
+  const keyedEffectsEntries = tools.some(hasKeyedEffects) ? [[idempotentCallsExtension, {}]] : []
+  const extensionEntries = extensions.flatMap(({ identifier, capabilities }) =>
+    capabilities ? [[identifier, capabilities]] : [],
+  )
+  const settings = [...keyedEffectsEntries, ...extensionEntries]
+  const extraCapabilities = extensions.map(({ serverCapabilities }) => serverCapabilities)
+  return Object.assign({}, ...extraCapabilities, settings.length > 0 && { extensions: Object.fromEntries(settings) })
 }
 
 function discoveryOf(
@@ -121,20 +123,23 @@ function discoveryOf(
     cacheScope: scope,
     _meta: meta,
   }
-  return preparedMessage(frozenObject(result, 'server'))
+  return preparedMessage(freezeJsonObject(result, 'server'))
 }
 
-type MakeListing = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
+type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
 
-function listing({ pageSize = 1000, cache }: ServerDefinition, meta: JsonObject | undefined): MakeListing {
+function createListingFactory(
+  { pageSize = 1000, cache }: ServerDefinition,
+  meta: JsonObject | undefined,
+): ListingFactory {
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
     throw new DefinitionError('value', 'server', { reason: `pageSize is ${pageSize}; write a whole number from 1` })
   }
   const { ttlMs, scope } = cacheHints(cache, listDefaults, 'server')
   return (field, entries) => {
     rejectDuplicates(field, entries)
-    const varies = entries.some(({ visibleTo }) => visibleTo !== undefined)
-    return createListing(entries, { field, pageSize, ttlMs, scope: varies ? 'private' : scope, meta })
+    const variesByCaller = entries.some(({ visibleTo }) => visibleTo !== undefined)
+    return createListing(entries, { field, pageSize, ttlMs, scope: variesByCaller ? 'private' : scope, meta })
   }
 }
 

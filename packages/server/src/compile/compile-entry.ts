@@ -1,12 +1,12 @@
 import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
-import type { CompiledDefinition, ReadHints } from './catalog.ts'
+import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import type { CacheHints, Completer, Described } from '../definitions/described.ts'
-import { frozenObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../json-schema/frozen-json.ts'
 import type { ServerWarning } from '../request/report.ts'
 
 /** The parts of the server's definition that compiling one entry needs. */
-export interface Compiling {
+export interface CompileContext {
   readonly compileSchema: JsonSchemaCompiler
   /** The elements that arguments may have; undefined for the default. */
   readonly maxElements: number | undefined
@@ -14,7 +14,7 @@ export interface Compiling {
 }
 
 /** A bound on the elements of arguments. Throws {@link DefinitionError} for what is none. */
-export function elementBound(bound: number | undefined, subject: string): number | undefined {
+export function checkedMaxElements(bound: number | undefined, subject: string): number | undefined {
   if (bound === undefined || (Number.isSafeInteger(bound) && bound > 0)) return bound
   const reason = `maxArgumentElements is ${bound}; write a whole number from 1`
   throw new DefinitionError('value', subject, { reason })
@@ -27,7 +27,7 @@ export function compileEntry(
   subject: string,
 ): Omit<CompiledDefinition, 'key'> {
   for (const key of Object.keys(meta ?? {})) rejectMetaKey(key, subject)
-  return { wire: frozenObject(wire, subject), visibleTo, requires }
+  return { wire: freezeJsonObject(wire, subject), visibleTo, requires }
 }
 
 /** Refuses a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */
@@ -47,7 +47,11 @@ export function rejectExtensionName(identifier: string): void {
 }
 
 /** Caching hints with what is absent filled in (server/utilities/caching). */
-export function cacheHints(hints: CacheHints | undefined, defaults: ReadHints, subject: string): ReadHints {
+export function cacheHints(
+  hints: CacheHints | undefined,
+  defaults: CompiledCacheHints,
+  subject: string,
+): CompiledCacheHints {
   const { ttlMs = defaults.ttlMs, scope = defaults.scope } = hints ?? {}
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
     const reason = `ttlMs is ${ttlMs}; write a whole number of milliseconds from 0`
@@ -66,14 +70,14 @@ export function compileCompleters(
   complete: { readonly [name: string]: Completer | undefined } | undefined,
   subject: string,
 ): ReadonlyMap<string, Completer | undefined> {
-  const given = new Map(Object.entries(complete ?? {}))
-  for (const name of given.keys()) {
+  const completerByName = new Map(Object.entries(complete ?? {}))
+  for (const name of completerByName.keys()) {
     if (!names.includes(name)) {
       const reason = `completes ${JSON.stringify(name)}, which it does not have; it has: ${names.join(', ') || 'none'}`
       throw new DefinitionError('completion', subject, { reason })
     }
   }
-  return new Map(names.map((name) => [name, given.get(name)]))
+  return new Map(names.map((name) => [name, completerByName.get(name)]))
 }
 
 /** The members of a JSON value that should be an object; none, when it is none. */

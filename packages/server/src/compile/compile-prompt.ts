@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
 import type { CompiledPrompt } from './catalog.ts'
-import { type Compiling, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
-import { objectRootSchemas } from './compile-tool.ts'
+import { type CompileContext, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
+import { requireObjectRoot } from './compile-tool.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import type { Prompt } from '../definitions/prompt.ts'
 import { type AnySchema, compileSchema } from '../json-schema/schemas.ts'
@@ -12,16 +12,16 @@ const noArguments = Object.freeze({ type: 'object', additionalProperties: false 
 /** Makes a prompt ready to be filled in. Throws {@link DefinitionError}. */
 export function compilePrompt(
   { name, definition }: Prompt,
-  { compileSchema: compile, maxElements }: Compiling,
+  { compileSchema: compile, maxElements }: CompileContext,
 ): CompiledPrompt {
   const subject = `prompt ${JSON.stringify(name)}`
   if (typeof name !== 'string' || name === '' || name.length > 128) {
     throw new DefinitionError('name', subject, { reason: 'its name must have 1 to 128 characters' })
   }
   const inputSubject = `${subject}, input`
-  const use = { subject: inputSubject, side: 'input', compile, maxElements } as const
-  const input = compileSchema(definition.input ?? noArguments, use)
-  const list = argumentsOf(objectRootSchemas(input.json, inputSubject), definition.input, inputSubject)
+  const schemaOptions = { subject: inputSubject, side: 'input', compile, maxElements } as const
+  const input = compileSchema(definition.input ?? noArguments, schemaOptions)
+  const list = argumentsOf(requireObjectRoot(input.json, inputSubject), definition.input, inputSubject)
   const { title, description, icons, meta } = definition
   const wire = { name, title, description, arguments: list.length > 0 ? list : undefined, icons, _meta: meta }
   return {
@@ -40,20 +40,20 @@ export function compilePrompt(
 
 /** The arguments that a schema describes; on the wire each of them is a string (server/prompts, getting a prompt). */
 function argumentsOf(json: JsonObject, schema: AnySchema | undefined, subject: string): readonly PromptArgument[] {
-  const required = Array.isArray(json['required']) ? json['required'] : []
+  const requiredNames = Array.isArray(json['required']) ? json['required'] : []
   return memberEntries(json['properties']).map(([name, property]) => {
-    const described = isJsonObject(property) ? property : {}
-    if (!acceptsText(described, schema, name)) {
+    const propertySchema = isJsonObject(property) ? property : {}
+    if (!acceptsText(propertySchema, schema, name)) {
       const reason =
-        `the argument ${JSON.stringify(name)} is a ${JSON.stringify(described['type'])}, but arguments of prompts are ` +
+        `the argument ${JSON.stringify(name)} is a ${JSON.stringify(propertySchema['type'])}, but arguments of prompts are ` +
         'strings; write z.coerce.number(), z.stringbool() or z.string().transform(…)'
       throw new DefinitionError('schema', subject, { reason })
     }
     return {
       name,
-      ...(typeof described['title'] === 'string' && { title: described['title'] }),
-      ...(typeof described['description'] === 'string' && { description: described['description'] }),
-      ...(required.includes(name) && { required: true }),
+      ...(typeof propertySchema['title'] === 'string' && { title: propertySchema['title'] }),
+      ...(typeof propertySchema['description'] === 'string' && { description: propertySchema['description'] }),
+      ...(requiredNames.includes(name) && { required: true }),
     }
   })
 }

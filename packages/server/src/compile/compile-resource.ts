@@ -27,7 +27,12 @@ export function compileResource({ uri, definition }: Resource): CompiledResource
     throw new DefinitionError('value', subject, { reason: `size is ${size}; write a whole number of bytes from 0` })
   }
   const wire = { uri, ...descriptionOf(definition, subject), size }
-  return { ...compileEntry(wire, definition, subject), key: uri, cache: readHints(definition, subject), definition }
+  return {
+    ...compileEntry(wire, definition, subject),
+    key: uri,
+    cache: readCacheHints(definition, subject),
+    definition,
+  }
 }
 
 /** Makes a template ready to be matched. Throws {@link DefinitionError}. */
@@ -35,16 +40,16 @@ export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): 
   const subject = `resource template ${JSON.stringify(uriTemplate)}`
   const template = parseUriTemplate(uriTemplate)
   const names = template.variables.map(({ name }) => name)
-  const listed = Object.fromEntries(
+  const listCompleters = Object.fromEntries(
     definition.list ? names.map((name) => [name, completeFromList(definition, template, name)]) : [],
   )
   const wire = { uriTemplate, ...descriptionOf(definition, subject) }
   return {
     ...compileEntry(wire, definition, subject),
     key: uriTemplate,
-    cache: readHints(definition, subject),
+    cache: readCacheHints(definition, subject),
     template,
-    completers: compileCompleters(names, { ...listed, ...definition.complete }, subject),
+    completers: compileCompleters(names, { ...listCompleters, ...definition.complete }, subject),
     definition,
   }
 }
@@ -55,7 +60,7 @@ function descriptionOf(definition: ResourceDescription, subject: string): object
   return { name, title, description, mimeType, annotations, icons, _meta: meta }
 }
 
-function readHints({ cache, visibleTo }: ResourceDescription, subject: string): CompiledResource['cache'] {
+function readCacheHints({ cache, visibleTo }: ResourceDescription, subject: string): CompiledResource['cache'] {
   if (visibleTo !== undefined && cache?.scope === 'public') {
     const reason = 'a public result would reach callers to whom visibleTo does not show it; write the scope "private"'
     throw new DefinitionError('cache', subject, { reason })
@@ -69,10 +74,10 @@ export async function readOwnPage(
   cursor: string | undefined,
 ): Promise<ResourcePage> {
   const returned = (await definition.list?.(ctx, cursor)) ?? []
-  return isOneEntry(returned) ? { resources: returned } : returned
+  return isResourceList(returned) ? { resources: returned } : returned
 }
 
-function isOneEntry(returned: ResourcePage | readonly ListedResource[]): returned is readonly ListedResource[] {
+function isResourceList(returned: ResourcePage | readonly ListedResource[]): returned is readonly ListedResource[] {
   return Array.isArray(returned)
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, metaNames, type HeaderParam, headerParams } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
-import { type Compiling, elementBound, compileEntry } from './compile-entry.ts'
+import { type CompileContext, checkedMaxElements, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { compileSchema } from '../json-schema/schemas.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
@@ -11,26 +11,30 @@ const noArguments = Object.freeze({ type: 'object', additionalProperties: false 
 /** Makes a tool ready to be called. Throws {@link DefinitionError}. */
 export function compileTool(
   { name, definition }: Tool,
-  { compileSchema: compile, maxElements, warn }: Compiling,
+  { compileSchema: compile, maxElements, warn }: CompileContext,
 ): CompiledTool {
   const subject = `tool ${JSON.stringify(name)}`
-  checkName(name, subject, warn)
+  checkToolName(name, subject, warn)
   if (typeof definition.description !== 'string' || definition.description === '') {
     throw new DefinitionError('value', subject, { reason: 'has no description; models choose tools by it' })
   }
-  const maxElementCount = elementBound(definition.maxArgumentElements, subject) ?? maxElements
-  const use = { subject: `${subject}, input`, side: 'input', compile, maxElements: maxElementCount } as const
-  const input = compileSchema(definition.input ?? noArguments, use)
+  const maxElementCount = checkedMaxElements(definition.maxArgumentElements, subject) ?? maxElements
+  const schemaOptions = { subject: `${subject}, input`, side: 'input', compile, maxElements: maxElementCount } as const
+  const input = compileSchema(definition.input ?? noArguments, schemaOptions)
   const output =
     definition.output && compileSchema(definition.output, { subject: `${subject}, output`, side: 'output', compile })
   const inputJson = withObjectRoot(input.json, `${subject}, input`)
-  const mirrored = headerParamsOf(inputJson, subject)
-  const entry = compileEntry(wireOf({ name, definition, input: inputJson, output: output?.json }), definition, subject)
-  return { ...entry, key: name, input: input.check, output: output?.check, mirrored, definition }
+  const toolHeaderParams = headerParamsOf(inputJson, subject)
+  const entry = compileEntry(
+    wireToolOf({ name, definition, input: inputJson, output: output?.json }),
+    definition,
+    subject,
+  )
+  return { ...entry, key: name, input: input.check, output: output?.check, mirrored: toolHeaderParams, definition }
 }
 
 /** Warns of a name that other hosts may not take: its form is only recommended (server/tools, tool names). */
-function checkName(name: string, subject: string, warn: Compiling['warn']): void {
+function checkToolName(name: string, subject: string, warn: CompileContext['warn']): void {
   if (typeof name !== 'string' || name === '' || name.length > 1000) {
     throw new DefinitionError('name', subject, { reason: 'its name must be a string of 1 to 1000 characters' })
   }
@@ -48,35 +52,37 @@ export function hasKeyedEffects({ definition: { keyedEffects, task } }: Pick<Too
 }
 
 /** The extension that a server declares which has such tools (docs/guides/idempotent-calls). */
-export const idempotentCalls = 'dev.x/idempotent-calls'
+export const idempotentCallsExtension = 'dev.x/idempotent-calls'
 
-function wireOf(parts: {
+function wireToolOf(wireSource: {
   name: string
   definition: AnyToolDefinition
   input: JsonObject
   output: JsonObject | undefined
 }): object {
-  const { title, description, annotations, icons, meta } = parts.definition
-  const _meta = hasKeyedEffects(parts) ? { ...meta, [metaNames.keyedEffects]: true } : meta
-  const schemas = { inputSchema: parts.input, outputSchema: parts.output }
-  return { name: parts.name, title, description, ...schemas, annotations, icons, _meta }
+  const { title, description, annotations, icons, meta } = wireSource.definition
+  const _meta = hasKeyedEffects(wireSource) ? { ...meta, [metaNames.keyedEffects]: true } : meta
+  const schemas = { inputSchema: wireSource.input, outputSchema: wireSource.output }
+  return { name: wireSource.name, title, description, ...schemas, annotations, icons, _meta }
 }
 
 /** Returns the schema of a tool's arguments, with the root type that unions of objects lack (server/tools, tool). */
 function withObjectRoot(json: JsonObject, subject: string): JsonObject {
   const isUnion = json['type'] === undefined && ('anyOf' in json || 'oneOf' in json)
-  return objectRootSchemas(isUnion && acceptsObjects(json) ? { type: 'object', ...json } : json, subject)
+  return requireObjectRoot(isUnion && acceptsObjects(json) ? { type: 'object', ...json } : json, subject)
 }
 
 /** Returns whether every alternative of a schema may be an object: others could never be chosen. */
 function acceptsObjects(json: JsonObject): boolean {
   const alternatives = [json['anyOf'], json['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []))
-  const isOpen = json['type'] === undefined || json['type'] === 'object'
-  return isOpen && alternatives.every((each) => isJsonObject(each) && acceptsObjects(each))
+  const allowsObjectType = json['type'] === undefined || json['type'] === 'object'
+  return (
+    allowsObjectType && alternatives.every((alternative) => isJsonObject(alternative) && acceptsObjects(alternative))
+  )
 }
 
 /** Arguments are always an object, and the schema must say so (server/tools, tool). */
-export function objectRootSchemas(json: JsonObject, subject: string): JsonObject {
+export function requireObjectRoot(json: JsonObject, subject: string): JsonObject {
   if (json['type'] === 'object') return json
   const reason =
     'the root of the JSON Schema must have "type": "object" or be a union of such schemas; put other values in a property'
@@ -84,7 +90,8 @@ export function objectRootSchemas(json: JsonObject, subject: string): JsonObject
 }
 
 function headerParamsOf(json: JsonObject, subject: string): readonly HeaderParam[] {
-  const found = headerParams(json)
-  if ('reason' in found) throw new DefinitionError('header', subject, { reason: found.reason })
-  return found.params
+  const headerParamsResult = headerParams(json)
+  if ('reason' in headerParamsResult)
+    throw new DefinitionError('header', subject, { reason: headerParamsResult.reason })
+  return headerParamsResult.params
 }

@@ -39,7 +39,7 @@ export interface ServerSettings extends ErrorReporter {
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function compileServerSettings(definition: ServerDefinition): ServerSettings {
-  const { describeError = failureOf, maxNotificationsPerSecond = 100 } = definition
+  const { describeError = describeToolFailure, maxNotificationsPerSecond = 100 } = definition
   const onError = errorListener(definition.onError, '@x/server', describeContext)
   if (!Number.isSafeInteger(maxNotificationsPerSecond) || maxNotificationsPerSecond < 0) {
     const reason = `maxNotificationsPerSecond is ${maxNotificationsPerSecond}; write a whole number from 0`
@@ -48,8 +48,8 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
   const warn = reportOnce(
     errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describeContext(undefined, where) : '')),
   )
-  const sources = sourcesOf(definition)
-  const loadMonitor = openLoadMonitor(definition, { ...sources, warn })
+  const runtimeSources = runtimeSourcesOf(definition)
+  const loadMonitor = openLoadMonitor(definition, { ...runtimeSources, warn })
   return {
     onError,
     describeError,
@@ -59,19 +59,21 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
-    ...sources,
+    ...runtimeSources,
     idempotency: definition.idempotency,
     loadMonitor,
     callers: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
-      wallClock: sources.wallClock,
+      wallClock: runtimeSources.wallClock,
     }),
   }
 }
 
 /** Time and chance: the platform's, unless a test gives its own. */
-function sourcesOf(definition: ServerDefinition): Pick<ServerSettings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
+function runtimeSourcesOf(
+  definition: ServerDefinition,
+): Pick<ServerSettings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
   const runtime = runtimeOf(definition.runtime)
   return {
     runtime,
@@ -87,7 +89,7 @@ function describeContext(_: unknown, { method, name }: ErrorContext): string {
 
 function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn']): StateCodec | undefined {
   if (state === false) return undefined
-  return state ?? randomlyKeyed(warn)
+  return state ?? createRandomKeyCodec(warn)
 }
 
 function checkedAudience({ name, stateAudience }: ServerDefinition): string {
@@ -98,13 +100,16 @@ function checkedAudience({ name, stateAudience }: ServerDefinition): string {
 
 /** Test runners name themselves in the environment, where there is one. */
 function isUnderTest(): boolean {
-  const platform: { readonly env?: Record<string, string | undefined> } | undefined = Reflect.get(globalThis, 'process')
-  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = platform?.env ?? {}
+  const processGlobal: { readonly env?: Record<string, string | undefined> } | undefined = Reflect.get(
+    globalThis,
+    'process',
+  )
+  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = processGlobal?.env ?? {}
   return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
 }
 
 /** The message of an error may hold a connection string or a path, so the author alone receives it. */
-function failureOf(_error: unknown, { name }: ErrorContext): string {
+function describeToolFailure(_error: unknown, { name }: ErrorContext): string {
   return `Tool ${JSON.stringify(name ?? '')} failed`
 }
 
@@ -115,7 +120,7 @@ export const localOnly =
   'handler asks'
 
 /** A codec for a single process: its key is made when it is first needed, which is when it is said. */
-function randomlyKeyed(warn: ServerSettings['warn']): StateCodec {
+function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   let codec: StateCodec | undefined
   const made = (): StateCodec => {
     if (codec === undefined) {
@@ -128,15 +133,15 @@ function randomlyKeyed(warn: ServerSettings['warn']): StateCodec {
 }
 
 /** At most so many warnings are remembered as said; later ones are not said at all. */
-const maxReported = 1000
+const maxReportedWarnings = 1000
 
 /** Passes every warning on once. A listener that fails changes nothing. */
 function reportOnce(listen: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
   const said = new Set<string>()
   return (warning) => {
-    const identity = JSON.stringify([warning.code, warning.where, warning.key])
-    if (said.has(identity) || said.size >= maxReported) return
-    said.add(identity)
+    const warningKey = JSON.stringify([warning.code, warning.where, warning.key])
+    if (said.has(warningKey) || said.size >= maxReportedWarnings) return
+    said.add(warningKey)
     try {
       listen(warning)
     } catch {

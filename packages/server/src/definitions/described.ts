@@ -31,7 +31,10 @@ export interface CacheHints {
  * Suggests values for an argument that a user is typing, the best first. More than 100 are cut
  * (server/utilities/completion).
  */
-export type Completer = (value: string, known: CompletedArguments) => Awaitable<readonly string[] | Completion>
+export type Completer = (
+  value: string,
+  completedArguments: CompletedArguments,
+) => Awaitable<readonly string[] | Completion>
 
 /** The other arguments while a value is completed. */
 export interface CompletedArguments {

@@ -82,11 +82,11 @@ export interface ToolContent {
   readonly _meta?: JsonObject | undefined
 }
 
-const fullResult = Symbol('full tool result')
+const fullResultBrand = Symbol('full tool result')
 
 /** A result that says of itself that it is whole, and not the structured content of one. */
 export interface FullToolResult extends Partial<ToolContent> {
-  readonly [fullResult]: true
+  readonly [fullResultBrand]: true
 }
 
 /**
@@ -112,12 +112,12 @@ export function tool<
  * `toolResult({ isError: true, content: [{ type: 'text', text: 'Sold out' }] })`.
  */
 export function toolResult(result: Partial<ToolContent>): FullToolResult {
-  return { ...result, [fullResult]: true }
+  return { ...result, [fullResultBrand]: true }
 }
 
 /** Returns true for a value of {@link toolResult}. */
 export function isFullToolResult(value: unknown): value is FullToolResult {
-  return typeof value === 'object' && value !== null && fullResult in value
+  return typeof value === 'object' && value !== null && fullResultBrand in value
 }
 
 /**

@@ -72,8 +72,8 @@ function parseVariable(expression: string, rejectTemplate: (reason: string) => E
  * (server/resources, security considerations).
  */
 export function matchUriTemplate(template: UriTemplate, uri: string): UriVariables | undefined {
-  const middle = middleOf(template, uri)
-  const texts = middle === undefined ? undefined : splitVariables(template, middle)
+  const variablePart = variablePartOf(template, uri)
+  const texts = variablePart === undefined ? undefined : splitVariables(template, variablePart)
   if (texts === undefined) return undefined
   const entries: [string, string][] = []
   for (const [index, variable] of template.variables.entries()) {
@@ -85,76 +85,81 @@ export function matchUriTemplate(template: UriTemplate, uri: string): UriVariabl
 }
 
 /** Returns the text between the first and the last literal; undefined when the URI does not begin and end with them. */
-function middleOf({ literals, variables }: UriTemplate, uri: string): string | undefined {
-  const head = literals[0] ?? ''
-  const tail = literals[variables.length] ?? ''
-  if (uri.length > maxUriLength || uri.length <= head.length + tail.length) return undefined
-  return uri.startsWith(head) && uri.endsWith(tail) ? uri.slice(head.length, uri.length - tail.length) : undefined
+function variablePartOf({ literals, variables }: UriTemplate, uri: string): string | undefined {
+  const prefix = literals[0] ?? ''
+  const suffix = literals[variables.length] ?? ''
+  if (uri.length > maxUriLength || uri.length <= prefix.length + suffix.length) return undefined
+  return uri.startsWith(prefix) && uri.endsWith(suffix)
+    ? uri.slice(prefix.length, uri.length - suffix.length)
+    : undefined
 }
 
 /** The text of each variable, where `middle` is what lies between the first and the last literal. */
-function splitVariables({ literals, variables }: UriTemplate, middle: string): readonly string[] | undefined {
+function splitVariables({ literals, variables }: UriTemplate, variablePart: string): readonly string[] | undefined {
   // From the right, for each place where a variable may begin: where it ends, so that the rest still fits.
-  const ends: Int32Array[] = []
-  let next = lastEnds(middle, variables[variables.length - 1])
-  ends.unshift(next)
+  const endIndexes: Int32Array[] = []
+  let nextEnds = lastVariableEnds(variablePart, variables[variables.length - 1])
+  endIndexes.unshift(nextEnds)
   for (let index = variables.length - 2; index >= 0; index--) {
-    next = endsBefore({ middle, separator: literals[index + 1] ?? '', next }, variables[index])
-    ends.unshift(next)
+    nextEnds = earlierVariableEnds(
+      { middle: variablePart, separator: literals[index + 1] ?? '', next: nextEnds },
+      variables[index],
+    )
+    endIndexes.unshift(nextEnds)
   }
   const texts: string[] = []
   let start = 0
-  for (const [index, choices] of ends.entries()) {
+  for (const [index, choices] of endIndexes.entries()) {
     const end = choices[start] ?? 0
     if (end === 0) return undefined
-    texts.push(middle.slice(start, end))
+    texts.push(variablePart.slice(start, end))
     start = end + (literals[index + 1] ?? '').length
   }
   return texts
 }
 
 /** The end of the last variable, by its start: at the end of the text, or 0 for nowhere. */
-function lastEnds(middle: string, variable: UriVariable | undefined): Int32Array {
-  const ends = new Int32Array(middle.length + 1)
-  const first = variable?.slashes === true ? 0 : middle.lastIndexOf('/') + 1
-  ends.fill(middle.length, first, middle.length)
-  return ends
+function lastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
+  const endIndexes = new Int32Array(variablePart.length + 1)
+  const first = variable?.slashes === true ? 0 : variablePart.lastIndexOf('/') + 1
+  endIndexes.fill(variablePart.length, first, variablePart.length)
+  return endIndexes
 }
 
 /** The end of a variable before a separator, by its start; 0 for nowhere. */
-function endsBefore(
+function earlierVariableEnds(
   { middle, separator, next }: { middle: string; separator: string; next: Int32Array },
   variable: UriVariable | undefined,
 ): Int32Array {
-  const ends = new Int32Array(middle.length + 1)
-  let best = 0
-  for (let place = middle.length - separator.length; place >= 0; place--) {
-    const slash = variable?.slashes !== true && middle.charCodeAt(place) === 0x2f
-    if (slash) best = 0
-    else if (best > place) ends[place] = best
-    const fits = (next[place + separator.length] ?? 0) > 0 && middle.startsWith(separator, place)
-    if (best === 0 && fits) best = place
+  const endIndexes = new Int32Array(middle.length + 1)
+  let bestEnd = 0
+  for (let position = middle.length - separator.length; position >= 0; position--) {
+    const isForbiddenSlash = variable?.slashes !== true && middle.charCodeAt(position) === 0x2f
+    if (isForbiddenSlash) bestEnd = 0
+    else if (bestEnd > position) endIndexes[position] = bestEnd
+    const isSeparator = (next[position + separator.length] ?? 0) > 0 && middle.startsWith(separator, position)
+    if (bestEnd === 0 && isSeparator) bestEnd = position
   }
-  return ends
+  return endIndexes
 }
 
 function decodeVariable(text: string, variable: UriVariable): string | undefined {
   try {
     const value = decodeURIComponent(text)
-    return unsafePath(value, variable) === undefined ? value : undefined
+    return unsafePathReason(value, variable) === undefined ? value : undefined
   } catch {
     return undefined
   }
 }
 
 /** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
-function unsafePath(value: string, { slashes }: UriVariable): string | undefined {
+function unsafePathReason(value: string, { slashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
   // A pair of surrogates is one character under the flag u; a lone one has no UTF-8, and no URI.
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
   if (/\p{Cc}/u.test(value)) return 'has a control character'
   if (!slashes && /[/\\]/.test(value)) return 'has a slash; write {+name} in the template to allow it'
-  const path = pathOf(value)
+  const path = decodedPathOf(value)
   if (/^[/\\]/.test(path)) return 'begins with a slash'
   if (/^[A-Z]:/i.test(path)) return 'begins with a drive letter'
   // Windows ignores spaces and dots at the end of a segment.
@@ -170,12 +175,12 @@ const pathCharacters: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Returns a value as a file system may read it that decodes it once more, or maps characters to similar ones. */
-function pathOf(value: string): string {
-  const decoded = value.replace(
+function decodedPathOf(value: string): string {
+  const decodedPath = value.replace(
     /%(?:25)*(2e|2f|5c|3a)/gi,
     (_escape, code: string) => pathCharacters.get(code.toLowerCase()) ?? '',
   )
-  return decoded.normalize('NFKC')
+  return decodedPath.normalize('NFKC')
 }
 
 /**
@@ -184,10 +189,10 @@ function pathOf(value: string): string {
  */
 export function expandUriTemplate<Template extends string>(template: Template, values: UriVariables<Template>): string {
   const { literals, variables } = parseUriTemplate(template)
-  const named = new Map<string, unknown>(Object.entries(values))
+  const valuesByName = new Map<string, unknown>(Object.entries(values))
   const parts = variables.map((variable, index) => {
-    const value = named.get(variable.name)
-    const reason = typeof value === 'string' ? unsafePath(value, variable) : 'is missing'
+    const value = valuesByName.get(variable.name)
+    const reason = typeof value === 'string' ? unsafePathReason(value, variable) : 'is missing'
     if (typeof value !== 'string' || reason !== undefined) {
       const subject = `variable "${variable.name}" of resource template "${template}"`
       throw new DefinitionError('template', subject, { reason: reason ?? 'is missing' })

@@ -4,7 +4,7 @@ import { elicitRequestFormParams } from '@x/schema/zod'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { frozenObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../json-schema/frozen-json.ts'
 import { form } from './form.ts'
 
 test('whatever form is written in zod is sent in the restricted subset, and what a client then fills in is accepted', async () => {
@@ -26,7 +26,7 @@ test('what the sent form refuses, the schema refuses as well', async () => {
   await fc.assert(
     fc.asyncProperty(anyForm, fc.nat(), async (schema, seed) => {
       const { requestedSchema, check } = form(schema)
-      const issuesOf = compileJsonSchema(frozenObject(requestedSchema, 'form'))
+      const issuesOf = compileJsonSchema(freezeJsonObject(requestedSchema, 'form'))
       const wrong = fc.dictionary(fc.constantFrom(...Object.keys(requestedSchema.properties), 'other'), anyValue, {
         maxKeys: 1,
       })

@@ -10,61 +10,77 @@ import {
   type UntitledSingleSelectEnumSchema,
 } from '@x/schema'
 import {
-  allowOnly,
+  rejectOtherKeywords,
   boundedText,
   type Field,
   labelsOf,
-  longestLabel,
-  invalidField,
-  present,
+  maxLabelLength,
+  invalidDefaultError,
+  freezeDefinedMembers,
   rangeOf,
   fieldError,
   resolveField,
 } from './field.ts'
-import { bareOptions, isChoice, type Option, optionKeywords, fieldOptions, titledOptions } from './options.ts'
+import { optionValues, isChoice, type ChoiceOption, optionKeywords, fieldOptions, titledOptions } from './options.ts'
 
-const words = ['type', 'title', 'description', 'default']
+const commonKeywords = ['type', 'title', 'description', 'default']
 
 /** A choice of one, in the form that its titles call for (client/elicitation, enum schema). */
-export function singleSelect(field: Field): EnumSchema {
-  const legacy = field.schema['enum'] !== undefined ? ['enumNames'] : []
+export function compileSingleSelect(field: Field): EnumSchema {
+  const legacyKeywords = field.schema['enum'] !== undefined ? ['enumNames'] : []
   const options = fieldOptions(field)
-  allowOnly(field, 'a choice of one', [...words, ...optionKeywords, ...legacy])
+  rejectOtherKeywords(field, 'a choice of one', [...commonKeywords, ...optionKeywords, ...legacyKeywords])
   const { type } = field.schema
   if (type !== undefined && type !== 'string') throw fieldError(field, 'the type of a choice of one has to be "string"')
-  const given = field.schema['default']
-  const chosen = options.find(({ value }) => value === given)?.value
-  if (given !== undefined && chosen === undefined) throw invalidField(field, 'one of the values to choose')
+  const defaultValue = field.schema['default']
+  const defaultChoice = options.find(({ value }) => value === defaultValue)?.value
+  if (defaultValue !== undefined && defaultChoice === undefined)
+    throw invalidDefaultError(field, 'one of the values to choose')
   const enumNames = enumNamesOf(field, options)
-  if (enumNames !== undefined) return withNames(field, { options, enumNames, default: chosen })
-  return withOptions(field, options, chosen)
+  if (enumNames !== undefined) return createNamedEnumSchema(field, { options, enumNames, default: defaultChoice })
+  return createEnumSchema(field, options, defaultChoice)
 }
 
-function withOptions(field: Field, options: readonly Option[], chosen: string | undefined): SingleSelectEnumSchema {
-  const start = { type: 'string', ...labelsOf(field) } as const
+function createEnumSchema(
+  field: Field,
+  options: readonly ChoiceOption[],
+  defaultChoice: string | undefined,
+): SingleSelectEnumSchema {
+  const baseSchema = { type: 'string', ...labelsOf(field) } as const
   return isTitled(options)
-    ? present<TitledSingleSelectEnumSchema>({ ...start, oneOf: titledOptions(options), default: chosen })
-    : present<UntitledSingleSelectEnumSchema>({ ...start, enum: bareOptions(options), default: chosen })
+    ? freezeDefinedMembers<TitledSingleSelectEnumSchema>({
+        ...baseSchema,
+        oneOf: titledOptions(options),
+        default: defaultChoice,
+      })
+    : freezeDefinedMembers<UntitledSingleSelectEnumSchema>({
+        ...baseSchema,
+        enum: optionValues(options),
+        default: defaultChoice,
+      })
 }
 
-interface Named {
-  readonly options: readonly Option[]
+interface NamedOptions {
+  readonly options: readonly ChoiceOption[]
   readonly enumNames: readonly string[]
   readonly default: string | undefined
 }
 
 /** The revision still has the older form, so an author who wrote it has a reason: it goes out as it is. */
-function withNames(field: Field, { options, enumNames, default: chosen }: Named): LegacyTitledEnumSchema {
-  return present<LegacyTitledEnumSchema>({
+function createNamedEnumSchema(
+  field: Field,
+  { options, enumNames, default: defaultChoice }: NamedOptions,
+): LegacyTitledEnumSchema {
+  return freezeDefinedMembers<LegacyTitledEnumSchema>({
     type: 'string',
     ...labelsOf(field),
-    enum: bareOptions(options),
+    enum: optionValues(options),
     enumNames,
-    default: chosen,
+    default: defaultChoice,
   })
 }
 
-function enumNamesOf(field: Field, options: readonly Option[]): readonly string[] | undefined {
+function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly string[] | undefined {
   const names = field.schema['enumNames']
   if (names === undefined) return undefined
   if (!Array.isArray(names) || names.length !== options.length) {
@@ -73,60 +89,64 @@ function enumNamesOf(field: Field, options: readonly Option[]): readonly string[
   return Object.freeze(
     names.map((name) => {
       if (typeof name !== 'string') throw fieldError(field, '"enumNames" has to hold strings only')
-      return boundedText(field, name, { what: 'one of "enumNames"', longest: longestLabel })
+      return boundedText(field, name, { what: 'one of "enumNames"', longest: maxLabelLength })
     }),
   )
 }
 
 /** A choice of several, in the form that its titles call for (client/elicitation, enum schema). */
-export function multiSelect(field: Field): MultiSelectEnumSchema {
-  allowOnly(field, 'a choice of several', [...words, 'items', 'minItems', 'maxItems'])
+export function compileMultiSelect(field: Field): MultiSelectEnumSchema {
+  rejectOtherKeywords(field, 'a choice of several', [...commonKeywords, 'items', 'minItems', 'maxItems'])
   const options = itemOptions(field)
-  const [minItems, maxItems] = isAnswerable(field, options.length)
-  const start = { type: 'array', ...labelsOf(field), minItems, maxItems } as const
-  const chosen = chosenOf(field, options, { least: minItems ?? 0, most: maxItems ?? options.length })
+  const [minItems, maxItems] = answerableRangeOf(field, options.length)
+  const baseSchema = { type: 'array', ...labelsOf(field), minItems, maxItems } as const
+  const defaultChoice = defaultChoicesOf(field, options, { least: minItems ?? 0, most: maxItems ?? options.length })
   if (isTitled(options)) {
     const items = Object.freeze({ anyOf: titledOptions(options) })
-    return present<TitledMultiSelectEnumSchema>({ ...start, items, default: chosen })
+    return freezeDefinedMembers<TitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoice })
   }
-  const items = Object.freeze({ type: 'string', enum: bareOptions(options) } as const)
-  return present<UntitledMultiSelectEnumSchema>({ ...start, items, default: chosen })
+  const items = Object.freeze({ type: 'string', enum: optionValues(options) } as const)
+  return freezeDefinedMembers<UntitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoice })
 }
 
-function itemOptions(field: Field): readonly Option[] {
+function itemOptions(field: Field): readonly ChoiceOption[] {
   const { items } = field.schema
-  const only = 'an array has to be a choice of several strings, as z.array(z.enum([…])) is'
-  if (!isJsonObject(items)) throw fieldError(field, only)
+  const choiceAdvice = 'an array has to be a choice of several strings, as z.array(z.enum([…])) is'
+  if (!isJsonObject(items)) throw fieldError(field, choiceAdvice)
   const item = resolveField({ ...field, schema: items, where: `${field.where}, items` })
-  if (!isChoice(item)) throw fieldError(field, only)
+  if (!isChoice(item)) throw fieldError(field, choiceAdvice)
   const options = fieldOptions(item)
-  allowOnly(item, 'an item', ['type', ...optionKeywords])
-  if (item.schema['type'] !== undefined && item.schema['type'] !== 'string') throw fieldError(field, only)
+  rejectOtherKeywords(item, 'an item', ['type', ...optionKeywords])
+  if (item.schema['type'] !== undefined && item.schema['type'] !== 'string') throw fieldError(field, choiceAdvice)
   return options
 }
 
 /** Each value is chosen at most once, so a form that wants more than there are could never be sent. */
-function isAnswerable(field: Field, count: number): [number | undefined, number | undefined] {
+function answerableRangeOf(field: Field, count: number): [number | undefined, number | undefined] {
   const [least, most] = rangeOf(field, 'minItems', 'maxItems')
   if ((least ?? 0) <= count) return [least, most]
   throw fieldError(field, `"minItems" is ${least}, but there are ${count} values to choose from`)
 }
 
-function chosenOf(
+function defaultChoicesOf(
   field: Field,
-  options: readonly Option[],
+  options: readonly ChoiceOption[],
   { least, most }: { least: number; most: number },
 ): readonly string[] | undefined {
-  const given = field.schema['default']
-  if (given === undefined) return undefined
-  const listed: readonly unknown[] = Array.isArray(given) ? given : []
-  const chosen = options.map(({ value }) => value).filter((value) => listed.includes(value))
-  const fits =
-    Array.isArray(given) && chosen.length === listed.length && listed.length >= least && listed.length <= most
-  if (!fits) throw invalidField(field, 'an array of the values to choose, each once, and as many as are allowed')
-  return Object.freeze(chosen)
+  const defaultValue = field.schema['default']
+  if (defaultValue === undefined) return undefined
+  const defaultItems: readonly unknown[] = Array.isArray(defaultValue) ? defaultValue : []
+  const defaultChoice = options.map(({ value }) => value).filter((value) => defaultItems.includes(value))
+  const isAllowedDefault =
+    Array.isArray(defaultValue) &&
+    defaultChoice.length === defaultItems.length &&
+    defaultItems.length >= least &&
+    defaultItems.length <= most
+  if (!isAllowedDefault)
+    throw invalidDefaultError(field, 'an array of the values to choose, each once, and as many as are allowed')
+  return Object.freeze(defaultChoice)
 }
 
-function isTitled(options: readonly Option[]): boolean {
+function isTitled(options: readonly ChoiceOption[]): boolean {
   return options.some(({ title }) => title !== undefined)
 }

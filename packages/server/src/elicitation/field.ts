@@ -13,37 +13,38 @@ export interface Field {
 }
 
 /** UTF-16 units of a name, a title, or a value that can be chosen: what fits on one line of a form. */
-export const longestLabel = 256
+export const maxLabelLength = 256
 
 /** UTF-16 units of a description or a default text. */
-export const longestText = 4096
+export const maxFieldTextLength = 4096
 
 /** The error for a part of a form; the reason says what was found and what is allowed. */
 export function fieldError(field: Field, reason: string): DefinitionError {
   return new DefinitionError('schema', field.subject, { reason: `${field.where}: ${reason}` })
 }
 
-const otherKeywords = 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
+const unsupportedKeywordAdvice =
+  'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
 
 /** The advice for a keyword that is not allowed and that authors are likely to use. */
-const advice: ReadonlyMap<string, string> = new Map([
-  ['pattern', `it can stand beside a format only; ${otherKeywords}`],
-  ['multipleOf', otherKeywords],
+const adviceByKeyword: ReadonlyMap<string, string> = new Map([
+  ['pattern', `it can stand beside a format only; ${unsupportedKeywordAdvice}`],
+  ['multipleOf', unsupportedKeywordAdvice],
   ['exclusiveMinimum', 'give the least allowed number as minimum, or make it an integer'],
   ['exclusiveMaximum', 'give the greatest allowed number as maximum, or make it an integer'],
   ['uniqueItems', 'leave it out: a choice of several has each at most once'],
-  ['allOf', otherKeywords],
+  ['allOf', unsupportedKeywordAdvice],
 ])
 
 /** Refuses every keyword that is not among the allowed ones: what cannot be sent must not be lost unseen. */
-export function allowOnly(field: Field, kind: string, allowed: readonly string[]): void {
+export function rejectOtherKeywords(field: Field, kind: string, allowedKeywords: readonly string[]): void {
   for (const keyword of Object.keys(field.schema)) {
-    if (allowed.includes(keyword)) continue
-    const instead = advice.get(keyword)
-    const may = `${kind} may have ${allowed.join(', ')}`
+    if (allowedKeywords.includes(keyword)) continue
+    const keywordAdvice = adviceByKeyword.get(keyword)
+    const allowedText = `${kind} may have ${allowedKeywords.join(', ')}`
     throw fieldError(
       field,
-      `"${keyword}" cannot be sent to clients; ${instead === undefined ? may : `${instead} (${may})`}`,
+      `"${keyword}" cannot be sent to clients; ${keywordAdvice === undefined ? allowedText : `${keywordAdvice} (${allowedText})`}`,
     )
   }
 }
@@ -51,17 +52,17 @@ export function allowOnly(field: Field, kind: string, allowed: readonly string[]
 /** The title and the description, which every kind of property may have. */
 export function labelsOf(field: Field): { title: string | undefined; description: string | undefined } {
   return {
-    title: textAt(field, 'title', longestLabel),
-    description: textAt(field, 'description', longestText),
+    title: readTextKeyword(field, 'title', maxLabelLength),
+    description: readTextKeyword(field, 'description', maxFieldTextLength),
   }
 }
 
 /** The text under a keyword, if there is one. */
-export function textAt(field: Field, keyword: string, longest: number): string | undefined {
+export function readTextKeyword(field: Field, keyword: string, maxLength: number): string | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a string`)
-  return boundedText(field, value, { what: `"${keyword}"`, longest })
+  return boundedText(field, value, { what: `"${keyword}"`, longest: maxLength })
 }
 
 /** A text that is not too long to be shown. */
@@ -71,13 +72,20 @@ export function boundedText(field: Field, value: string, bound: { what: string; 
 }
 
 /** Two keywords that say how few and how many there may be. */
-export function rangeOf(field: Field, least: string, most: string): [number | undefined, number | undefined] {
-  const range: [number | undefined, number | undefined] = [countAt(field, least), countAt(field, most)]
-  return areOrdered(field, range)
+export function rangeOf(
+  field: Field,
+  minKeyword: string,
+  maxKeyword: string,
+): [number | undefined, number | undefined] {
+  const range: [number | undefined, number | undefined] = [
+    readCountKeyword(field, minKeyword),
+    readCountKeyword(field, maxKeyword),
+  ]
+  return checkedRange(field, range)
 }
 
 /** A range in which there is something. */
-export function areOrdered<Range extends readonly [number | undefined, number | undefined]>(
+export function checkedRange<Range extends readonly [number | undefined, number | undefined]>(
   field: Field,
   range: Range,
 ): Range {
@@ -86,7 +94,7 @@ export function areOrdered<Range extends readonly [number | undefined, number | 
   throw fieldError(field, `nothing is at least ${least} and at most ${most}`)
 }
 
-function countAt(field: Field, keyword: string): number | undefined {
+function readCountKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
@@ -94,9 +102,12 @@ function countAt(field: Field, keyword: string): number | undefined {
 }
 
 /** The default is what a user would fill in, so it has to be of the wire's side of a schema that transforms. */
-export function invalidField(field: Field, wanted: string): DefinitionError {
+export function invalidDefaultError(field: Field, requirement: string): DefinitionError {
   const found = shownJson(field.schema['default'] ?? null)
-  return fieldError(field, `the default is ${found}; it has to be ${wanted} (with zod, before a transform: prefault())`)
+  return fieldError(
+    field,
+    `the default is ${found}; it has to be ${requirement} (with zod, before a transform: prefault())`,
+  )
 }
 
 /** A value in an error message, cut where it gets long. */
@@ -106,10 +117,10 @@ export function shownJson(value: JsonValue): string {
 }
 
 /** The object of a wire type without its undefined members, and frozen, since every call shares it. */
-export function present<T extends object>(members: T): T {
-  const defined = Object.entries(members).filter(([, value]) => value !== undefined)
+export function freezeDefinedMembers<T extends object>(members: T): T {
+  const definedEntries = Object.entries(members).filter(([, value]) => value !== undefined)
   // A member that may be undefined in a wire type may also be absent, so that the rest is still a T.
-  return Object.freeze(Object.fromEntries(defined)) as T
+  return Object.freeze(Object.fromEntries(definedEntries)) as T
 }
 
 /** The same place with what its `$ref` names in it, if it has one. */
@@ -136,7 +147,7 @@ function referenceTarget(field: Field, reference: JsonValue): JsonObject {
  */
 function siblingKeywords(field: Field, schema: JsonObject): JsonObject {
   const { $ref: _, ...siblings } = schema
-  allowOnly({ ...field, schema: siblings }, 'a reference', ['title', 'description', 'default'])
+  rejectOtherKeywords({ ...field, schema: siblings }, 'a reference', ['title', 'description', 'default'])
   return siblings
 }
 
@@ -144,15 +155,15 @@ function siblingKeywords(field: Field, schema: JsonObject): JsonObject {
 export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject> {
   const found = new Map<string, JsonObject>()
   for (const keyword of ['$defs', 'definitions']) {
-    const holder = root[keyword]
-    for (const [name, schema] of Object.entries(isJsonObject(holder) ? holder : {})) {
-      if (isJsonObject(schema)) found.set(`#/${keyword}/${escaped(name)}`, schema)
+    const namedSchemas = root[keyword]
+    for (const [name, schema] of Object.entries(isJsonObject(namedSchemas) ? namedSchemas : {})) {
+      if (isJsonObject(schema)) found.set(`#/${keyword}/${escapePointerSegment(name)}`, schema)
     }
   }
   return found
 }
 
 /** A name as a step of a JSON Pointer (RFC 6901). */
-function escaped(name: string): string {
+function escapePointerSegment(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -2,7 +2,7 @@ import type { RequestedSchema } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { type CheckedValue, type AnySchema, compileSchema, type ParsedBy } from '../json-schema/schemas.ts'
 import type { Awaitable } from '../request/awaitable.ts'
-import { nameUnshown } from './name-unshown.ts'
+import { compileFormSchema } from './name-unshown.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
 
 declare const answerType: unique symbol
@@ -38,7 +38,7 @@ export type AnsweredBy<S> = S extends Form<infer T> ? T : ParsedBy<S>
  * const contact = form(z.object({ email: z.email(), age: z.int().min(18).optional() }))
  */
 export function form<S extends AnySchema>(schema: S, subject = 'form'): Form<ParsedBy<S>> {
-  const { json, check } = nameUnshown(schema, (part) =>
+  const { json, check } = compileFormSchema(schema, (part) =>
     compileSchema(part, { subject, side: 'input', compile: compileJsonSchema }),
   )
   return Object.freeze({ requestedSchema: requestedSchemaOf(json, subject), check })
@@ -52,21 +52,21 @@ const compiledForms = new WeakMap<object, Form<unknown>>()
  */
 export function formOf(schema: AnySchema | Form<unknown>): Form<unknown> {
   if (isCompiledForm(schema)) return schema
-  const known = compiledForms.get(schema)
-  if (known !== undefined) return known
-  const made = form(schema)
-  compiledForms.set(schema, made)
-  return made
+  const cachedValue = compiledForms.get(schema)
+  if (cachedValue !== undefined) return cachedValue
+  const compiledForm = form(schema)
+  compiledForms.set(schema, compiledForm)
+  return compiledForm
 }
 
-const texts = new WeakMap<Form<unknown>, string>()
+const schemaTextByForm = new WeakMap<Form<unknown>, string>()
 
 /** A form's schema as JSON: every run of a handler writes its questions, to know them again. */
 export function schemaTextOf(form: Form<unknown>): string {
-  const known = texts.get(form)
-  if (known !== undefined) return known
+  const cachedValue = schemaTextByForm.get(form)
+  if (cachedValue !== undefined) return cachedValue
   const text = JSON.stringify(form.requestedSchema)
-  texts.set(form, text)
+  schemaTextByForm.set(form, text)
   return text
 }
 

@@ -8,27 +8,27 @@ type CompileForm = (schema: AnySchema) => CompiledSchema
  * Compiles a schema. When it has no JSON Schema because one of its properties has none, such as a date, the error names
  * the property: zod says what it cannot show, but not where.
  */
-export function nameUnshown(schema: AnySchema, compile: CompileForm): CompiledSchema {
+export function compileFormSchema(schema: AnySchema, compile: CompileForm): CompiledSchema {
   try {
     return compile(schema)
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
-    const name = zodProperties(schema).find(([, property]) => isUnshown(property, compile))?.[0]
+    const name = zodProperties(schema).find(([, property]) => isUncompilable(property, compile))?.[0]
     if (name === undefined) throw error
-    const said = error.message.slice(`${error.subject}: `.length)
-    const reason = `property ${JSON.stringify(name)}: ${said}; ask for a string, and turn it into what the handler needs with transform()`
+    const originalMessage = error.message.slice(`${error.subject}: `.length)
+    const reason = `property ${JSON.stringify(name)}: ${originalMessage}; ask for a string, and turn it into what the handler needs with transform()`
     throw new DefinitionError('schema', error.subject, { reason, cause: error.cause })
   }
 }
 
 /** The properties of an object schema of zod, which keeps them under `shape`. */
 function zodProperties(schema: object): [string, unknown][] {
-  const shown = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
-  return shown ? Object.entries(schema.shape ?? {}) : []
+  const hasShape = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
+  return hasShape ? Object.entries(schema.shape ?? {}) : []
 }
 
-function isUnshown(property: unknown, compile: CompileForm): boolean {
-  if (!isStandard(property)) return false
+function isUncompilable(property: unknown, compile: CompileForm): boolean {
+  if (!isStandardSchema(property)) return false
   try {
     compile(property)
     return false
@@ -37,6 +37,6 @@ function isUnshown(property: unknown, compile: CompileForm): boolean {
   }
 }
 
-function isStandard(property: unknown): property is StandardTypedV1 {
+function isStandardSchema(property: unknown): property is StandardTypedV1 {
   return typeof property === 'object' && property !== null && '~standard' in property
 }

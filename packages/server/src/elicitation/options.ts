@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonValue, type TitledOption } from '@x/schema'
 import {
-  allowOnly,
+  rejectOtherKeywords,
   boundedText,
   type Field,
-  longestLabel,
+  maxLabelLength,
   fieldError,
   resolveField,
   shownJson,
-  textAt,
+  readTextKeyword,
 } from './field.ts'
 
 /** A value to choose, and its title if it has one. */
-export interface Option {
+export interface ChoiceOption {
   readonly value: string
   readonly title: string | undefined
 }
@@ -28,40 +28,43 @@ export function isChoice({ schema }: Field): boolean {
 }
 
 /** Returns the options of a choice: one value, bare values, or a union of both with or without titles. */
-export function fieldOptions(field: Field): readonly Option[] {
-  const [keyword, second] = optionKeywords.filter((known) => field.schema[known] !== undefined)
+export function fieldOptions(field: Field): readonly ChoiceOption[] {
+  const [keyword, second] = optionKeywords.filter((optionKeyword) => field.schema[optionKeyword] !== undefined)
   if (keyword === undefined || second !== undefined) {
     throw fieldError(field, `a choice has exactly one of ${optionKeywords.join(', ')}`)
   }
-  const listed = field.schema[keyword]
-  if (keyword === 'const') return distinct(field, [bareOption(field, listed ?? null)])
-  if (!Array.isArray(listed)) throw fieldError(field, `"${keyword}" has to be an array`)
-  if (listed.some((item) => isJsonObject(item) && item['type'] === 'null')) throw fieldError(field, nullAdvice)
-  return distinct(
+  const listedValues = field.schema[keyword]
+  if (keyword === 'const') return requireDistinctOptions(field, [untitledOption(field, listedValues ?? null)])
+  if (!Array.isArray(listedValues)) throw fieldError(field, `"${keyword}" has to be an array`)
+  if (listedValues.some((item) => isJsonObject(item) && item['type'] === 'null')) throw fieldError(field, nullAdvice)
+  return requireDistinctOptions(
     field,
-    listed.flatMap((item) => (keyword === 'enum' ? [bareOption(field, item)] : memberOptions(field, item))),
+    listedValues.flatMap((item) => (keyword === 'enum' ? [untitledOption(field, item)] : memberOptions(field, item))),
   )
 }
 
 /** The options as the wire writes those with titles; one without is shown as its value. */
-export function titledOptions(options: readonly Option[]): readonly TitledOption[] {
+export function titledOptions(options: readonly ChoiceOption[]): readonly TitledOption[] {
   return Object.freeze(options.map(({ value, title }) => Object.freeze({ const: value, title: title ?? value })))
 }
 
 /** The options as the wire writes those without titles. */
-export function bareOptions(options: readonly Option[]): readonly string[] {
+export function optionValues(options: readonly ChoiceOption[]): readonly string[] {
   return Object.freeze(options.map(({ value }) => value))
 }
 
-function bareOption(field: Field, value: JsonValue): Option {
+function untitledOption(field: Field, value: JsonValue): ChoiceOption {
   if (typeof value === 'string') {
-    return { value: boundedText(field, value, { what: 'a value to choose', longest: longestLabel }), title: undefined }
+    return {
+      value: boundedText(field, value, { what: 'a value to choose', longest: maxLabelLength }),
+      title: undefined,
+    }
   }
   if (value === null) throw fieldError(field, nullAdvice)
-  const kinds = 'only strings can be chosen from: list them as strings, and turn them with transform()'
+  const stringAdvice = 'only strings can be chosen from: list them as strings, and turn them with transform()'
   throw fieldError(
     field,
-    `${shownJson(value)} is among the values; ${kinds}${value === true ? ', or ask for a boolean' : ''}`,
+    `${shownJson(value)} is among the values; ${stringAdvice}${value === true ? ', or ask for a boolean' : ''}`,
   )
 }
 
@@ -70,22 +73,22 @@ export const nullAdvice =
   'no field of a form can be null; make it optional, then it is absent when the user leaves it empty'
 
 /** The options of one branch of a union: a literal with or without a title, or bare values. */
-function memberOptions(field: Field, item: JsonValue): readonly Option[] {
+function memberOptions(field: Field, item: JsonValue): readonly ChoiceOption[] {
   if (!isJsonObject(item)) throw fieldError(field, `${shownJson(item)} is no value to choose`)
   const member = resolveField({ ...field, schema: item })
   if (member.schema['const'] === undefined && member.schema['enum'] === undefined) {
     throw fieldError(field, 'a union can only be of literal strings; other types make one property each')
   }
-  allowOnly(member, 'a value to choose', ['type', 'const', 'enum', 'title'])
+  rejectOtherKeywords(member, 'a value to choose', ['type', 'const', 'enum', 'title'])
   const [first, ...others] = fieldOptions(member)
-  const title = textAt(member, 'title', longestLabel)
+  const title = readTextKeyword(member, 'title', maxLabelLength)
   if (first === undefined || title === undefined) return first === undefined ? [] : [first, ...others]
   if (others.length > 0)
     throw fieldError(field, `the title ${shownJson(title)} is that of several values; give each its own`)
   return [{ ...first, title }]
 }
 
-function distinct(field: Field, options: readonly Option[]): readonly Option[] {
+function requireDistinctOptions(field: Field, options: readonly ChoiceOption[]): readonly ChoiceOption[] {
   if (options.length === 0) throw fieldError(field, 'there is no value to choose; list at least one')
   if (options.length > maxOptions) {
     throw fieldError(field, `there are ${options.length} values to choose from; at most ${maxOptions} are allowed`)

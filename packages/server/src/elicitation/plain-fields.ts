@@ -1,105 +1,116 @@
 import type { BooleanSchema, NumberSchema, StringSchema } from '@x/schema'
 import {
-  allowOnly,
+  rejectOtherKeywords,
   type Field,
-  areOrdered,
+  checkedRange,
   labelsOf,
-  longestLabel,
-  longestText,
-  invalidField,
-  present,
+  maxLabelLength,
+  maxFieldTextLength,
+  invalidDefaultError,
+  freezeDefinedMembers,
   rangeOf,
   fieldError,
   shownJson,
-  textAt,
+  readTextKeyword,
 } from './field.ts'
 
 /** A text of a form (client/elicitation, string schema). */
 export function textField(field: Field): StringSchema {
   const format = formatOf(field)
-  const words = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
+  const allowedKeywords = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
   // Libraries check a format by a pattern of their own. The format tells the user as much, and the schema still checks.
-  allowOnly(field, 'a string', format === undefined ? words : [...words, 'pattern'])
+  rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
   const [minLength, maxLength] = rangeOf(field, 'minLength', 'maxLength')
-  const given = defaultText(field, { least: minLength ?? 0, most: maxLength ?? Infinity })
-  return present<StringSchema>({ type: 'string', ...labelsOf(field), minLength, maxLength, format, default: given })
+  const declaredValue = defaultText(field, { least: minLength ?? 0, most: maxLength ?? Infinity })
+  return freezeDefinedMembers<StringSchema>({
+    type: 'string',
+    ...labelsOf(field),
+    minLength,
+    maxLength,
+    format,
+    default: declaredValue,
+  })
 }
 
 function defaultText(field: Field, { least, most }: { least: number; most: number }): string | undefined {
   if (field.schema['default'] === undefined) return undefined
-  if (typeof field.schema['default'] !== 'string') throw invalidField(field, 'a string')
-  const given = textAt(field, 'default', longestText)
+  if (typeof field.schema['default'] !== 'string') throw invalidDefaultError(field, 'a string')
+  const declaredValue = readTextKeyword(field, 'default', maxFieldTextLength)
   // JSON Schema counts characters, and not UTF-16 units.
-  const size = [...(given ?? '')].length
-  if (size < least || size > most) throw invalidField(field, 'a string of the allowed length')
-  return given
+  const size = [...(declaredValue ?? '')].length
+  if (size < least || size > most) throw invalidDefaultError(field, 'a string of the allowed length')
+  return declaredValue
 }
 
 const formats = ['email', 'uri', 'date', 'date-time'] as const
 
 function formatOf(field: Field): StringSchema['format'] {
-  const given = textAt(field, 'format', longestLabel)
-  const format = formats.find((known) => known === given)
-  if (given === undefined || format !== undefined) return format
-  const instead =
-    given === 'password'
+  const declaredValue = readTextKeyword(field, 'format', maxLabelLength)
+  const format = formats.find((candidateFormat) => candidateFormat === declaredValue)
+  if (declaredValue === undefined || format !== undefined) return format
+  const formatAdvice =
+    declaredValue === 'password'
       ? 'a secret must never be asked for in a form, but on a page of yours (URL mode)'
       : 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
   throw fieldError(
     field,
-    `the format ${shownJson(given)} cannot be sent to clients, only ${formats.join(', ')}; ${instead}`,
+    `the format ${shownJson(declaredValue)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
   )
 }
 
 /** A number of a form (client/elicitation, number schema). */
 export function numberField(field: Field, type: 'integer' | 'number'): NumberSchema {
-  const words = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
-  const exclusive = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
-  allowOnly(field, type === 'integer' ? 'an integer' : 'a number', [...words, ...exclusive])
-  const [minimum, maximum] = areOrdered(field, type === 'integer' ? wholeBounds(field) : bounds(field))
-  const given = field.schema['default']
-  if (given !== undefined && !fits(given, { type, minimum, maximum }))
-    throw invalidField(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)
-  return present<NumberSchema>({
+  const allowedKeywords = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
+  const exclusiveKeywords = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
+  rejectOtherKeywords(field, type === 'integer' ? 'an integer' : 'a number', [...allowedKeywords, ...exclusiveKeywords])
+  const [minimum, maximum] = checkedRange(field, type === 'integer' ? readIntegerBounds(field) : readBounds(field))
+  const declaredValue = field.schema['default']
+  if (declaredValue !== undefined && !fitsNumberBounds(declaredValue, { type, minimum, maximum }))
+    throw invalidDefaultError(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)
+  return freezeDefinedMembers<NumberSchema>({
     type,
     ...labelsOf(field),
     minimum,
     maximum,
-    default: numberAt(field, 'default'),
+    default: readNumberKeyword(field, 'default'),
   })
 }
 
 type Bounds = readonly [minimum: number | undefined, maximum: number | undefined]
 
-function bounds(field: Field): Bounds {
-  return [numberAt(field, 'minimum'), numberAt(field, 'maximum')]
+function readBounds(field: Field): Bounds {
+  return [readNumberKeyword(field, 'minimum'), readNumberKeyword(field, 'maximum')]
 }
 
 /** For integers, what must be more than 2 is at least 3. Bounds that only say what a double can hold tell a user nothing. */
-function wholeBounds(field: Field): Bounds {
-  const [minimum = -Infinity, maximum = Infinity] = bounds(field)
-  const above = numberAt(field, 'exclusiveMinimum') ?? -Infinity
-  const below = numberAt(field, 'exclusiveMaximum') ?? Infinity
-  const least = Math.max(Math.ceil(minimum), Math.floor(above) + 1)
-  const most = Math.min(Math.floor(maximum), Math.ceil(below) - 1)
-  return [least > Number.MIN_SAFE_INTEGER ? least : undefined, most < Number.MAX_SAFE_INTEGER ? most : undefined]
+function readIntegerBounds(field: Field): Bounds {
+  const [minimum = -Infinity, maximum = Infinity] = readBounds(field)
+  const exclusiveMin = readNumberKeyword(field, 'exclusiveMinimum') ?? -Infinity
+  const exclusiveMax = readNumberKeyword(field, 'exclusiveMaximum') ?? Infinity
+  const minInteger = Math.max(Math.ceil(minimum), Math.floor(exclusiveMin) + 1)
+  const maxInteger = Math.min(Math.floor(maximum), Math.ceil(exclusiveMax) - 1)
+  return [
+    minInteger > Number.MIN_SAFE_INTEGER ? minInteger : undefined,
+    maxInteger < Number.MAX_SAFE_INTEGER ? maxInteger : undefined,
+  ]
 }
 
-function numberAt(field: Field, keyword: string): number | undefined {
+function readNumberKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined || typeof value === 'number') return value
   throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a number`)
 }
 
-function fits(value: unknown, { type, minimum, maximum }: NumberSchema): boolean {
+function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSchema): boolean {
   if (typeof value !== 'number' || (type === 'integer' && !Number.isInteger(value))) return false
   return value >= (minimum ?? value) && value <= (maximum ?? value)
 }
 
 /** A yes or no of a form (client/elicitation, boolean schema). */
 export function booleanField(field: Field): BooleanSchema {
-  allowOnly(field, 'a boolean', ['type', 'title', 'description', 'default'])
-  const given = field.schema['default']
-  if (given !== undefined && typeof given !== 'boolean') throw invalidField(field, 'true or false')
-  return present<BooleanSchema>({ type: 'boolean', ...labelsOf(field), default: given })
+  rejectOtherKeywords(field, 'a boolean', ['type', 'title', 'description', 'default'])
+  const declaredValue = field.schema['default']
+  if (declaredValue !== undefined && typeof declaredValue !== 'boolean')
+    throw invalidDefaultError(field, 'true or false')
+  return freezeDefinedMembers<BooleanSchema>({ type: 'boolean', ...labelsOf(field), default: declaredValue })
 }

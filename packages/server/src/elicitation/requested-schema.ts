@@ -5,14 +5,14 @@ import {
   type PrimitiveSchemaDefinition,
   type RequestedSchema,
 } from '@x/schema'
-import { multiSelect, singleSelect } from './choice-fields.ts'
+import { compileMultiSelect, compileSingleSelect } from './choice-fields.ts'
 import {
-  allowOnly,
+  rejectOtherKeywords,
   boundedText,
   definitionsOf,
   type Field,
-  longestLabel,
-  present,
+  maxLabelLength,
+  freezeDefinedMembers,
   fieldError,
   resolveField,
   shownJson,
@@ -36,9 +36,9 @@ export function requestedSchemaOf(json: JsonObject, subject: string): RequestedS
   const root = resolveField({ schema: bare, where: 'the schema', subject, definitions })
   checkRoot(root)
   const properties = Object.entries(fieldProperties(root)).map(([name, schema]) => {
-    return [name, property(root, name, schema)] as const
+    return [name, compileProperty(root, name, schema)] as const
   })
-  return present<RequestedSchema>({
+  return freezeDefinedMembers<RequestedSchema>({
     type: 'object',
     // fromEntries defines its keys, so that one named __proto__ stays a key.
     properties: Object.freeze(Object.fromEntries(properties)),
@@ -47,15 +47,15 @@ export function requestedSchemaOf(json: JsonObject, subject: string): RequestedS
 }
 
 function checkRoot(root: Field): void {
-  const { type, additionalProperties: others } = root.schema
+  const { type, additionalProperties: extraProperties } = root.schema
   if (type !== 'object')
     throw fieldError(root, 'a form has to be one object, as z.object({ … }) is, and no union of several')
   if (typeof root.schema['title'] === 'string' || typeof root.schema['description'] === 'string') {
     throw fieldError(root, 'a form has no title or description of its own; say it in the message of the question')
   }
-  allowOnly(root, 'a form', ['type', 'properties', 'required', 'additionalProperties'])
-  if (others === undefined || typeof others === 'boolean') return
-  if (isJsonObject(others) && Object.keys(others).length === 0) return
+  rejectOtherKeywords(root, 'a form', ['type', 'properties', 'required', 'additionalProperties'])
+  if (extraProperties === undefined || typeof extraProperties === 'boolean') return
+  if (isJsonObject(extraProperties) && Object.keys(extraProperties).length === 0) return
   throw fieldError(root, 'a form has no fields but the ones that it names; "additionalProperties" can be true or false')
 }
 
@@ -73,34 +73,34 @@ function fieldProperties(root: Field): JsonObject {
 function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] | undefined {
   const { required = [] } = root.schema
   if (!Array.isArray(required)) throw fieldError(root, '"required" has to be an array')
-  const known = required.filter((name) => typeof name === 'string' && names.has(name))
-  if (known.length < required.length) throw fieldError(root, '"required" names what is not among the properties')
-  return known.length === 0 ? undefined : Object.freeze(known.map(String))
+  const knownNames = required.filter((name) => typeof name === 'string' && names.has(name))
+  if (knownNames.length < required.length) throw fieldError(root, '"required" names what is not among the properties')
+  return knownNames.length === 0 ? undefined : Object.freeze(knownNames.map(String))
 }
 
-function property(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
+function compileProperty(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
   const field = { ...root, where: `property ${shownJson(name)}` }
-  boundedText(field, name, { what: 'its name', longest: longestLabel })
+  boundedText(field, name, { what: 'its name', longest: maxLabelLength })
   if (name === '') throw fieldError(field, 'it needs a name')
-  if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${shownJson(schema)}; ${allowed}`)
-  return primitive(resolveField({ ...field, schema }))
+  if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${shownJson(schema)}; ${propertyAdvice}`)
+  return compilePrimitive(resolveField({ ...field, schema }))
 }
 
-const allowed = 'a property is a string, a number, an integer, a boolean, or a choice of one or several strings'
+const propertyAdvice = 'a property is a string, a number, an integer, a boolean, or a choice of one or several strings'
 
-function primitive(field: Field): PrimitiveSchemaDefinition {
+function compilePrimitive(field: Field): PrimitiveSchemaDefinition {
   const { type } = field.schema
   if (Array.isArray(type))
-    throw fieldError(field, type.includes('null') ? nullAdvice : `it is of several types; ${allowed}`)
-  if (type === 'array') return multiSelect(field)
-  if (isChoice(field)) return singleSelect(field)
+    throw fieldError(field, type.includes('null') ? nullAdvice : `it is of several types; ${propertyAdvice}`)
+  if (type === 'array') return compileMultiSelect(field)
+  if (isChoice(field)) return compileSingleSelect(field)
   if (type === 'string') return textField(field)
   if (type === 'number' || type === 'integer') return numberField(field, type)
   if (type === 'boolean') return booleanField(field)
-  throw fieldError(field, `${problems.get(type) ?? 'it has no type that a form can have'}; ${allowed}`)
+  throw fieldError(field, `${typeProblems.get(type) ?? 'it has no type that a form can have'}; ${propertyAdvice}`)
 }
 
-const problems: ReadonlyMap<JsonValue | undefined, string> = new Map([
+const typeProblems: ReadonlyMap<JsonValue | undefined, string> = new Map([
   ['object', 'a form has no objects within it: give their properties to the form itself, or ask in several questions'],
   ['null', 'no field of a form is always null'],
 ])

@@ -8,32 +8,32 @@ const maxDepth = 512
  * A frozen copy of a part of a definition, without its undefined members: what was checked is what is sent, whatever
  * the author does to the original. Throws {@link DefinitionError} for what JSON cannot carry.
  */
-function frozenJson(value: unknown, subject: string, depth = 0): JsonValue {
+function freezeJsonValue(value: unknown, subject: string, depth = 0): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (typeof value !== 'object') throw notJson(value, subject)
+  if (typeof value !== 'object') throw jsonValueError(value, subject)
   if (depth > maxDepth) {
     throw new DefinitionError('value', subject, { reason: `nested deeper than ${maxDepth}, or refers to itself` })
   }
-  if (Array.isArray(value)) return Object.freeze(value.map((item) => frozenJson(item, subject, depth + 1)))
-  return frozenMembers(value, subject, depth)
+  if (Array.isArray(value)) return Object.freeze(value.map((item) => freezeJsonValue(item, subject, depth + 1)))
+  return freezeMembers(value, subject, depth)
 }
 
 /** As for any value, for what has to be an object. */
-export function frozenObject(value: object, subject: string): JsonObject {
-  return frozenMembers(value, subject, 0)
+export function freezeJsonObject(value: object, subject: string): JsonObject {
+  return freezeMembers(value, subject, 0)
 }
 
-function frozenMembers(value: object, subject: string, depth: number): JsonObject {
+function freezeMembers(value: object, subject: string, depth: number): JsonObject {
   const members: [string, JsonValue][] = []
   for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) members.push([key, frozenJson(member, subject, depth + 1)])
+    if (member !== undefined) members.push([key, freezeJsonValue(member, subject, depth + 1)])
   }
   // fromEntries defines its keys, so that one named __proto__ stays a key.
   return Object.freeze(Object.fromEntries(members))
 }
 
-function notJson(value: unknown, subject: string): DefinitionError {
+function jsonValueError(value: unknown, subject: string): DefinitionError {
   return new DefinitionError('value', subject, {
     reason: `holds a ${typeof value}, which JSON cannot carry; write strings, finite numbers, booleans, arrays and objects`,
   })

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type AnySchema, createServer, tool, type ServerDefinition } from '../index.ts'
 import { callTool, resultOf, textOf } from '../testing/ask.ts'
-import { zodIssues } from './zod-issues.ts'
+import { createZodIssueFinder } from './zod-issues.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 const run = () => ''
@@ -224,7 +224,7 @@ describe('the search for the first faults', () => {
     let found = 0
     fc.assert(
       fc.property(schemas, values, (schema, value) => {
-        const issues = zodIssues(schema)?.find(value, 20) ?? []
+        const issues = createZodIssueFinder(schema)?.find(value, 20) ?? []
         if (issues.length === 0) return
         found++
         expect(schema.safeParse(value).success).toBe(false)

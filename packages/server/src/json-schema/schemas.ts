@@ -8,10 +8,10 @@ import {
   isJsonObject,
 } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import { frozenObject } from './frozen-json.ts'
-import { type FirstIssues, zodIssues } from './zod-issues.ts'
+import { freezeJsonObject } from './frozen-json.ts'
+import { type ZodIssueFinder, createZodIssueFinder } from './zod-issues.ts'
 
 /**
  * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
@@ -50,7 +50,7 @@ export interface CompiledSchema {
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
-interface SchemaUse {
+interface CompileSchemaOptions {
   /** Such as `tool "greet", input`. */
   readonly subject: string
   /** A schema that transforms has two sides: clients write its input, and read its output. */
@@ -67,28 +67,40 @@ interface SchemaUse {
  * Makes a schema ready, once. Throws {@link DefinitionError} for one that gives no JSON Schema, or one that must not
  * be used (basic/index, JSON Schema usage): a client is never shown an empty schema in its place.
  */
-export function compileSchema(schema: AnySchema, use: SchemaUse): CompiledSchema {
-  const standard = standardOf(schema)
-  if (standard === undefined) {
-    const json = acceptedSchema(frozenObject(schema, use.subject), use)
+export function compileSchema(schema: AnySchema, schemaOptions: CompileSchemaOptions): CompiledSchema {
+  const standardProps = standardPropsOf(schema)
+  if (standardProps === undefined) {
+    const json = requireValidSchema(freezeJsonObject(schema, schemaOptions.subject), schemaOptions)
     // The default validator stops at ten issues; of another one nothing is known.
-    const stopsEarly = use.compile === compileJsonSchema
-    return { json, check: boundedCheckOf(compiledCheck(json, use), { json, use, stopsEarly }) }
+    const stopsEarly = schemaOptions.compile === compileJsonSchema
+    return { json, check: boundedCheckOf(compileCheck(json, schemaOptions), { json, use: schemaOptions, stopsEarly }) }
   }
-  if (typeof standard.validate !== 'function') {
-    throw unusableSchema(use, `the schema of ${standard.vendor} cannot validate; it must implement Standard Schema`)
+  if (typeof standardProps.validate !== 'function') {
+    throw unusableSchemaError(
+      schemaOptions,
+      `the schema of ${standardProps.vendor} cannot validate; it must implement Standard Schema`,
+    )
   }
-  const json = acceptedSchema(toJsonSchema(standard, use), use)
-  const first = standard.vendor === 'zod' && use.side === 'input' ? zodIssues(schema) : undefined
-  const stopsEarly = first?.complete === true
-  return { json, check: boundedCheckOf(standardCheck(standard.validate), { json, use, stopsEarly, first }) }
+  const json = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
+  const zodFirstIssues =
+    standardProps.vendor === 'zod' && schemaOptions.side === 'input' ? createZodIssueFinder(schema) : undefined
+  const stopsEarly = zodFirstIssues?.complete === true
+  return {
+    json,
+    check: boundedCheckOf(createStandardCheck(standardProps.validate), {
+      json,
+      use: schemaOptions,
+      stopsEarly,
+      first: zodFirstIssues,
+    }),
+  }
 }
 
 interface BoundOptions {
   readonly json: JsonObject
-  readonly use: SchemaUse
+  readonly use: CompileSchemaOptions
   readonly stopsEarly: boolean
-  readonly first?: FirstIssues | undefined
+  readonly first?: ZodIssueFinder | undefined
 }
 
 /** Bounds what comes from a peer; what handlers return is their author's. */
@@ -101,74 +113,87 @@ function boundedCheckOf(
   const findFirst = (value: unknown): RejectedValue | undefined => {
     const issues = first?.find(value, maxShownIssues) ?? []
     if (issues.length === 0) return undefined
-    return { issues: issues.map(plainIssue), ...(issues.length === maxShownIssues && { total: Infinity }) }
+    return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
   }
-  return boundedCheck(check, { maxElements, json, findFirst, stopsEarly })
+  return createBoundedCheck(check, { maxElements, json, findFirst, stopsEarly })
 }
 
 /** The part of a schema that the two standards define; both parts are optional until they were looked for. */
-interface StandardParts {
+interface StandardProps {
   readonly vendor: string
   readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
-  readonly jsonSchema?: { readonly [Side in SchemaUse['side']]?: (options: { target: string }) => object } | undefined
+  readonly jsonSchema?:
+    | { readonly [Side in CompileSchemaOptions['side']]?: (options: { target: string }) => object }
+    | undefined
 }
 
-function standardOf(schema: AnySchema): StandardParts | undefined {
-  const holder: object = schema
-  if (!('~standard' in holder) || typeof holder['~standard'] !== 'object' || holder['~standard'] === null)
+function standardPropsOf(schema: AnySchema): StandardProps | undefined {
+  const schemaObject: object = schema
+  if (
+    !('~standard' in schemaObject) ||
+    typeof schemaObject['~standard'] !== 'object' ||
+    schemaObject['~standard'] === null
+  )
     return undefined
   // The key is reserved by Standard Schema, which fixes what stands under it; the parts are looked for before use.
-  return holder['~standard'] as StandardParts
+  return schemaObject['~standard'] as StandardProps
 }
 
-function toJsonSchema(standard: StandardParts, use: SchemaUse): JsonObject {
-  const convert = standard.jsonSchema?.[use.side]
+function toJsonSchema(standardProps: StandardProps, schemaOptions: CompileSchemaOptions): JsonObject {
+  const convert = standardProps.jsonSchema?.[schemaOptions.side]
   if (convert === undefined) {
     const advice =
       'use a library that implements Standard JSON Schema (zod 4.2 or later; valibot with toStandardJsonSchema() ' +
       'of @valibot/to-json-schema), or give JSON Schema'
-    throw unusableSchema(use, `the schema of ${standard.vendor} has no JSON Schema to show to clients; ${advice}`)
+    throw unusableSchemaError(
+      schemaOptions,
+      `the schema of ${standardProps.vendor} has no JSON Schema to show to clients; ${advice}`,
+    )
   }
   try {
-    return frozenObject(convert({ target: 'draft-2020-12' }), use.subject)
+    return freezeJsonObject(convert({ target: 'draft-2020-12' }), schemaOptions.subject)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'its conversion failed'
+    const causeMessage = cause instanceof Error ? cause.message : 'its conversion failed'
     const advice =
       'describe its JSON form and transform that, as in z.iso.datetime().transform((text) => new Date(text))'
-    const reason = `the schema of ${standard.vendor} cannot be shown as JSON Schema: ${why}; ${advice}`
-    throw new DefinitionError('schema', use.subject, { reason, cause })
+    const reason = `the schema of ${standardProps.vendor} cannot be shown as JSON Schema: ${causeMessage}; ${advice}`
+    throw new DefinitionError('schema', schemaOptions.subject, { reason, cause })
   }
 }
 
-function acceptedSchema(json: JsonObject, use: SchemaUse): JsonObject {
+function requireValidSchema(json: JsonObject, schemaOptions: CompileSchemaOptions): JsonObject {
   const reason = checkSchema(json)
-  if (reason !== undefined) throw unusableSchema(use, reason)
+  if (reason !== undefined) throw unusableSchemaError(schemaOptions, reason)
   return json
 }
 
-function compiledCheck(json: JsonObject, use: SchemaUse): CompiledSchema['check'] {
+function compileCheck(json: JsonObject, schemaOptions: CompileSchemaOptions): CompiledSchema['check'] {
   try {
-    const issuesOf = use.compile(json)
+    const issuesOf = schemaOptions.compile(json)
     return (value) => {
       const issues = issuesOf(value)
       return issues.length === 0 ? { value } : rejected(issues, (issue) => issue)
     }
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'it does not compile'
-    throw new DefinitionError('schema', use.subject, { reason: `the JSON Schema cannot be used: ${why}`, cause })
+    const causeMessage = cause instanceof Error ? cause.message : 'it does not compile'
+    throw new DefinitionError('schema', schemaOptions.subject, {
+      reason: `the JSON Schema cannot be used: ${causeMessage}`,
+      cause,
+    })
   }
 }
 
-function standardCheck(validate: StandardSchemaV1['~standard']['validate']): CompiledSchema['check'] {
-  return (value) => after(validate(value), (result) => (result.issues ? rejected(result.issues, plainIssue) : result))
+function createStandardCheck(validate: StandardSchemaV1['~standard']['validate']): CompiledSchema['check'] {
+  return (value) =>
+    mapAwaitable(validate(value), (result) => (result.issues ? rejected(result.issues, schemaIssueOf) : result))
 }
 
-function plainIssue(issue: StandardSchemaV1.Issue): SchemaIssue {
-  return { path: pointer(issue.path ?? []), message: issue.message + unionBranches(issue) }
+function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
+  return { path: jsonPointerOf(issue.path ?? []), message: issue.message + describeUnionBranches(issue) }
 }
 
 /** A path as a JSON Pointer, which is what the path of an issue is. */
-function pointer(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
+function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
@@ -180,23 +205,23 @@ const maxBranches = 8
 const maxBranchIssues = 100
 
 /** zod says of a union only that nothing fitted; what was expected stands in a list of issues per branch. */
-function unionBranches(issue: StandardSchemaV1.Issue): string {
+function describeUnionBranches(issue: StandardSchemaV1.Issue): string {
   if (!('errors' in issue) || !Array.isArray(issue.errors)) return ''
-  const wanted = new Set<string>()
+  const branchMessages = new Set<string>()
   for (const branch of issue.errors.slice(0, maxBranchIssues)) {
-    const inner: unknown[] = Array.isArray(branch) ? branch.slice(0, maxBranchIssues) : [branch]
-    for (const message of inner.map(issueMessage)) if (message !== undefined) wanted.add(message)
-    if (wanted.size >= maxBranches) break
+    const branchIssues: unknown[] = Array.isArray(branch) ? branch.slice(0, maxBranchIssues) : [branch]
+    for (const message of branchIssues.map(issueMessage)) if (message !== undefined) branchMessages.add(message)
+    if (branchMessages.size >= maxBranches) break
   }
-  return wanted.size === 0 ? '' : ` (${[...wanted].slice(0, maxBranches).join('; or ')})`
+  return branchMessages.size === 0 ? '' : ` (${[...branchMessages].slice(0, maxBranches).join('; or ')})`
 }
 
 function issueMessage(issue: unknown): string | undefined {
-  const named = typeof issue === 'object' && issue !== null && 'message' in issue
-  return named && typeof issue.message === 'string' ? issue.message : undefined
+  const hasMessage = typeof issue === 'object' && issue !== null && 'message' in issue
+  return hasMessage && typeof issue.message === 'string' ? issue.message : undefined
 }
 
-function unusableSchema({ subject }: SchemaUse, reason: string): DefinitionError {
+function unusableSchemaError({ subject }: CompileSchemaOptions, reason: string): DefinitionError {
   return new DefinitionError('schema', subject, { reason })
 }
 
@@ -207,7 +232,7 @@ const defaultMaxElements = 10_000
 const maxIssues = 10_000
 
 /** The number of possible issues up to which a validator runs at once: producing them all costs little. */
-const fewIssues = 200
+const maxUnboundedIssues = 200
 
 type Check = (value: unknown) => Awaitable<CheckedValue>
 
@@ -229,13 +254,13 @@ interface CheckBounds {
  *
  * A value with few elements goes straight to the validator.
  */
-function boundedCheck(check: Check, { maxElements, json, findFirst, stopsEarly }: CheckBounds): Check {
-  const required = maxRequired(json)
+function createBoundedCheck(check: Check, { maxElements, json, findFirst, stopsEarly }: CheckBounds): Check {
+  const required = maxRequiredCount(json)
   return (value) => {
     const size: Size = { elements: 0, issues: 0, maxElements, required }
     countElements(value, size)
     if (size.elements > maxElements) return tooManyElements(`more than ${maxElements} elements; send fewer`)
-    if (size.issues <= fewIssues) return check(value)
+    if (size.issues <= maxUnboundedIssues) return check(value)
     const found = findFirst?.(value)
     if (found !== undefined) return found
     if (!stopsEarly && size.issues > maxIssues)
@@ -282,19 +307,19 @@ function countElements(value: unknown, size: Size): void {
 }
 
 /** The most members that one object can lack: those that a schema requires, over all of its alternatives. */
-function maxRequired(json: JsonObject): number {
+function maxRequiredCount(json: JsonObject): number {
   const weights = new Map<JsonObject, number>()
   let most = 0
   const pending: (JsonValue | undefined)[] = [json]
   while (pending.length > 0) {
     const value = pending.pop()
-    if (isJsonObject(value)) most = Math.max(most, requiredBy(value, json, weights))
+    if (isJsonObject(value)) most = Math.max(most, requiredCountOf(value, json, weights))
     if (typeof value === 'object' && value !== null) pending.push(...Object.values(value))
   }
   return most
 }
 
-function requiredBy(schema: JsonObject, root: JsonObject, weights: Map<JsonObject, number>): number {
+function requiredCountOf(schema: JsonObject, root: JsonObject, weights: Map<JsonObject, number>): number {
   const known = weights.get(schema)
   if (known !== undefined) return known
   // Stands while the schema is looked at, so that a reference to itself ends.
@@ -303,7 +328,7 @@ function requiredBy(schema: JsonObject, root: JsonObject, weights: Map<JsonObjec
   let weight = Array.isArray(required) ? required.length : 0
   for (const part of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveReference($ref, root)] : []]) {
     for (const branch of Array.isArray(part) ? part : []) {
-      if (isJsonObject(branch)) weight += requiredBy(branch, root, weights)
+      if (isJsonObject(branch)) weight += requiredCountOf(branch, root, weights)
     }
   }
   weights.set(schema, weight)
@@ -341,14 +366,14 @@ function rejected<Issue>(issues: readonly Issue[], copy: (issue: Issue) => Schem
 }
 
 /** Writes the faults of a value, one a line with its path, for a model or a person to read. */
-export function issueLines({ issues, total = issues.length }: RejectedValue): string {
-  const lines = issues.map(({ path, message }) => `- ${dotted(path)}: ${message}`)
+export function formatIssues({ issues, total = issues.length }: RejectedValue): string {
+  const lines = issues.map(({ path, message }) => `- ${formatPointer(path)}: ${message}`)
   if (total > issues.length) lines.push(total === Infinity ? '- and more' : `- and ${total - issues.length} more`)
   return lines.join('\n')
 }
 
 /** Writes a JSON Pointer in the form that people use: `/items/0/name` as `items.0.name`. */
-function dotted(pointer: string): string {
-  if (pointer === '') return '(the whole)'
-  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+function formatPointer(jsonPointerOf: string): string {
+  if (jsonPointerOf === '') return '(the whole)'
+  return jsonPointerOf.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
 }

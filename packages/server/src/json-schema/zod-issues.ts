@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
 /** Looks for the first faults of a value; finds none where it cannot tell. */
-export interface FirstIssues {
+export interface ZodIssueFinder {
   readonly find: (value: unknown, maxIssues: number) => readonly StandardSchemaV1.Issue[]
   /** True where whatever the validator could find many times is found here. */
   readonly complete: boolean
@@ -51,7 +51,7 @@ interface ZodCheck {
  * fault. Objects, arrays, records, tuples and unions are walked here, and each value in them is judged by zod, so that nothing
  * is found that zod accepts.
  */
-export function zodIssues(schema: object): FirstIssues | undefined {
+export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined {
   if (!isZodSchema(schema)) return undefined
   const traversal: IssueTraversal = { finders: new Map(), complete: true }
   try {
@@ -69,8 +69,8 @@ interface IssueTraversal {
   complete: boolean
 }
 
-const none: readonly Issue[] = Object.freeze([])
-const nothing: IssueFinder = () => none
+const noIssues: readonly Issue[] = Object.freeze([])
+const findNoIssues: IssueFinder = () => noIssues
 
 /** Returns true for a schema of zod. */
 export function isZodSchema(schema: unknown): schema is ZodSchema {
@@ -80,53 +80,56 @@ export function isZodSchema(schema: unknown): schema is ZodSchema {
 function finderOf(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { finders } = traversal
   if (finders.has(schema))
-    return finders.get(schema) ?? ((value, maxIssues) => (finders.get(schema) ?? nothing)(value, maxIssues))
+    return finders.get(schema) ?? ((value, maxIssues) => (finders.get(schema) ?? findNoIssues)(value, maxIssues))
   finders.set(schema, undefined)
-  const make = makers.get(schema._zod.def.type)
-  const findIssues = make === undefined ? unknownIssues(traversal) : make(schema, traversal)
+  const createFinder = finderFactories.get(schema._zod.def.type)
+  const findIssues = createFinder === undefined ? unknownFinder(traversal) : createFinder(schema, traversal)
   finders.set(schema, findIssues)
   return findIssues
 }
 
 /** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
-function unknownIssues(traversal: IssueTraversal): IssueFinder {
+function unknownFinder(traversal: IssueTraversal): IssueFinder {
   traversal.complete = false
-  return nothing
+  return findNoIssues
 }
 
-type Make = (schema: ZodSchema, traversal: IssueTraversal) => IssueFinder
+type FinderFactory = (schema: ZodSchema, traversal: IssueTraversal) => IssueFinder
 
-const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
-  ...['string', 'number', 'boolean', 'null', 'literal', 'enum', 'never'].map((type): [string, Make] => [type, leaf]),
-  ['any', () => nothing],
-  ['unknown', () => nothing],
-  ['object', objectIssues],
-  ['array', arrayIssues],
-  ['record', recordIssues],
-  ['tuple', tupleIssues],
-  ['union', unionIssues],
-  ['optional', (schema, traversal) => unless(undefined, schema, traversal)],
-  ['default', (schema, traversal) => unless(undefined, schema, traversal)],
-  ['prefault', (schema, traversal) => unless(undefined, schema, traversal)],
-  ['nullable', (schema, traversal) => unless(null, schema, traversal)],
-  ['readonly', (schema, traversal) => innerIssues(schema._zod.def.innerType, traversal)],
-  ['lazy', (schema, traversal) => innerIssues(schema._zod.def.getter?.(), traversal)],
-  ['pipe', pipeIssues],
+const finderFactories: ReadonlyMap<string, FinderFactory> = new Map<string, FinderFactory>([
+  ...['string', 'number', 'boolean', 'null', 'literal', 'enum', 'never'].map((type): [string, FinderFactory] => [
+    type,
+    leafFinder,
+  ]),
+  ['any', () => findNoIssues],
+  ['unknown', () => findNoIssues],
+  ['object', objectFinder],
+  ['array', arrayFinder],
+  ['record', recordFinder],
+  ['tuple', tupleFinder],
+  ['union', unionFinder],
+  ['optional', (schema, traversal) => finderUnlessEqual(undefined, schema, traversal)],
+  ['default', (schema, traversal) => finderUnlessEqual(undefined, schema, traversal)],
+  ['prefault', (schema, traversal) => finderUnlessEqual(undefined, schema, traversal)],
+  ['nullable', (schema, traversal) => finderUnlessEqual(null, schema, traversal)],
+  ['readonly', (schema, traversal) => innerFinder(schema._zod.def.innerType, traversal)],
+  ['lazy', (schema, traversal) => innerFinder(schema._zod.def.getter?.(), traversal)],
+  ['pipe', pipeFinder],
 ])
 
-function innerIssues(inner: ZodSchema | undefined, traversal: IssueTraversal): IssueFinder {
-  return inner === undefined ? unknownIssues(traversal) : finderOf(inner, traversal)
+function innerFinder(inner: ZodSchema | undefined, traversal: IssueTraversal): IssueFinder {
+  return inner === undefined ? unknownFinder(traversal) : finderOf(inner, traversal)
 }
 
 /** A schema that takes one value more than the schema in it. */
-function unless(taken: null | undefined, schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
-  const inner = innerIssues(schema._zod.def.innerType, traversal)
-  return (value, maxIssues) => (value === taken ? none : inner(value, maxIssues))
+function finderUnlessEqual(acceptedValue: null | undefined, schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+  const inner = innerFinder(schema._zod.def.innerType, traversal)
+  return (value, maxIssues) => (value === acceptedValue ? noIssues : inner(value, maxIssues))
 }
 
 /** The first half is checked before anything is transformed; what follows may have faults of its own. */
-function pipeIssues({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
-  const findIssues = innerIssues(def.in, traversal)
+function pipeFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
+  const findIssues = innerFinder(def.in, traversal)
   traversal.complete = false
   return findIssues
 }
@@ -136,65 +139,69 @@ const plainChecks: ReadonlySet<string> = new Set(
 )
 
 /** A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the validation. */
-function leaf(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function leafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
-  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownIssues(traversal)
-  return (value) => validatedByZod(schema, value)
+  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownFinder(traversal)
+  return (value) => zodValidationIssues(schema, value)
 }
 
-function validatedByZod(schema: ZodSchema, value: unknown): readonly Issue[] {
+function zodValidationIssues(schema: ZodSchema, value: unknown): readonly Issue[] {
   const result = schema['~standard'].validate(value)
-  if (!(result instanceof Promise)) return result.issues ?? none
+  if (!(result instanceof Promise)) return result.issues ?? noIssues
   // Nothing here waits, and the validation that follows reports what the promise rejects with.
   result.catch(() => {})
-  return none
+  return noIssues
 }
 
-function objectIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function objectFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { shape = {}, catchall, checks = [] } = schema._zod.def
   if (checks.length > 0) traversal.complete = false
-  const strict = catchall?._zod.def.type === 'never'
-  const others = catchall === undefined || strict ? undefined : finderOf(catchall, traversal)
-  const members = Object.entries(shape).map(([key, member]) => {
+  const isStrict = catchall?._zod.def.type === 'never'
+  const otherFinder = catchall === undefined || isStrict ? undefined : finderOf(catchall, traversal)
+  const memberFinders = Object.entries(shape).map(([key, member]) => {
     const { optin, optout } = member._zod
     // zod leaves this key out.
-    if (key === '__proto__') return { key, look: nothing, mayLack: true }
+    if (key === '__proto__') return { key, look: findNoIssues, mayLack: true }
     return { key, look: finderOf(member, traversal), mayLack: optin !== undefined || optout !== undefined }
   })
   const names = new Set([...Object.keys(shape), '__proto__'])
-  const otherKeys = strict || others !== undefined ? Object.keys : () => []
+  const listCheckedKeys = isStrict || otherFinder !== undefined ? Object.keys : () => []
   return (value, maxIssues) => {
-    if (!isRecord(value)) return validatedByZod(schema, value)
-    const found = collectIssues(maxIssues)
-    for (const member of members) {
-      if (found.isFull()) break
+    if (!isRecord(value)) return zodValidationIssues(schema, value)
+    const issueCollector = createIssueCollector(maxIssues)
+    for (const member of memberFinders) {
+      if (issueCollector.isFull()) break
       // As zod does, this reads what every object inherits.
-      if (!member.mayLack || member.key in value) found.add(member.key, member.look(value[member.key], maxIssues))
+      if (!member.mayLack || member.key in value)
+        issueCollector.add(member.key, member.look(value[member.key], maxIssues))
     }
-    for (const key of otherKeys(value)) {
-      if (!names.has(key) && !found.isFull()) addOther(found, key, others?.(value[key], maxIssues))
+    for (const key of listCheckedKeys(value)) {
+      if (!names.has(key) && !issueCollector.isFull())
+        addOtherMember(issueCollector, key, otherFinder?.(value[key], maxIssues))
     }
-    return found.issues
+    return issueCollector.issues
   }
 }
 
 /** A member that the schema does not name: one with faults, or one that should not be there. */
-function addOther(found: Found, key: string, faults: readonly Issue[] | undefined): void {
-  if (faults === undefined) found.addOwn(`Unrecognized key: ${JSON.stringify(key.slice(0, 100))}`)
-  else found.add(key, faults)
+function addOtherMember(issueCollector: IssueCollector, key: string, memberIssues: readonly Issue[] | undefined): void {
+  if (memberIssues === undefined) issueCollector.addOwn(`Unrecognized key: ${JSON.stringify(key.slice(0, 100))}`)
+  else issueCollector.add(key, memberIssues)
 }
 
 const lengthChecks: ReadonlySet<string> = new Set(['min_length', 'max_length', 'length_equals'])
 
-function arrayIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function arrayFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { element, checks = [] } = schema._zod.def
   const bounds = checks.map(({ _zod }) => _zod.def)
   if (!bounds.every(({ check }) => lengthChecks.has(check))) traversal.complete = false
-  const item = innerIssues(element, traversal)
+  const item = innerFinder(element, traversal)
   return (value, maxIssues) => {
-    if (!Array.isArray(value)) return validatedByZod(schema, value)
-    const outside = bounds.map((bound) => lengthIssue(value.length, bound)).find((issue) => issue !== undefined)
-    return outside === undefined ? itemIssues(value, () => item, maxIssues) : [outside]
+    if (!Array.isArray(value)) return zodValidationIssues(schema, value)
+    const firstLengthIssue = bounds
+      .map((bound) => lengthIssue(value.length, bound))
+      .find((issue) => issue !== undefined)
+    return firstLengthIssue === undefined ? itemIssues(value, () => item, maxIssues) : [firstLengthIssue]
   }
 }
 
@@ -203,11 +210,11 @@ function itemIssues(
   finderAt: (index: number) => IssueFinder,
   maxIssues: number,
 ): readonly Issue[] {
-  const found = collectIssues(maxIssues)
-  for (let index = 0; index < values.length && !found.isFull(); index++) {
-    found.add(index, finderAt(index)(values[index], maxIssues))
+  const issueCollector = createIssueCollector(maxIssues)
+  for (let index = 0; index < values.length && !issueCollector.isFull(); index++) {
+    issueCollector.add(index, finderAt(index)(values[index], maxIssues))
   }
-  return found.issues
+  return issueCollector.issues
 }
 
 function lengthIssue(size: number, { check, minimum = 0, maximum = 0, length = 0 }: ZodCheck): Issue | undefined {
@@ -216,56 +223,60 @@ function lengthIssue(size: number, { check, minimum = 0, maximum = 0, length = 0
   return check === 'length_equals' && size !== length ? { message: `Expected ${length} items` } : undefined
 }
 
-function recordIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function recordFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { keyType, valueType, checks = [] } = schema._zod.def
   // Keys of other types are converted, or there must be one of each.
-  if (keyType?._zod.def.type !== 'string') return unknownIssues(traversal)
+  if (keyType?._zod.def.type !== 'string') return unknownFinder(traversal)
   if (checks.length > 0) traversal.complete = false
   const name = finderOf(keyType, traversal)
-  const item = innerIssues(valueType, traversal)
+  const item = innerFinder(valueType, traversal)
   return (value, maxIssues) => {
-    if (!isRecord(value)) return validatedByZod(schema, value)
-    const found = collectIssues(maxIssues)
+    if (!isRecord(value)) return zodValidationIssues(schema, value)
+    const issueCollector = createIssueCollector(maxIssues)
     for (const key of Object.keys(value)) {
-      if (found.isFull()) break
+      if (issueCollector.isFull()) break
       if (key === '__proto__') continue
-      const wrongName = name(key, maxIssues)
-      found.add(key, wrongName.length > 0 ? wrongName : item(value[key], maxIssues))
+      const keyIssues = name(key, maxIssues)
+      issueCollector.add(key, keyIssues.length > 0 ? keyIssues : item(value[key], maxIssues))
     }
-    return found.issues
+    return issueCollector.issues
   }
 }
 
-function tupleIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function tupleFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { items = [], rest, checks = [] } = schema._zod.def
   if (checks.length > 0) traversal.complete = false
   const finders = items.map((item) => finderOf(item, traversal))
-  const others = rest === undefined || rest === null ? undefined : finderOf(rest, traversal)
-  const least = items.findLastIndex(({ _zod }) => _zod.optin === undefined && _zod.optout === undefined) + 1
+  const otherFinder = rest === undefined || rest === null ? undefined : finderOf(rest, traversal)
+  const minItems = items.findLastIndex(({ _zod }) => _zod.optin === undefined && _zod.optout === undefined) + 1
   return (value, maxIssues) => {
-    if (!Array.isArray(value)) return validatedByZod(schema, value)
-    if (others === undefined && value.length < least) return [{ message: `Too small: expected ${least} items` }]
-    if (others === undefined && value.length > finders.length) {
+    if (!Array.isArray(value)) return zodValidationIssues(schema, value)
+    if (otherFinder === undefined && value.length < minItems)
+      return [{ message: `Too small: expected ${minItems} items` }]
+    if (otherFinder === undefined && value.length > finders.length) {
       return [{ message: `Too big: expected ${finders.length} items` }]
     }
-    return itemIssues(value, (index) => finders[index] ?? others ?? nothing, maxIssues)
+    return itemIssues(value, (index) => finders[index] ?? otherFinder ?? findNoIssues, maxIssues)
   }
 }
 
-function unionIssues({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function unionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { options = [], discriminator } = def
   const finders = options.map((option) => finderOf(option, traversal))
-  const tags = options.map((option) => discriminator && option._zod.def.shape?.[discriminator])
+  const discriminatorSchemas = options.map((option) => discriminator && option._zod.def.shape?.[discriminator])
   return (value, maxIssues) => {
     const errors: (readonly Issue[])[] = []
     for (const findIssues of finders) {
       const issues = findIssues(value, 1)
-      if (issues.length === 0) return none
+      if (issues.length === 0) return noIssues
       errors.push(issues)
     }
-    const chosen = isRecord(value) && discriminator !== undefined ? value[discriminator] : undefined
-    const meant = tags.findIndex((tag) => isZodSchema(tag) && validatedByZod(tag, chosen).length === 0)
-    if (meant !== -1) return finders[meant]?.(value, maxIssues) ?? none
+    const discriminatorValue = isRecord(value) && discriminator !== undefined ? value[discriminator] : undefined
+    const matchingIndex = discriminatorSchemas.findIndex(
+      (discriminatorSchema) =>
+        isZodSchema(discriminatorSchema) && zodValidationIssues(discriminatorSchema, discriminatorValue).length === 0,
+    )
+    if (matchingIndex !== -1) return finders[matchingIndex]?.(value, maxIssues) ?? noIssues
     const message = 'Invalid input'
     return [Object.assign({ message }, { errors })]
   }
@@ -275,7 +286,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-interface Found {
+interface IssueCollector {
   readonly issues: readonly Issue[]
   isFull(): boolean
   /** Takes the issues of a member or an item. */
@@ -285,20 +296,20 @@ interface Found {
 }
 
 /** Collects issues up to a number; allocates nothing before the first. */
-function collectIssues(maxIssues: number): Found {
+function createIssueCollector(maxIssues: number): IssueCollector {
   let issues: Issue[] | undefined
-  const take = (issue: Issue): void => {
+  const addIssue = (issue: Issue): void => {
     issues ??= []
     if (issues.length < maxIssues) issues.push(issue)
   }
   return {
     get issues() {
-      return issues ?? none
+      return issues ?? noIssues
     },
     isFull: () => issues !== undefined && issues.length >= maxIssues,
     add(key, inner) {
-      for (const issue of inner) take({ ...issue, path: [key, ...(issue.path ?? [])] })
+      for (const issue of inner) addIssue({ ...issue, path: [key, ...(issue.path ?? [])] })
     },
-    addOwn: (message) => take({ message }),
+    addOwn: (message) => addIssue({ message }),
   }
 }

@@ -1,5 +1,5 @@
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, type CompiledTemplate, findVisible } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/described.ts'
@@ -10,10 +10,10 @@ import type { RequestState } from '../replay/served-request.ts'
 const maxValues = 100
 
 const noArguments = Object.freeze({})
-const nothing: Completion = Object.freeze({ values: Object.freeze([]) })
+const emptyCompletion: Completion = Object.freeze({ values: Object.freeze([]) })
 
 /** Suggests values for an argument of a prompt or a variable of a template (server/utilities/completion). */
-export function complete(params: CompleteRequestParams, request: RequestState): Awaitable<CompleteResult> {
+export function completeArgument(params: CompleteRequestParams, request: RequestState): Awaitable<CompleteResult> {
   const { argument, context, ref } = params
   const completers = completersFor(ref, request)
   if (!completers.has(argument.name)) {
@@ -21,16 +21,18 @@ export function complete(params: CompleteRequestParams, request: RequestState): 
     throw invalidCompletion(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
   }
   const completer = completers.get(argument.name)
-  if (completer === undefined) return completionResult(nothing, request)
-  const known = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(request) }
-  return after(completer(argument.value, known), (suggested) => completionResult(suggested, request))
+  if (completer === undefined) return completionResult(emptyCompletion, request)
+  const completedArguments = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(request) }
+  return mapAwaitable(completer(argument.value, completedArguments), (suggestions) =>
+    completionResult(suggestions, request),
+  )
 }
 
 type Completers = ReadonlyMap<string, Completer | undefined>
 
 function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: RequestState): Completers {
-  const found = ref.type === 'ref/prompt' ? promptOf(ref.name) : templateOf(ref.uri)
-  return found.completers
+  const completableEntry = ref.type === 'ref/prompt' ? promptOf(ref.name) : templateOf(ref.uri)
+  return completableEntry.completers
 
   function promptOf(name: string): CompiledPrompt {
     const prompt = findVisible(catalog.prompts, name, call)
@@ -45,18 +47,20 @@ function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Req
   }
 }
 
-function completionResult(suggested: readonly string[] | Completion, { catalog }: RequestState): CompleteResult {
-  const { values, total, hasMore } = isList(suggested) ? { values: suggested, total: suggested.length } : suggested
-  const more = hasMore ?? (values.length > maxValues || (total ?? 0) > values.length)
+function completionResult(suggestions: readonly string[] | Completion, { catalog }: RequestState): CompleteResult {
+  const { values, total, hasMore } = isValueList(suggestions)
+    ? { values: suggestions, total: suggestions.length }
+    : suggestions
+  const hasMoreValues = hasMore ?? (values.length > maxValues || (total ?? 0) > values.length)
   return {
     resultType: 'complete',
-    completion: { values: values.slice(0, maxValues), ...(total !== undefined && { total }), hasMore: more },
+    completion: { values: values.slice(0, maxValues), ...(total !== undefined && { total }), hasMore: hasMoreValues },
     ...(catalog.resultMeta && { _meta: catalog.resultMeta }),
   }
 }
 
-function isList(suggested: readonly string[] | Completion): suggested is readonly string[] {
-  return Array.isArray(suggested)
+function isValueList(suggestions: readonly string[] | Completion): suggestions is readonly string[] {
+  return Array.isArray(suggestions)
 }
 
 function invalidCompletion(message: string): McpError {

@@ -8,7 +8,7 @@ import {
 import type { RequestState } from '../replay/served-request.ts'
 import { type Catalog, type Caller, findVisible, isVisible } from '../compile/catalog.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
-import { lists } from '../subscriptions/topics.ts'
+import { listChangeKinds } from '../subscriptions/topics.ts'
 
 /**
  * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one side
@@ -21,7 +21,7 @@ export function listen(
   const { id, call, caller, catalog, settings } = request
   const { subscriptions } = settings
   const { maxUris } = subscriptions
-  const filter = acceptedFilter(notifications, { catalog, caller: call, maxUris })
+  const filter = restrictFilter(notifications, { catalog, caller: call, maxUris })
   return subscriptions.follow({ id, call, caller, filter, resultMeta: catalog.resultMeta })
 }
 
@@ -36,23 +36,28 @@ interface FilterLimits {
  * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A
  * URI that names nothing and one that is hidden are left out alike. Throws McpError(invalidParams) for too many URIs.
  */
-function acceptedFilter(asked: SubscriptionFilter, limits: FilterLimits): SubscriptionFilter {
+function restrictFilter(requestedTopics: SubscriptionFilter, limits: FilterLimits): SubscriptionFilter {
   const { capabilities } = limits.catalog
-  const kinds = lists.filter((list) => asked[list.asked] === true && capabilities[list.kind]?.listChanged === true)
-  const filter = Object.fromEntries(kinds.map((list) => [list.asked, true]))
-  const uris = acceptedUris(asked.resourceSubscriptions ?? [], limits)
+  const acceptedLists = listChangeKinds.filter(
+    (list) => requestedTopics[list.asked] === true && capabilities[list.kind]?.listChanged === true,
+  )
+  const filter = Object.fromEntries(acceptedLists.map((list) => [list.asked, true]))
+  const uris = restrictUris(requestedTopics.resourceSubscriptions ?? [], limits)
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris }
 }
 
-function acceptedUris(asked: readonly string[], { catalog, caller, maxUris }: FilterLimits): readonly string[] {
-  if (asked.length > maxUris) {
-    const message = `Invalid params: params.notifications.resourceSubscriptions has ${asked.length} URIs; give at most ${maxUris}`
+function restrictUris(
+  requestedTopics: readonly string[],
+  { catalog, caller, maxUris }: FilterLimits,
+): readonly string[] {
+  if (requestedTopics.length > maxUris) {
+    const message = `Invalid params: params.notifications.resourceSubscriptions has ${requestedTopics.length} URIs; give at most ${maxUris}`
     throw new McpError(errorCodes.invalidParams, message)
   }
-  if (catalog.capabilities.resources?.subscribe !== true || asked.length === 0) return []
+  if (catalog.capabilities.resources?.subscribe !== true || requestedTopics.length === 0) return []
   const templates = [...catalog.templates.byKey.values()].filter((template) => isVisible(template, caller))
   const isKnown = (uri: string): boolean =>
     findVisible(catalog.resources, uri, caller) !== undefined ||
     templates.some(({ template }) => matchUriTemplate(template, uri) !== undefined)
-  return [...new Set(asked)].filter(isKnown)
+  return [...new Set(requestedTopics)].filter(isKnown)
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods, type RequestParams } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { RequestState } from '../replay/served-request.ts'
-import { complete } from './completion.ts'
+import { completeArgument } from './completion.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listen } from './listen.ts'
 import { listResources, listResourceTemplates, readResource } from './resources.ts'
@@ -16,7 +16,7 @@ export interface ServedMethod {
   readonly handle: (params: JsonObject | undefined, request: RequestState) => Awaitable<JsonObject>
 }
 
-const served = new Map<string, ServedMethod>([
+const servedMethods = new Map<string, ServedMethod>([
   methodEntry('server/discover', discover),
   methodEntry('tools/list', listTools),
   methodEntry('tools/call', callTool),
@@ -25,13 +25,13 @@ const served = new Map<string, ServedMethod>([
   methodEntry('resources/list', listResources),
   methodEntry('resources/templates/list', listResourceTemplates),
   methodEntry('resources/read', readResource),
-  methodEntry('completion/complete', complete),
+  methodEntry('completion/complete', completeArgument),
   methodEntry('subscriptions/listen', listen),
 ])
 
 /** Returns the row of a method; undefined for one that no server of this package serves. */
 export function findMethod(name: string): ServedMethod | undefined {
-  return served.get(name)
+  return servedMethods.get(name)
 }
 
 function methodEntry<M extends Method>(

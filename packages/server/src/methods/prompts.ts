@@ -7,18 +7,18 @@ import {
   type PaginatedRequestParams,
   type PromptMessage,
 } from '@x/schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, resultMeta, findVisible, readPage } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
 import { replay } from '../replay/replay.ts'
-import { issueLines } from '../json-schema/schemas.ts'
+import { formatIssues } from '../json-schema/schemas.ts'
 import type { PromptContent, PromptReturn } from '../definitions/prompt.ts'
 import { quote } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 
-type Arguments = NonNullable<GetPromptRequestParams['arguments']>
+type PromptArguments = NonNullable<GetPromptRequestParams['arguments']>
 
-const noArguments: Arguments = Object.freeze({})
+const noArguments: PromptArguments = Object.freeze({})
 
 /** A page of the prompts that the caller may use (server/prompts, listing prompts). */
 export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
@@ -30,47 +30,47 @@ export function getPrompt(params: GetPromptRequestParams, request: RequestState)
   const prompt = findVisible(request.catalog.prompts, params.name, request.call)
   if (prompt === undefined) throw invalidPrompt(`Unknown prompt: ${quote(params.name)}`)
   requireCapabilities(prompt.requires, request)
-  const given = params.arguments ?? noArguments
-  rejectMissing(prompt, given)
-  return after(prompt.input(given), (checked) => {
-    if (checked.issues !== undefined) {
-      throw invalidPrompt(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked)}`)
+  const givenArguments = params.arguments ?? noArguments
+  rejectMissingArguments(prompt, givenArguments)
+  return mapAwaitable(prompt.input(givenArguments), (checkedArguments) => {
+    if (checkedArguments.issues !== undefined) {
+      throw invalidPrompt(`Invalid arguments for prompt ${quote(prompt.key)}:\n${formatIssues(checkedArguments)}`)
     }
     const handler = {
       name: prompt.key,
-      run: (ctx: Context) => prompt.definition.run(checked.value, ctx),
+      run: (ctx: Context) => prompt.definition.run(checkedArguments.value, ctx),
       finish: (content: PromptReturn) => promptResult(content, prompt, request),
     }
     return replay(handler, request)
   })
 }
 
-function rejectMissing(prompt: CompiledPrompt, given: Arguments): void {
-  const missing = prompt.required.filter((name) => !Object.hasOwn(given, name))
-  if (missing.length === 0) return
-  throw invalidPrompt(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missing.join(', ')}`)
+function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: PromptArguments): void {
+  const missingNames = prompt.required.filter((name) => !Object.hasOwn(givenArguments, name))
+  if (missingNames.length === 0) return
+  throw invalidPrompt(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`)
 }
 
-function promptResult(returned: PromptReturn, prompt: CompiledPrompt, { catalog }: RequestState): GetPromptResult {
-  const { messages, description, _meta } = promptContent(returned)
-  const about = description ?? prompt.definition.description
+function promptResult(promptReturn: PromptReturn, prompt: CompiledPrompt, { catalog }: RequestState): GetPromptResult {
+  const { messages, description, _meta } = promptContent(promptReturn)
+  const resultDescription = description ?? prompt.definition.description
   const meta = resultMeta(_meta, catalog)
   return {
     resultType: 'complete',
-    ...(about !== undefined && { description: about }),
+    ...(resultDescription !== undefined && { description: resultDescription }),
     messages,
     ...(meta && { _meta: meta }),
   }
 }
 
-function promptContent(returned: PromptReturn): PromptContent {
-  if (typeof returned === 'string') return { messages: [userMessage({ type: 'text', text: returned })] }
-  if (isMessages(returned)) return { messages: returned }
-  return 'messages' in returned ? returned : { messages: [userMessage(returned)] }
+function promptContent(promptReturn: PromptReturn): PromptContent {
+  if (typeof promptReturn === 'string') return { messages: [userMessage({ type: 'text', text: promptReturn })] }
+  if (isMessageList(promptReturn)) return { messages: promptReturn }
+  return 'messages' in promptReturn ? promptReturn : { messages: [userMessage(promptReturn)] }
 }
 
-function isMessages(returned: PromptReturn): returned is readonly PromptMessage[] {
-  return Array.isArray(returned)
+function isMessageList(promptReturn: PromptReturn): promptReturn is readonly PromptMessage[] {
+  return Array.isArray(promptReturn)
 }
 
 function userMessage(content: PromptMessage['content']): PromptMessage {

@@ -28,7 +28,7 @@ import {
 } from '../definitions/resource.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
-import { frozenObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../json-schema/frozen-json.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { report } from '../request/report.ts'
 import { readOwnPage } from '../compile/compile-resource.ts'
@@ -36,8 +36,8 @@ import { readOwnPage } from '../compile/compile-resource.ts'
 /** A page of the resources that the caller may read (server/resources, listing resources). */
 export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
-  const isWhole = listingTemplates(catalog).length === 0
-  return isWhole ? readPage(catalog.resources, cursor, call) : pageWithTemplates(cursor, request)
+  const isSingleList = templatesWithList(catalog).length === 0
+  return isSingleList ? readPage(catalog.resources, cursor, call) : readPageWithTemplates(cursor, request)
 }
 
 /** A page of the templates that the caller may use (server/resources, resource templates). */
@@ -73,12 +73,12 @@ function runRead(
   run: (ctx: Context) => Awaitable<ResourceReturn | InputRequired>,
   target: ReadTarget,
 ): Awaitable<JsonObject> {
-  const finish = (returned: ResourceReturn) => resourceResult(returned, target)
+  const finish = (resourceReturn: ResourceReturn) => resourceResult(resourceReturn, target)
   return replay({ name: target.uri, run, finish }, target.request)
 }
 
-function resourceResult(returned: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
-  const { contents, ttlMs, cacheScope, _meta } = resourceContent(returned)
+function resourceResult(resourceReturn: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
+  const { contents, ttlMs, cacheScope, _meta } = resourceContent(resourceReturn)
   // An empty list could mean that there is no such resource (server/resources, error handling).
   if (contents.length === 0) {
     throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFound(uri)`)
@@ -93,15 +93,15 @@ function resourceResult(returned: ResourceReturn, { uri, resource, request }: Re
   }
 }
 
-function resourceContent(returned: ResourceReturn): ResourceContent {
-  if (typeof returned === 'string') return { contents: [{ text: returned }] }
-  if (returned instanceof Uint8Array) return { contents: [{ blob: returned }] }
-  if (isParts(returned)) return { contents: returned }
-  return 'contents' in returned ? returned : { contents: [returned] }
+function resourceContent(resourceReturn: ResourceReturn): ResourceContent {
+  if (typeof resourceReturn === 'string') return { contents: [{ text: resourceReturn }] }
+  if (resourceReturn instanceof Uint8Array) return { contents: [{ blob: resourceReturn }] }
+  if (isPartList(resourceReturn)) return { contents: resourceReturn }
+  return 'contents' in resourceReturn ? resourceReturn : { contents: [resourceReturn] }
 }
 
-function isParts(returned: ResourceReturn): returned is readonly ResourcePart[] {
-  return Array.isArray(returned)
+function isPartList(resourceReturn: ResourceReturn): resourceReturn is readonly ResourcePart[] {
+  return Array.isArray(resourceReturn)
 }
 
 function encodePart(
@@ -110,18 +110,18 @@ function encodePart(
   mimeType: string | undefined,
 ): TextResourceContents | BlobResourceContents {
   const type = part.mimeType ?? mimeType
-  const about = {
+  const contentFields = {
     uri: part.uri ?? uri,
     ...(type !== undefined && { mimeType: type }),
     ...(part._meta && { _meta: part._meta }),
   }
-  if (part.text !== undefined) return { ...about, text: part.text }
+  if (part.text !== undefined) return { ...contentFields, text: part.text }
   if (part.blob === undefined) throw new Error(`A part of ${uri} has neither text nor blob`)
-  return { ...about, blob: typeof part.blob === 'string' ? part.blob : encodeBase64(part.blob) }
+  return { ...contentFields, blob: typeof part.blob === 'string' ? part.blob : encodeBase64(part.blob) }
 }
 
 /** Returns the templates that list their resources, in their order. */
-function listingTemplates({ templates }: Catalog): readonly CompiledTemplate[] {
+function templatesWithList({ templates }: Catalog): readonly CompiledTemplate[] {
   return [...templates.byKey.values()].filter(({ definition }) => definition.list !== undefined)
 }
 
@@ -129,28 +129,28 @@ function listingTemplates({ templates }: Catalog): readonly CompiledTemplate[] {
  * Returns a page of a list that goes on, behind the resources with URIs of their own, with those of each template that the caller may
  * use. A cursor of a template is the template's own cursor in the list of templates, a dot, and the cursor that the author gave.
  */
-async function pageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
+async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request
-  const all = listingTemplates(catalog)
+  const all = templatesWithList(catalog)
   const visible = all.filter((template) => isVisible(template, call))
   const [key, ...own] = (cursor ?? '').split('.')
   const index = visible.findIndex((template) => catalog.templates.cursors.get(template) === key)
   const found = visible[index]
   if (found !== undefined) {
     const next = visible[index + 1]
-    return templatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, next, request })
+    return readTemplatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, next, request })
   }
   const page = readPage(catalog.resources, cursor, call)
   const first = visible[0]
   if (first !== undefined && page['nextCursor'] === undefined) {
-    if (isEmpty(page)) return templatePage(first, { cursor: undefined, next: visible[1], request })
-    return Object.assign(cacheVariesByCaller(page, all), { nextCursor: catalog.templates.cursors.get(first) })
+    if (isEmpty(page)) return readTemplatePage(first, { cursor: undefined, next: visible[1], request })
+    return Object.assign(withCallerCacheScope(page, all), { nextCursor: catalog.templates.cursors.get(first) })
   }
-  return cacheVariesByCaller(page, all)
+  return withCallerCacheScope(page, all)
 }
 
 /** A page differs by caller where one of the templates behind it is not for everybody. */
-function cacheVariesByCaller(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
+function withCallerCacheScope(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
   const varies = templates.some(({ visibleTo }) => visibleTo !== undefined)
   return { ...page, ...(varies && { cacheScope: 'private' }) }
 }
@@ -166,7 +166,7 @@ interface TemplatePageOptions {
   readonly request: RequestState
 }
 
-async function templatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
+async function readTemplatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
   const { cursor, next, request } = options
   const { catalog } = request
   const page = await readOwnPage(template.definition, openRequestContext(request), cursor)
@@ -196,7 +196,7 @@ function wireOf(
     if (matchUriTemplate(template, uri) === undefined)
       throw new Error(`${JSON.stringify(uri)} does not fit the template`)
     if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
-    return [frozenObject({ ...(mimeType !== undefined && { mimeType }), ...listed }, uri)]
+    return [freezeJsonObject({ ...(mimeType !== undefined && { mimeType }), ...listed }, uri)]
   } catch (cause) {
     report(
       new Error('A listed resource was left out', { cause }),

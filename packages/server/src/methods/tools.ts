@@ -12,14 +12,14 @@ import {
   isMcpError,
   type JsonValue,
 } from '@x/schema'
-import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { type CompiledTool, resultMeta, findVisible, readPage } from '../compile/catalog.ts'
 import { type Context, type TaskChoice, isInputDeclined } from '../definitions/context.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { replay } from '../replay/replay.ts'
 import { quote, report } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
-import { issueLines, type RejectedValue } from '../json-schema/schemas.ts'
+import { formatIssues, type RejectedValue } from '../json-schema/schemas.ts'
 import { isHandlerError } from '../replay/handler-error.ts'
 import { isFullToolResult, type ToolContent, isToolError } from '../definitions/tool.ts'
 
@@ -39,20 +39,24 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   const tool = findVisible(catalog.tools, params.name, call)
   if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
   requireCapabilities(tool.requires, request)
-  const given = params.arguments ?? noArguments
+  const toolContent = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)
-  if (headerParams !== undefined) checkHeaderParam(tool.mirrored, given, headerParams)
+  if (headerParams !== undefined) checkHeaderParam(tool.mirrored, toolContent, headerParams)
   try {
-    const result = after(tool.input(given), (checked) =>
-      checked.issues === undefined ? run(tool, checked.value, request) : rejectedArguments(tool, checked, request),
+    const result = mapAwaitable(tool.input(toolContent), (checkedOutput) =>
+      checkedOutput.issues === undefined
+        ? run(tool, checkedOutput.value, request)
+        : invalidArgumentsResult(tool, checkedOutput, request),
     )
-    return isPromiseLike(result) ? result.then(undefined, (error: unknown) => failedTool(error, tool, request)) : result
+    return isPromiseLike(result)
+      ? result.then(undefined, (error: unknown) => handleToolError(error, tool, request))
+      : result
   } catch (error) {
-    return failedTool(error, tool, request)
+    return handleToolError(error, tool, request)
   }
 }
 
-function taskChoice(
+function taskChoiceOf(
   { definition: { task } }: CompiledTool,
   args: unknown,
   request: RequestState,
@@ -65,8 +69,8 @@ function run(tool: CompiledTool, args: unknown, request: RequestState): Awaitabl
   const handler = {
     name: tool.key,
     run: (ctx: Context) => tool.definition.run(args, ctx),
-    finish: (returned: unknown) => finishTool(returned, tool, request),
-    task: tool.definition.task && taskChoice(tool, args, request),
+    finish: (toolReturn: unknown) => finishTool(toolReturn, tool, request),
+    task: tool.definition.task && taskChoiceOf(tool, args, request),
     hasEffects: tool.definition.annotations?.readOnlyHint !== true,
   }
   return replay(handler, request)
@@ -76,30 +80,31 @@ function run(tool: CompiledTool, args: unknown, request: RequestState): Awaitabl
  * Converts a returned value into a result. Structured content that the output schema rejects never leaves the server:
  * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
  */
-function finishTool(returned: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
+function finishTool(toolReturn: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
   const { output } = tool
-  if (output === undefined) return plainResult(returned, tool, request)
-  const given: Partial<ToolContent> = isFullToolResult(returned) ? returned : {}
-  const structured = isFullToolResult(returned) ? returned.structuredContent : returned
+  if (output === undefined) return plainResult(toolReturn, tool, request)
+  const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
+  const structuredValue = isFullToolResult(toolReturn) ? toolReturn.structuredContent : toolReturn
   // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
-  if (given.isError === true && structured === undefined) return resultOf(given, undefined, request)
-  return after(output(structured), (checked) => {
-    if (checked.issues === undefined) return withStructured(given, checked.value, { tool, request })
-    return unusableResult(`breaks its output schema:\n${issueLines(checked)}`, tool, request)
+  if (toolContent.isError === true && structuredValue === undefined)
+    return toolResultOf(toolContent, undefined, request)
+  return mapAwaitable(output(structuredValue), (checkedOutput) => {
+    if (checkedOutput.issues === undefined) return structuredResult(toolContent, checkedOutput.value, { tool, request })
+    return unusableResult(`breaks its output schema:\n${formatIssues(checkedOutput)}`, tool, request)
   })
 }
 
-function plainResult(returned: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
-  if (typeof returned === 'string') return resultOf({ content: [textBlock(returned)] }, undefined, request)
-  if (!isToolContent(returned)) {
+function plainResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+  if (typeof toolReturn === 'string') return toolResultOf({ content: [textBlock(toolReturn)] }, undefined, request)
+  if (!isToolContent(toolReturn)) {
     return unusableResult(
       'is neither text nor { content: [...] }; declare output to return structured content',
       tool,
       request,
     )
   }
-  if (returned.structuredContent === undefined) return resultOf(returned, undefined, request)
-  return withStructured(returned, returned.structuredContent, { tool, request })
+  if (toolReturn.structuredContent === undefined) return toolResultOf(toolReturn, undefined, request)
+  return structuredResult(toolReturn, toolReturn.structuredContent, { tool, request })
 }
 
 function isToolContent(value: unknown): value is Partial<ToolContent> {
@@ -107,8 +112,8 @@ function isToolContent(value: unknown): value is Partial<ToolContent> {
 }
 
 /** Structured content stands once more as text, for clients that read only that (server/tools, structured content). */
-function withStructured(
-  given: Partial<ToolContent>,
+function structuredResult(
+  toolContent: Partial<ToolContent>,
   value: unknown,
   { tool, request }: { tool: CompiledTool; request: RequestState },
 ): CallToolResult {
@@ -123,12 +128,12 @@ function withStructured(
     )
   }
   if (text === undefined) return unusableResult(`is not JSON but ${typeof value}`, tool, request)
-  const content = given.content ?? [textBlock(text)]
+  const content = toolContent.content ?? [textBlock(text)]
   // JSON.stringify has just shown that it can be sent.
-  return resultOf({ ...given, content }, value as JsonValue, request)
+  return toolResultOf({ ...toolContent, content }, value as JsonValue, request)
 }
 
-function resultOf(
+function toolResultOf(
   { content = [], isError, _meta }: Partial<ToolContent>,
   structuredContent: JsonValue | undefined,
   { catalog }: RequestState,
@@ -144,32 +149,36 @@ function resultOf(
 }
 
 /** Names each fault, so that the model can put it right (server/tools, error handling). */
-function rejectedArguments(tool: CompiledTool, rejected: RejectedValue, request: RequestState): CallToolResult {
-  return failedResult(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, request)
+function invalidArgumentsResult(
+  tool: CompiledTool,
+  rejectedValue: RejectedValue,
+  request: RequestState,
+): CallToolResult {
+  return errorResultOf(`Invalid arguments for tool ${quote(tool.key)}:\n${formatIssues(rejectedValue)}`, request)
 }
 
 /**
  * Converts a thrown error into a result that the model reads; an McpError, and the end of a cancelled call, pass
  * unchanged. The author receives every error but a {@link ToolError}, whose message is for the model.
  */
-function failedTool(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
   if (isMcpError(error) || request.call.signal.aborted) throw error
-  if (isInputDeclined(error) || isToolError(error)) return failedResult(error.message, request)
-  const where = { method: request.method, name: tool.key }
-  report(error, where, request.settings)
+  if (isInputDeclined(error) || isToolError(error)) return errorResultOf(error.message, request)
+  const errorContext = { method: request.method, name: tool.key }
+  report(error, errorContext, request.settings)
   // A handler's misuse of its context concerns its author, not a model.
-  if (isHandlerError(error)) return failedResult(`Tool ${quote(tool.key)} failed`, request)
-  return failedResult(request.settings.describeError(error, where), request)
+  if (isHandlerError(error)) return errorResultOf(`Tool ${quote(tool.key)} failed`, request)
+  return errorResultOf(request.settings.describeError(error, errorContext), request)
 }
 
 function unusableResult(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
-  const where = { method: request.method, name: tool.key }
-  report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), where, request.settings)
-  return failedResult(`Tool ${quote(tool.key)} failed`, request)
+  const errorContext = { method: request.method, name: tool.key }
+  report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), errorContext, request.settings)
+  return errorResultOf(`Tool ${quote(tool.key)} failed`, request)
 }
 
-function failedResult(text: string, request: RequestState): CallToolResult {
-  return resultOf({ content: [textBlock(text)], isError: true }, undefined, request)
+function errorResultOf(text: string, request: RequestState): CallToolResult {
+  return toolResultOf({ content: [textBlock(text)], isError: true }, undefined, request)
 }
 
 function textBlock(text: string): ContentBlock {

@@ -6,26 +6,26 @@ import {
   type JsonObject,
   McpError,
 } from '@x/schema'
-import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote } from '../request/report.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import type { QuestionRecord } from './journal.ts'
 import { cloneJson } from './json-copy.ts'
 import {
-  type Asked,
+  type AskedQuestion,
   addQuestion,
-  enterUse,
+  registerContextUse,
   failRun,
   journalOf,
   type Run,
   responseFor,
-  tooLate,
-  whileReading,
+  lateUseError,
+  trackRead,
 } from './run.ts'
 
 /** Something that only the client can answer. */
-export interface Question<T> {
+export interface ClientQuestion<T> {
   /** The function that asks, for messages. */
   readonly called: string
   readonly request: InputRequest
@@ -34,11 +34,11 @@ export interface Question<T> {
   /** The client capabilities that it needs. */
   readonly needed: ClientCapabilities
   /** Converts the answer for the handler; runs again in every run. */
-  readonly read: (response: JsonObject) => Awaitable<ReadAnswer<T>>
+  readonly read: (response: JsonObject) => Awaitable<AnswerOutcome<T>>
 }
 
 /** An answer that is understood, one that does not fit, or one that is given too early. */
-export type ReadAnswer<T> = { readonly value: T } | { readonly problem: string } | { readonly pending: string }
+export type AnswerOutcome<T> = { readonly value: T } | { readonly problem: string } | { readonly pending: string }
 
 /** The number of times that a question with an invalid answer is asked again. */
 const maxInvalidAnswers = 2
@@ -47,36 +47,37 @@ const maxInvalidAnswers = 2
  * The number of times that a question may change within a call: once for a new version of the handler, and once for the
  * old version. A third change means that it differs in every run.
  */
-const changesAllowed = 2
+const maxQuestionChanges = 2
 
 /**
  * The answer to a question, if the journal has it; otherwise the run is suspended and the client asked. The client must
  * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server
  * requirements).
  */
-export async function answerQuestion<T>(run: Run, key: string, question: Question<T>): Promise<T> {
+export async function answerQuestion<T>(run: Run, key: string, question: ClientQuestion<T>): Promise<T> {
   const text = question.text ?? JSON.stringify(question.request)
-  enterUse(run, { kind: 'ask', called: question.called, key, text })
-  const known = journalOf(run).questions.get(key)
-  const response = known === undefined ? unaskedAnswer(run, key, question.needed) : known.response
-  if (response === undefined) return suspendForAnswer(run, key, { question, text, known })
-  const parsed = parseAnswer(run, key, { known, response, question, text })
-  const outcome = isPromiseLike(parsed) ? await whileReading(run, parsed) : parsed
-  if (run.phase !== 'running') throw tooLate(run, question.called)
+  registerContextUse(run, { kind: 'ask', called: question.called, key, text })
+  const questionRecord = journalOf(run).questions.get(key)
+  const response =
+    questionRecord === undefined ? findUnaskedResponse(run, key, question.needed) : questionRecord.response
+  if (response === undefined) return suspendForAnswer(run, key, { question, text, known: questionRecord })
+  const parsedAnswer = parseAnswer(run, key, { known: questionRecord, response, question, text })
+  const outcome = isPromiseLike(parsedAnswer) ? await trackRead(run, parsedAnswer) : parsedAnswer
+  if (run.phase !== 'running') throw lateUseError(run, question.called)
   if ('value' in outcome) return outcome.value
-  rejectEndless(run, { key, text, again: outcome })
+  rejectEndlessQuestion(run, { key, text, again: outcome })
   return suspendForAnswer(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
 }
 
 interface RepeatedQuestion {
   readonly key: string
   readonly text: string
-  readonly again: AskedAgain
+  readonly again: RepeatReason
 }
 
 /** A question that would be asked again without end fails the call. */
-function rejectEndless(run: Run, { key, text, again }: RepeatedQuestion): void {
-  if ('changes' in again && again.changes > changesAllowed) {
+function rejectEndlessQuestion(run: Run, { key, text, again }: RepeatedQuestion): void {
+  if ('changes' in again && again.changes > maxQuestionChanges) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
     throw failRun(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
   }
@@ -86,14 +87,14 @@ function rejectEndless(run: Run, { key, text, again }: RepeatedQuestion): void {
 }
 
 interface PendingQuestion<T> {
-  readonly question: Question<T>
+  readonly question: ClientQuestion<T>
   readonly text: string
   readonly known: QuestionRecord | undefined
   /** The reason why an answered question is asked once more. */
-  readonly again?: AskedAgain | undefined
+  readonly again?: RepeatReason | undefined
 }
 
-type AskedAgain =
+type RepeatReason =
   | { readonly changes: number }
   | { readonly invalidAnswers: number; readonly reason: string }
   | { readonly pending: string }
@@ -105,14 +106,14 @@ function suspendForAnswer<T>(
 ): Promise<never> {
   requireCapabilities(question.needed, run.request)
   const { times, invalidAnswers, changes } = known ?? { times: 1, invalidAnswers: 0, changes: 0 }
-  const asked: Asked = {
-    request: again === undefined ? question.request : withReason(question.request, again),
+  const askedQuestion: AskedQuestion = {
+    request: again === undefined ? question.request : withRepeatReason(question.request, again),
     text,
     times: again === undefined ? times : times + 1,
     invalidAnswers: again && 'invalidAnswers' in again ? again.invalidAnswers : invalidAnswers,
     changes: again && 'changes' in again ? again.changes : changes,
   }
-  return addQuestion(run, key, asked)
+  return addQuestion(run, key, askedQuestion)
 }
 
 /**
@@ -120,20 +121,24 @@ function suspendForAnswer<T>(
  * the sealed journal says what was asked: an answer to no question would pass for a user's consent that no user was
  * asked for.
  */
-function unaskedAnswer({ request }: Run, key: string, needed: ClientCapabilities): JsonObject | undefined {
+function findUnaskedResponse(
+  { request }: Run,
+  key: string,
+  neededCapabilities: ClientCapabilities,
+): JsonObject | undefined {
   const { requestState, inputResponses } = request.params
   if (!request.settings.acceptUnaskedResponses || requestState !== undefined) return undefined
   const response = isJsonObject(inputResponses) ? responseFor(inputResponses, key) : undefined
-  if (response !== undefined) requireCapabilities(needed, request)
+  if (response !== undefined) requireCapabilities(neededCapabilities, request)
   return response
 }
 
-type ParsedAnswer<T> = { readonly value: T } | AskedAgain
+type ParsedAnswer<T> = { readonly value: T } | RepeatReason
 
-interface AnswerParsing<T> {
+interface ParseAnswerOptions<T> {
   readonly known: QuestionRecord | undefined
   readonly response: JsonObject
-  readonly question: Question<T>
+  readonly question: ClientQuestion<T>
   readonly text: string
 }
 
@@ -141,23 +146,24 @@ interface AnswerParsing<T> {
 function parseAnswer<T>(
   run: Run,
   key: string,
-  { known, response, question, text }: AnswerParsing<T>,
+  { known, response, question, text }: ParseAnswerOptions<T>,
 ): Awaitable<ParsedAnswer<T>> {
-  return after(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
+  return mapAwaitable(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
     const record = known ?? { fingerprint, times: 1, invalidAnswers: 0, changes: 0, response }
     journalOf(run).questions.set(key, record)
     // The user answered another question: that of an earlier version, or one whose text is not repeatable.
     if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
     // A copy: what a handler does to an answer must not change the journal.
-    return after(question.read(cloneJson(response)), (answer) =>
+    return mapAwaitable(question.read(cloneJson(response)), (answer) =>
       'problem' in answer ? { invalidAnswers: record.invalidAnswers + 1, reason: answer.problem } : answer,
     )
   })
 }
 
 /** The question once more, with the reason where a user reads it. */
-function withReason(request: InputRequest, again: AskedAgain): InputRequest {
-  const reason = 'reason' in again ? again.reason : 'pending' in again ? again.pending : undefined
+function withRepeatReason(request: InputRequest, repeatReason: RepeatReason): InputRequest {
+  const reason =
+    'reason' in repeatReason ? repeatReason.reason : 'pending' in repeatReason ? repeatReason.pending : undefined
   if (reason === undefined || request.method !== 'elicitation/create') return request
   return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }
 }

@@ -4,14 +4,14 @@ import { nextTick } from '../request/awaitable.ts'
 import { handOffReason } from '../shedding/hand-off.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { handOff, journalOf, type Run, restartRun, loseRun } from './run.ts'
+import { handOffRun, journalOf, type Run, restartRun, abandonRun } from './run.ts'
 import { journalEntry, type JournalPart } from './journal.ts'
 
 /** For how long the handlers of a server may compute, together, before everything else has its turn. */
-const sliceMs = 10
+const workSliceMs = 10
 
 /** Notes that a run begins to record: from now on it works, as far as shedding goes. */
-export function beginWork(run: Run): void {
+export function startWorkTimer(run: Run): void {
   if (run.workedFrom !== undefined) return
   run.workedFrom = run.request.settings.now()
   run.turnedAt = run.workedFrom
@@ -21,12 +21,12 @@ export function beginWork(run: Run): void {
  * The end of a step, or a checkpoint that was saved: what the call has done so far is recorded, so it may go on at another
  * instance, or later. Undefined when it goes on here at once; otherwise a promise that resolves when it does, or never.
  */
-export function passBoundary(run: Run): Promise<void> | undefined {
+export function handleBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
   const reason = run.stopped === undefined ? shedReason(run) : undefined
-  if (reason !== undefined) return handOff(run, reason)
+  if (reason !== undefined) return handOffRun(run, reason)
   if (run.strict) return restartRun(run)
-  return run.stopped === undefined ? yieldToLoop(run) : undefined
+  return run.stopped === undefined ? yieldToEventLoop(run) : undefined
 }
 
 /** Returns the reason for which the call should leave this instance now, if there is one. */
@@ -54,13 +54,13 @@ function canHandOff({ stays, request }: Run): boolean {
 }
 
 /** A handler that computes from checkpoint to checkpoint would otherwise keep the event loop to itself. */
-function yieldToLoop(run: Run): Promise<void> | undefined {
+function yieldToEventLoop(run: Run): Promise<void> | undefined {
   const { loadMonitor, now } = run.request.settings
-  if (now() - run.turnedAt < sliceMs / (1 + loadMonitor.waiting)) return undefined
-  return waitForTurn(run, loadMonitor)
+  if (now() - run.turnedAt < workSliceMs / (1 + loadMonitor.waiting)) return undefined
+  return waitForNextTick(run, loadMonitor)
 }
 
-async function waitForTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
+async function waitForNextTick(run: Run, loadMonitor: LoadMonitor): Promise<void> {
   loadMonitor.waiting++
   await nextTick()
   loadMonitor.waiting--
@@ -68,7 +68,7 @@ async function waitForTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
 }
 
 /** Passes a new entry of the journal to its store. */
-export function noteEntry(run: Run, part: JournalPart, key?: string): void {
+export function recordJournalEntry(run: Run, part: JournalPart, key?: string): void {
   run.request.journal?.note(journalEntry(journalOf(run), part, key))
 }
 
@@ -76,9 +76,9 @@ export function noteEntry(run: Run, part: JournalPart, key?: string): void {
  * Commits new entries before the handler continues; undefined when there are none. When the commit fails, the run ends
  * here, and this rejects with its suspension.
  */
-export function commitEntries(run: Run): Promise<void> | undefined {
-  const committing = run.request.journal?.commit()
-  return committing?.catch((error: unknown) => {
-    throw loseRun(run, error)
+export function commitJournalEntries(run: Run): Promise<void> | undefined {
+  const pendingCommit = run.request.journal?.commit()
+  return pendingCommit?.catch((error: unknown) => {
+    throw abandonRun(run, error)
   })
 }

@@ -8,12 +8,12 @@ import {
   metaNames,
   principalIdentity,
 } from '@x/schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import type { Journal } from './journal.ts'
 
 /** 128 random bits in Base64url. */
-const keyForm = /^[A-Za-z0-9_-]{22}$/
+const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
  * Derives the identity of a call from the idempotency key of its client, and notes it in the request. Whoever sends the same call again has
@@ -23,14 +23,14 @@ const keyForm = /^[A-Za-z0-9_-]{22}$/
 export function identifyCall(request: RequestState): Awaitable<void> {
   const key = request.meta[metaNames.idempotencyKey]
   if (key === undefined) return undefined
-  if (typeof key !== 'string' || !keyForm.test(key)) {
+  if (typeof key !== 'string' || !idempotencyKeyPattern.test(key)) {
     const message = `_meta["${metaNames.idempotencyKey}"] must be 128 random bits as 22 characters of Base64url`
     throw new McpError(errorCodes.invalidParams, message)
   }
   const { _meta, inputResponses: _responses, requestState: _state, ...asked } = request.params
   const { method, call } = request
-  const text = sortedJson(['call', key, principalIdentity(call.principal), method, asked])
-  return after(fingerprintOf(text), (digest) => {
+  const text = stringifySorted(['call', key, principalIdentity(call.principal), method, asked])
+  return mapAwaitable(fingerprintOf(text), (digest) => {
     request.callId = uuidOf(digest)
   })
 }
@@ -40,33 +40,39 @@ export function identifyCall(request: RequestState): Awaitable<void> {
  * then a digest of it and of the answers. Results of steps do not count: a call that is sent again with the same answers has
  * the same effects, and one state that is sent with other answers has others.
  */
-export function effectsId(
+export function deriveEffectsId(
   { callId, past, questions }: Pick<Journal, 'callId' | 'past' | 'questions'>,
   responses: ReadonlyMap<string, InputResponse> | undefined,
 ): Awaitable<string> {
   const answers = Array.from(questions, ([key, { response }]): [string, JsonObject | undefined] => [key, response])
-  const answered = answers.filter(([, response]) => response !== undefined).sort(byKey)
+  const answeredEntries = answers.filter(([, response]) => response !== undefined).sort(compareKeys)
   // Interfaces of the protocol are JSON, which the compiler cannot see.
-  const explicit = [...(responses ?? [])].sort(byKey) as unknown as JsonValue[]
-  if (answered.length === 0 && explicit.length === 0 && past === undefined) return callId
-  const text = sortedJson(['answers', callId, past ?? null, answered as unknown as JsonValue[], explicit])
-  return after(fingerprintOf(text), uuidOf)
+  const explicitEntries = [...(responses ?? [])].sort(compareKeys) as unknown as JsonValue[]
+  if (answeredEntries.length === 0 && explicitEntries.length === 0 && past === undefined) return callId
+  const text = stringifySorted([
+    'answers',
+    callId,
+    past ?? null,
+    answeredEntries as unknown as JsonValue[],
+    explicitEntries,
+  ])
+  return mapAwaitable(fingerprintOf(text), uuidOf)
 }
 
 /** Returns the UUID of a key within these effects; undefined on platforms that cannot tell at once. */
-export function uuidAt(effects: Awaitable<string>, key: string): string | undefined {
-  const digest = typeof effects === 'string' ? digestNow(`uuid ${effects}/${key}`) : undefined
+export function deriveUuid(pendingEffectsId: Awaitable<string>, key: string): string | undefined {
+  const digest = typeof pendingEffectsId === 'string' ? digestSync(`uuid ${pendingEffectsId}/${key}`) : undefined
   return digest === undefined ? undefined : uuidOf(digest)
 }
 
-function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : Number(a > b)
 }
 
 /** JSON whose members stand in the order of their names, so that equal values have equal texts. */
-function sortedJson(value: JsonValue): string {
+function stringifySorted(value: JsonValue): string {
   return JSON.stringify(value, (_, member: unknown) =>
-    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(byKey)) : member,
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(compareKeys)) : member,
   )
 }
 
@@ -78,11 +84,11 @@ function uuidOf(digest: string): string {
 
 /** Returns a digest of a question, by which a later run knows that it still asks the same: 16 bytes of SHA-256, as hex. */
 export function fingerprintOf(text: string): Awaitable<string> {
-  return digestNow(text) ?? digestWithWebCrypto(text)
+  return digestSync(text) ?? digestWithWebCrypto(text)
 }
 
 /** Returns 16 bytes of SHA-256, as hex; undefined on platforms that have digests only as promises. */
-export function digestNow(text: string): string | undefined {
+export function digestSync(text: string): string | undefined {
   return nodeCrypto?.hash('sha256', text, 'hex').slice(0, length)
 }
 

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
-import { after, type Awaitable } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { report } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
-import { effectsId } from './call-identity.ts'
+import { deriveEffectsId } from './call-identity.ts'
 import type { RunStart } from './run.ts'
 import type { Handler } from './finish-run.ts'
 
@@ -28,8 +28,10 @@ export function answerOnce<T>(
   const isStored = idempotency !== undefined && callId !== undefined && call.principal !== undefined
   if (!isStored || hasEffects !== true) return run()
   const journal = start?.journal
-  const effects = journal === undefined ? callId : effectsId(journal, start?.responses)
-  return after(effects, (id) => answerFrom(idempotency, { name, key: `mcp-result:${id}`, run }, request))
+  const pendingEffectsId = journal === undefined ? callId : deriveEffectsId(journal, start?.responses)
+  return mapAwaitable(pendingEffectsId, (id) =>
+    answerFromStore(idempotency, { name, key: `mcp-result:${id}`, run }, request),
+  )
 }
 
 interface KeyedRun {
@@ -40,39 +42,47 @@ interface KeyedRun {
 }
 
 /** Of two that run at the same time, the result of the first to end is the answer of both. A store that fails costs no call anything. */
-async function answerFrom(options: IdempotencyOptions, keyed: KeyedRun, request: RequestState): Promise<JsonObject> {
+async function answerFromStore(
+  options: IdempotencyOptions,
+  keyedRun: KeyedRun,
+  request: RequestState,
+): Promise<JsonObject> {
   const { store, ttlMs = 600_000, maxCharacters = 262_144 } = options
-  const read = async (): Promise<JsonObject | undefined> =>
-    readResult(await unlessFailing(() => store.get(keyed.key), request, keyed))
-  const before = await read()
-  if (before !== undefined) return before
-  const result = await keyed.run()
+  const readStoredResult = async (): Promise<JsonObject | undefined> =>
+    parseStoredResult(await tryStoreOperation(() => store.get(keyedRun.key), request, keyedRun))
+  const storedResult = await readStoredResult()
+  if (storedResult !== undefined) return storedResult
+  const result = await keyedRun.run()
   if (result['resultType'] !== undefined && result['resultType'] !== 'complete') return result
   const text = JSON.stringify(result)
   if (text.length > maxCharacters) return result
-  const isFirst = await unlessFailing(() => ownStore(store, request).add(keyed.key, text, ttlMs), request, keyed)
-  return isFirst === false ? ((await read()) ?? result) : result
+  const isFirst = await tryStoreOperation(
+    () => callerStoreOf(store, request).add(keyedRun.key, text, ttlMs),
+    request,
+    keyedRun,
+  )
+  return isFirst === false ? ((await readStoredResult()) ?? result) : result
 }
 
 /** No caller's results take the place of another's. */
-function ownStore(store: StateStore, { caller }: RequestState): StateStore {
+function callerStoreOf(store: StateStore, { caller }: RequestState): StateStore {
   return store.ownedBy?.(caller) ?? store
 }
 
-async function unlessFailing<T>(
-  use: () => Promise<T>,
+async function tryStoreOperation<T>(
+  operation: () => Promise<T>,
   { method, settings }: RequestState,
   { name }: KeyedRun,
 ): Promise<T | undefined> {
   try {
-    return await use()
+    return await operation()
   } catch (error) {
     report(error, { method, name }, settings)
     return undefined
   }
 }
 
-function readResult(text: string | undefined): JsonObject | undefined {
+function parseStoredResult(text: string | undefined): JsonObject | undefined {
   if (text === undefined) return undefined
   try {
     const value: unknown = JSON.parse(text)

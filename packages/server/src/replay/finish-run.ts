@@ -1,12 +1,12 @@
 import type { JsonObject } from '@x/schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type Context, type TaskChoice, type InputRequired, isInputRequired } from '../definitions/context.ts'
 import { openContext } from './open-context.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
-import { handOverToTask, beginRun, whenDrained, endRun, type Run } from './run.ts'
+import { handOverToTask, beginRun, waitUntilDrained, endRun, type Run } from './run.ts'
 import { shedCall } from './shed-call.ts'
 import { suspendCall, suspendExplicitly } from './suspend-call.ts'
-import { warnSwallowed } from './warnings.ts'
+import { warnSwallowedError } from './warnings.ts'
 
 /** A handler, and what becomes of what it returns. */
 export interface Handler<T> {
@@ -21,10 +21,10 @@ export interface Handler<T> {
 }
 
 /** The end of a run of a handler. */
-export type Outcome<T> = { readonly returned: T | InputRequired } | { readonly thrown: unknown }
+export type RunOutcome<T> = { readonly returned: T | InputRequired } | { readonly thrown: unknown }
 
 /** Runs a handler once. */
-export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<Outcome<T>> {
+export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<RunOutcome<T>> {
   try {
     return { returned: await handler.run(openContext(run)) }
   } catch (thrown) {
@@ -33,15 +33,15 @@ export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<Outc
 }
 
 /** Converts the end of a run into the outcome of the call. A handler's return value does not show whether it asked. */
-export function finishRun<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
   countRunEnd(run)
   if (run.lost !== undefined) throw run.lost
-  if (run.asked !== undefined) return finishAsked(run, outcome)
+  if (run.asked !== undefined) return finishAskingRun(run, outcome)
   // One that had come to its end before it heard that it should become a task has its result.
-  if (run.tasked && !run.errorSwallowed) return finishTasked(run, outcome)
+  if (run.tasked && !run.errorSwallowed) return finishRunAsTask(run, outcome)
   // One that had come to its end before it heard that it should move on needs not move any more.
-  if (run.shed !== undefined && !run.errorSwallowed) return finishShed(run, outcome, handler)
+  if (run.shed !== undefined && !run.errorSwallowed) return finishShedRun(run, outcome, handler)
   if (run.fault !== undefined) throw run.fault
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
@@ -53,27 +53,27 @@ function countRunEnd(run: Run): void {
   if (run.shed !== undefined) run.request.settings.loadMonitor.leaving--
 }
 
-function finishAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
-  return after(finishStopped(run, outcome), () => suspendCall(run))
+function finishAskingRun<T>(run: Run, outcome: RunOutcome<T>): Awaitable<JsonObject> {
+  return mapAwaitable(finishStoppedRun(run, outcome), () => suspendCall(run))
 }
 
-async function finishTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
-  await finishStopped(run, outcome)
+async function finishRunAsTask<T>(run: Run, outcome: RunOutcome<T>): Promise<JsonObject> {
+  await finishStoppedRun(run, outcome)
   return handOverToTask(run)
 }
 
 /** Fails the call when something went wrong besides that its run was stopped. */
-function finishStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
+function finishStoppedRun<T>(run: Run, outcome: RunOutcome<T>): Awaitable<void> {
   // Finished steps are recorded now, or they would be repeated.
-  return after(whenDrained(run), () => {
+  return mapAwaitable(waitUntilDrained(run), () => {
     if (run.lost !== undefined) throw run.lost
     if (run.fault !== undefined) throw run.fault
-    warnSwallowed(run, outcome)
+    warnSwallowedError(run, outcome)
   })
 }
 
-async function finishShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
-  await finishStopped(run, outcome)
+async function finishShedRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Promise<JsonObject> {
+  await finishStoppedRun(run, outcome)
   const { request, name, journal, responses } = run
   const result = await shedCall(run)
   if (result !== undefined) return result

@@ -34,7 +34,7 @@ export class HandlerError extends Error {
 }
 
 /** The reason why a server without state cannot ask its clients. */
-export const withoutState = 'createServer was given state: false, so nothing can wait for an answer'
+export const stateDisabledMessage = 'createServer was given state: false, so nothing can wait for an answer'
 
 /** Returns true for a {@link HandlerError}. */
 export function isHandlerError(error: unknown): error is HandlerError {
@@ -62,14 +62,16 @@ class Suspension extends Error {
 
 /** A suspension, which says what the call waits for. */
 export function suspensionFor(keys: readonly string[]): Error {
-  if (keys.length === 0) return withoutStack('The handler runs again from the top; let this error pass')
-  return withoutStack(`The call waits for ${keys.map((key) => JSON.stringify(key)).join(', ')}; let this error pass`)
+  if (keys.length === 0) return createSuspension('The handler runs again from the top; let this error pass')
+  return createSuspension(
+    `The call waits for ${keys.map((key) => JSON.stringify(key)).join(', ')}; let this error pass`,
+  )
 }
 
 /**
  * It comes from the event loop: its stack would lead nowhere, and cost as much as the rest of a round's bookkeeping.
  */
-function withoutStack(message: string): Suspension {
+function createSuspension(message: string): Suspension {
   const { stackTraceLimit } = Error
   // With frozen intrinsics this has no effect.
   Reflect.set(Error, 'stackTraceLimit', 0)
@@ -93,7 +95,7 @@ export function isSuspension(error: unknown): boolean {
  * Refuses a key that is not 1 to 128 letters, digits and `_ - . : /`. The keys of questions go over the wire, where `~`
  * marks the second and every further time that one is asked.
  */
-export function rejectKey(key: unknown, called: string): asserts key is string {
+export function checkHandlerKey(key: unknown, called: string): asserts key is string {
   if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
   const shown = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
   const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'

@@ -1,13 +1,13 @@
 import type { InputRequest, JsonObject } from '@x/schema'
 import { resultMeta } from '../compile/catalog.ts'
-import { after, type Awaitable } from '../request/awaitable.ts'
-import { noteEntry } from './boundary.ts'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
+import { recordJournalEntry } from './boundary.ts'
 import { sealState } from './request-state.ts'
 import { journalOf, type Run } from './run.ts'
-import { warn } from './warnings.ts'
+import { warnAboutRun } from './warnings.ts'
 
 /** Most clients give up after ten rounds. */
-const manyRounds = 8
+const warnedRoundCount = 8
 
 /** The result of a round that has asked, with the journal as it stands: sealed, unless it is kept for the call. */
 export function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Awaitable<JsonObject> {
@@ -15,18 +15,18 @@ export function inputRequiredResult(run: Run, requests: readonly [string, InputR
   journal.round++
   // People take their time: what it tells of a load would be old.
   journal.handOff = undefined
-  if (journal.round === manyRounds) {
+  if (journal.round === warnedRoundCount) {
     const advice = 'most clients stop at ten: ask several things at once'
-    warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
+    warnAboutRun(run, { code: 'rounds', problem: `has asked ${warnedRoundCount} times in one call, and ${advice}` })
   }
-  noteEntry(run, 'round')
-  const isStored = run.request.journal !== undefined
-  const state = isStored ? undefined : sealState(journal, run.request, run.name)
-  return after(state, (requestState) => asksFor(run, requestState, requests))
+  recordJournalEntry(run, 'round')
+  const isJournalStored = run.request.journal !== undefined
+  const state = isJournalStored ? undefined : sealState(journal, run.request, run.name)
+  return mapAwaitable(state, (requestState) => formatInputRequired(run, requestState, requests))
 }
 
 /** A result with which the client comes back; at once, when nothing is asked of it. */
-export function asksFor(
+export function formatInputRequired(
   { request }: Run,
   requestState: string | undefined,
   requests: readonly [string, InputRequest][] = [],

@@ -65,7 +65,7 @@ export interface ExplicitRecord {
 /** Increases when an earlier version could not continue with a journal; a member that it may ignore does not count. */
 const version = 1
 
-const known = new Set([
+const knownMembers = new Set([
   'v',
   'flow',
   'began',
@@ -106,23 +106,23 @@ export function emptyJournal(callId: string, began: number): Journal {
 export function writeJournal(journal: Journal): JsonObject {
   const { callId, began, round, questions, steps, checkpoints, uuids, explicit, others } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
-  const written: Record<string, JsonValue> = { v: version, flow: callId, began, round }
-  if (questions.size > 0) written['questions'] = objectFromMap(questions, writeQuestion)
-  if (steps.size > 0) written['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
-  if (checkpoints.size > 0) written['checkpoints'] = objectFromMap(checkpoints, (value) => value)
-  if (uuids.size > 0) written['uuids'] = objectFromMap(uuids, (value) => value)
-  if (explicit !== undefined) written['explicit'] = writeExplicit(explicit)
-  addHistory(journal, written)
-  return others.size === 0 ? written : { ...objectFromMap(others, (value) => value), ...written }
+  const journalJson: Record<string, JsonValue> = { v: version, flow: callId, began, round }
+  if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, writeQuestion)
+  if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
+  if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
+  if (uuids.size > 0) journalJson['uuids'] = objectFromMap(uuids, (value) => value)
+  if (explicit !== undefined) journalJson['explicit'] = writeExplicitRecord(explicit)
+  addHistory(journal, journalJson)
+  return others.size === 0 ? journalJson : { ...objectFromMap(others, (value) => value), ...journalJson }
 }
 
 /** Hand-offs, and what names effects: most journals have none of it. */
-function addHistory({ sheds, stops, handOff, past, tries }: Journal, written: Record<string, JsonValue>): void {
-  if (sheds > 0) written['sheds'] = sheds
-  if (stops > 0) written['stops'] = stops
-  if (handOff !== undefined) written['from'] = writeHandOff(handOff)
-  if (past !== undefined) written['past'] = past
-  if (tries.size > 0) written['tries'] = objectFromMap(tries, (id) => id)
+function addHistory({ sheds, stops, handOff, past, tries }: Journal, journalJson: Record<string, JsonValue>): void {
+  if (sheds > 0) journalJson['sheds'] = sheds
+  if (stops > 0) journalJson['stops'] = stops
+  if (handOff !== undefined) journalJson['from'] = writeHandOff(handOff)
+  if (past !== undefined) journalJson['past'] = past
+  if (tries.size > 0) journalJson['tries'] = objectFromMap(tries, (id) => id)
 }
 
 /**
@@ -142,23 +142,23 @@ export function readJournal(value: JsonValue): Journal | undefined {
     handOff: readHandOff(value['from']),
     questions: mapOf(value['questions'], parseQuestionRecord),
     steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
-    checkpoints: mapOf(value['checkpoints'], (saved) => saved),
+    checkpoints: mapOf(value['checkpoints'], (checkpointValue) => checkpointValue),
     uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
-    explicit: isJsonObject(explicit) ? readExplicit(explicit) : undefined,
+    explicit: isJsonObject(explicit) ? readExplicitRecord(explicit) : undefined,
     tries: mapOf(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
     past: typeof past === 'string' ? past : undefined,
-    others: othersIn(value),
+    others: unknownMembersOf(value),
   }
 }
 
 /** Members that a later version wrote and this one does not know. */
-function othersIn(journal: JsonObject): ReadonlyMap<string, JsonValue> {
-  const others = new Map<string, JsonValue>()
+function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
+  const unknownMembers = new Map<string, JsonValue>()
   for (const name of Object.keys(journal)) {
-    const other = journal[name]
-    if (!known.has(name) && other !== undefined) others.set(name, other)
+    const memberValue = journal[name]
+    if (!knownMembers.has(name) && memberValue !== undefined) unknownMembers.set(name, memberValue)
   }
-  return others
+  return unknownMembers
 }
 
 /** A member of a journal that changes while a handler runs. */
@@ -168,14 +168,14 @@ export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uui
  * One member of a journal as it stands now, in the JSON that {@link writeJournal} makes; with a key, a member of that.
  */
 export function journalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
-  const whole = writeJournal({ ...journal, ...onlyKey(journal, part, key) })[part]
-  if (key === undefined) return { part, value: whole }
-  return { part, key, value: isJsonObject(whole) ? whole[key] : undefined }
+  const partValue = writeJournal({ ...journal, ...journalWithOnlyKey(journal, part, key) })[part]
+  if (key === undefined) return { part, value: partValue }
+  return { part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
 }
 
 /** Writing one member must not cost what writing all of them would. */
-function onlyKey(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
-  const none = {
+function journalWithOnlyKey(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
+  const emptyMaps = {
     tries: new Map(),
     questions: new Map(),
     steps: new Map(),
@@ -183,9 +183,9 @@ function onlyKey(journal: Journal, part: JournalPart, key: string | undefined): 
     uuids: new Map(),
     others: new Map(),
   }
-  if (key === undefined || part === 'round' || part === 'explicit' || part === 'past') return none
+  if (key === undefined || part === 'round' || part === 'explicit' || part === 'past') return emptyMaps
   const value = journal[part].get(key)
-  return { ...none, [part]: new Map(value === undefined ? [] : [[key, value]]) }
+  return { ...emptyMaps, [part]: new Map(value === undefined ? [] : [[key, value]]) }
 }
 
 /** A copy that shares nothing with the original. */
@@ -206,8 +206,8 @@ function readHandOff(value: JsonValue | undefined): HandOffTag | undefined {
 }
 
 function writeQuestion({ fingerprint, times, invalidAnswers, changes, response }: QuestionRecord): JsonValue {
-  const counts = [fingerprint, times, invalidAnswers, changes]
-  return response === undefined ? counts : [...counts, response]
+  const questionFields = [fingerprint, times, invalidAnswers, changes]
+  return response === undefined ? questionFields : [...questionFields, response]
 }
 
 function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
@@ -218,7 +218,7 @@ function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   return { fingerprint, times, invalidAnswers, changes, response: isJsonObject(response) ? response : undefined }
 }
 
-function writeExplicit({ kinds, state, responses }: ExplicitRecord): JsonObject {
+function writeExplicitRecord({ kinds, state, responses }: ExplicitRecord): JsonObject {
   return {
     kinds: objectFromMap(kinds, (kind) => kind),
     ...(state !== undefined && { state }),
@@ -226,7 +226,7 @@ function writeExplicit({ kinds, state, responses }: ExplicitRecord): JsonObject 
   }
 }
 
-function readExplicit(value: JsonObject): ExplicitRecord {
+function readExplicitRecord(value: JsonObject): ExplicitRecord {
   const kinds = mapOf(value['kinds'], (kind) => (typeof kind === 'string' ? kind : undefined))
   const responses = mapOf(value['responses'], (response) => (isJsonObject(response) ? response : undefined))
   return { kinds, state: value['state'], responses }

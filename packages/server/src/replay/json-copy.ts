@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /** The nesting depth of a recorded value. */
-const deepest = 100
+const maxDepth = 100
 
 /**
  * A copy of a value that is JSON through and through, or what in it is not. Nothing is dropped or converted on the way:
  * a later run must see the very same as the run that made it.
  */
-export function jsonCopy(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
+export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
   try {
-    return { value: copy(value, '', 0) }
+    return { value: copyValue(value, '', 0) }
   } catch (error) {
-    if (error instanceof NotJson) return { reason: error.message }
+    if (error instanceof NotJsonError) return { reason: error.message }
     throw error
   }
 }
@@ -26,28 +26,28 @@ export function cloneJson(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'object' || value === null) return value
   if (!isJsonObject(value)) return value.map((item) => cloneJson(item) ?? null)
   // A spread makes `__proto__` an own member as well, which is then written like any other.
-  const copied: Record<string, JsonValue | undefined> = { ...value }
-  for (const key of Object.keys(copied)) copied[key] = cloneJson(copied[key])
-  return copied
+  const clonedObject: Record<string, JsonValue | undefined> = { ...value }
+  for (const key of Object.keys(clonedObject)) clonedObject[key] = cloneJson(clonedObject[key])
+  return clonedObject
 }
 
-class NotJson extends Error {}
+class NotJsonError extends Error {}
 
-function copy(value: unknown, path: string, depth: number): JsonValue {
-  if (depth > deepest) throw new NotJson(`${path.slice(0, 200)}… is deeper than ${deepest} levels`)
+function copyValue(value: unknown, path: string, depth: number): JsonValue {
+  if (depth > maxDepth) throw new NotJsonError(`${path.slice(0, 200)}… is deeper than ${maxDepth} levels`)
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  if (typeof value === 'number') return finite(value, path)
+  if (typeof value === 'number') return requireFinite(value, path)
   if (typeof value !== 'object')
-    throw new NotJson(`${at(path)} is ${value === undefined ? value : `a ${typeof value}`}`)
-  if (Array.isArray(value)) return Array.from(value, (item, index) => copy(item, `${path}/${index}`, depth + 1))
+    throw new NotJsonError(`${describePath(path)} is ${value === undefined ? value : `a ${typeof value}`}`)
+  if (Array.isArray(value)) return Array.from(value, (item, index) => copyValue(item, `${path}/${index}`, depth + 1))
   rejectInstance(value, path)
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, copy(member, `${path}/${key}`, depth + 1)]),
+    Object.entries(value).map(([key, member]) => [key, copyValue(member, `${path}/${key}`, depth + 1)]),
   )
 }
 
-function finite(value: number, path: string): number {
-  if (!Number.isFinite(value)) throw new NotJson(`${at(path)} is ${value}`)
+function requireFinite(value: number, path: string): number {
+  if (!Number.isFinite(value)) throw new NotJsonError(`${describePath(path)} is ${value}`)
   // JSON has no negative zero.
   return value === 0 ? 0 : value
 }
@@ -58,9 +58,9 @@ function rejectInstance(value: object, path: string): void {
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return
   const { constructor }: { constructor?: unknown } = value
   const name = typeof constructor === 'function' ? constructor.name : ''
-  throw new NotJson(`${at(path)} is a ${name || 'class instance'}, not a plain object`)
+  throw new NotJsonError(`${describePath(path)} is a ${name || 'class instance'}, not a plain object`)
 }
 
-function at(path: string): string {
+function describePath(path: string): string {
   return path === '' ? 'it' : `its member ${path}`
 }

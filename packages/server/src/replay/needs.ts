@@ -1,7 +1,7 @@
 import { type ClientCapabilities, type CreateMessageRequestParams, type InputRequest, supports } from '@x/schema'
 
 /** Sampling with tools, and with context, are capabilities of their own (client/sampling, capabilities). */
-export function samplingNeeds({
+export function samplingCapabilitiesFor({
   tools,
   toolChoice,
   includeContext = 'none',
@@ -17,12 +17,12 @@ export function samplingNeeds({
 /** Returns the client capabilities that answering a request needs. */
 function capabilitiesFor(request: InputRequest): ClientCapabilities {
   if (request.method === 'roots/list') return { roots: {} }
-  if (request.method === 'sampling/createMessage') return { sampling: samplingNeeds(request.params) }
+  if (request.method === 'sampling/createMessage') return { sampling: samplingCapabilitiesFor(request.params) }
   return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }
 }
 
 /** Returns whether an answer is of the kind that a request asks for; it was checked to be one of the three. */
-export function answersKind(kind: string, response: object): boolean {
+export function isResponseOfKind(kind: string, response: object): boolean {
   if (kind === 'roots/list') return 'roots' in response
   return kind === 'sampling/createMessage' ? 'role' in response : 'action' in response
 }
@@ -38,23 +38,27 @@ export function missingCapabilities(
   requests: readonly InputRequest[],
   capabilities: ClientCapabilities,
 ): ClientCapabilities | undefined {
-  const missing = requests.flatMap((request) => supports(capabilities, capabilitiesFor(request)) ?? [])
-  if (missing.length === 0) return undefined
-  const { elicitation, sampling, roots } = mergeCapabilities(missing)
+  const undeclaredList = requests.flatMap((request) => supports(capabilities, capabilitiesFor(request)) ?? [])
+  if (undeclaredList.length === 0) return undefined
+  const { elicitation, sampling, roots } = mergeCapabilities(undeclaredList)
   return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }
 }
 
 /** One request may lack the form and another the page: both are named. */
 function mergeCapabilities(
-  several: readonly ClientCapabilities[],
+  capabilityList: readonly ClientCapabilities[],
 ): Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'> {
-  let all: ClientCapabilities = {}
-  for (const one of several) {
-    all = {
-      elicitation: one.elicitation ? { ...all.elicitation, ...one.elicitation } : all.elicitation,
-      sampling: one.sampling ? { ...all.sampling, ...one.sampling } : all.sampling,
-      roots: one.roots ?? all.roots,
+  let mergedCapabilities: ClientCapabilities = {}
+  for (const capabilitySet of capabilityList) {
+    mergedCapabilities = {
+      elicitation: capabilitySet.elicitation
+        ? { ...mergedCapabilities.elicitation, ...capabilitySet.elicitation }
+        : mergedCapabilities.elicitation,
+      sampling: capabilitySet.sampling
+        ? { ...mergedCapabilities.sampling, ...capabilitySet.sampling }
+        : mergedCapabilities.sampling,
+      roots: capabilitySet.roots ?? mergedCapabilities.roots,
     }
   }
-  return all
+  return mergedCapabilities
 }

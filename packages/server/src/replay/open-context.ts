@@ -1,7 +1,7 @@
 import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
 import { becomeTask, type Run, signalOf } from './run.ts'
-import { askForm, elicit, elicitAll, elicitUrl, roots, sample, sampleText } from './questions.ts'
-import { checkpoint, now, step, uuid } from './record-work.ts'
+import { askForm, elicit, elicitAll, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
+import { openCheckpoint, now, runStep, recordUuid } from './record-work.ts'
 import { resourceTopic, topicKey, noticeOf } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { RequestState } from './served-request.ts'
@@ -9,7 +9,7 @@ import { report } from '../request/report.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 
 /** The client capabilities that each feature stands for. */
-const features = new Map<string, ClientCapabilities>([
+const capabilitiesByFeature = new Map<string, ClientCapabilities>([
   ['elicitation', { elicitation: {} }],
   ['elicitation.form', { elicitation: { form: {} } }],
   ['elicitation.url', { elicitation: { url: {} } }],
@@ -19,7 +19,7 @@ const features = new Map<string, ClientCapabilities>([
   ['roots', { roots: {} }],
 ])
 
-const severity: Readonly<Record<LoggingLevel, number>> = {
+const severityByLevel: Readonly<Record<LoggingLevel, number>> = {
   debug: 0,
   info: 1,
   notice: 2,
@@ -33,11 +33,11 @@ const severity: Readonly<Record<LoggingLevel, number>> = {
 /** The context of a request that cannot ask, such as a completion. */
 export function openRequestContext(request: RequestState): RequestContext {
   const { meta, call } = request
-  const { progress, log } = messagesOf(request)
+  const { progress, log } = messageSenderOf(request)
   const can = (feature: ClientFeature) => isDeclared(feature, request)
   const context = {
     principal: call.principal,
-    client: clientFrom(request),
+    client: clientViewOf(request),
     meta,
     context: call.context,
     can,
@@ -50,30 +50,30 @@ export function openRequestContext(request: RequestState): RequestContext {
 /** The context of a run; made when the handler is about to be called, and of no use once the run has ended. */
 export function openContext(run: Run): Context {
   const { request } = run
-  const { progress, log } = messagesOf(request)
+  const { progress, log } = messageSenderOf(request)
   // Every call makes one. A literal that spread another object would cost as much as the whole rest of the call.
   const context: Omit<Context, 'signal'> = {
     principal: request.call.principal,
-    client: clientFrom(request),
+    client: clientViewOf(request),
     meta: request.meta,
     context: request.call.context,
     can: (feature) => isDeclared(feature, request),
     progress,
     log,
-    elicit: (key, question) => unattended(elicit(run, key, question)),
-    elicitAll: (questions) => unattended(elicitAll(run, questions)),
-    ask: (key, question) => unattended(askForm(run, key, question)),
-    elicitUrl: (key, question) => unattended(elicitUrl(run, key, question)),
-    sample: (key, params) => unattended(sample(run, key, params)),
-    sampleText: (key, params) => unattended(sampleText(run, key, params)),
-    roots: (key) => unattended(roots(run, key)),
-    step: (key, work) => unattended(step(run, key, work)),
-    checkpoint: (key, initial) => checkpoint(run, key, initial),
-    task: (choice = 'allowed') => unattended(becomeTask(run, choice)),
-    notifyResourceUpdated: (uri) => announce(resourceTopic(uri), request.settings),
-    notifyListChanged: (kind) => announce(kind, request.settings),
+    elicit: (key, question) => markRejectionHandled(elicit(run, key, question)),
+    elicitAll: (questions) => markRejectionHandled(elicitAll(run, questions)),
+    ask: (key, question) => markRejectionHandled(askForm(run, key, question)),
+    elicitUrl: (key, question) => markRejectionHandled(elicitUrl(run, key, question)),
+    sample: (key, params) => markRejectionHandled(sample(run, key, params)),
+    sampleText: (key, params) => markRejectionHandled(sampleText(run, key, params)),
+    roots: (key) => markRejectionHandled(requestRoots(run, key)),
+    step: (key, work) => markRejectionHandled(runStep(run, key, work)),
+    checkpoint: (key, initial) => openCheckpoint(run, key, initial),
+    task: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
+    notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
+    notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => now(run),
-    uuid: (key) => uuid(run, key),
+    uuid: (key) => recordUuid(run, key),
     responses: run.responses ?? noResponses,
     state: run.journal?.explicit?.state,
   }
@@ -83,14 +83,14 @@ export function openContext(run: Run): Context {
 /**
  * A handler that does not wait for what it started must not bring down the process, and with it the calls of others.
  */
-function unattended<T>(promise: Promise<T>): Promise<T> {
+function markRejectionHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise
 }
 
 const noResponses: Context['responses'] = new Map()
 
-function clientFrom({ meta }: RequestState): ClientView {
+function clientViewOf({ meta }: RequestState): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]
   return { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
 }
@@ -100,26 +100,28 @@ function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
 }
 
 /** Most requests ask for neither progress nor logs, and then share functions that do nothing. */
-function messagesOf(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+function messageSenderOf(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
   const { meta } = request
-  return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined ? openMessages(request) : silent
+  return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined
+    ? createMessageSender(request)
+    : silentSender
 }
 
 function featureCapabilities(feature: string): ClientCapabilities {
-  return features.get(feature) ?? { extensions: { [feature]: {} } }
+  return capabilitiesByFeature.get(feature) ?? { extensions: { [feature]: {} } }
 }
 
-const silent: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, log() {} }
+const silentSender: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, log() {} }
 
-function openMessages(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+function createMessageSender(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
   const token = request.meta.progressToken
   const level = request.meta[metaKeys.logLevel]
-  const mayStillSend = openRate(request)
-  let reached = Number.NEGATIVE_INFINITY
+  const mayStillSend = createRateLimit(request)
+  let lastProgress = Number.NEGATIVE_INFINITY
   return {
     progress(progress, total, message) {
-      if (token === undefined || !Number.isFinite(progress) || progress <= reached || !mayStillSend()) return
-      reached = progress
+      if (token === undefined || !Number.isFinite(progress) || progress <= lastProgress || !mayStillSend()) return
+      lastProgress = progress
       const params = {
         progressToken: token,
         progress,
@@ -128,9 +130,9 @@ function openMessages(request: RequestState): Pick<RequestContext, 'progress' | 
       }
       request.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
     },
-    log(of, data, logger) {
-      if (level === undefined || severity[of] < severity[level] || !mayStillSend()) return
-      const params = { level: of, ...(logger !== undefined && { logger }), data }
+    log(messageLevel, data, logger) {
+      if (level === undefined || severityByLevel[messageLevel] < severityByLevel[level] || !mayStillSend()) return
+      const params = { level: messageLevel, ...(logger !== undefined && { logger }), data }
       request.call.notify({ jsonrpc: '2.0', method: 'notifications/message', params })
     },
   }
@@ -140,24 +142,24 @@ function openMessages(request: RequestState): Pick<RequestContext, 'progress' | 
  * Returns a function that says whether one more message may be sent: the call still runs, and this second's limit is
  * not reached.
  */
-function openRate(request: RequestState): () => boolean {
+function createRateLimit(request: RequestState): () => boolean {
   const { maxNotificationsPerSecond, now } = request.settings
-  let second = Number.NEGATIVE_INFINITY
-  let sent = 0
+  let windowStart = Number.NEGATIVE_INFINITY
+  let sentCount = 0
   return () => {
     if (!request.open || request.call.signal.aborted) return false
     const time = now()
-    if (time - second >= 1000) {
-      second = time
-      sent = 0
+    if (time - windowStart >= 1000) {
+      windowStart = time
+      sentCount = 0
     }
-    sent++
-    return sent <= maxNotificationsPerSecond
+    sentCount++
+    return sentCount <= maxNotificationsPerSecond
   }
 }
 
 /** Notifies subscribers of a changed topic. A bus that fails is reported, because the change itself has happened. */
-export async function announce(topic: string, settings: ServerSettings): Promise<void> {
+export async function publishTopic(topic: string, settings: ServerSettings): Promise<void> {
   try {
     await settings.subscriptions.publish(topic)
   } catch (error) {

@@ -9,11 +9,11 @@ import {
 } from '@x/schema'
 import { DefinitionError } from '../request/definition-error.ts'
 import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
-import { type AnySchema, issueLines } from '../json-schema/schemas.ts'
-import { after } from '../request/awaitable.ts'
-import { answerQuestion, type Question, type ReadAnswer } from './ask-client.ts'
+import { type AnySchema, formatIssues } from '../json-schema/schemas.ts'
+import { mapAwaitable } from '../request/awaitable.ts'
+import { answerQuestion, type ClientQuestion, type AnswerOutcome } from './ask-client.ts'
 import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
-import { samplingNeeds } from './needs.ts'
+import { samplingCapabilitiesFor } from './needs.ts'
 import { failRun, type Run } from './run.ts'
 
 /** Returns the user's answer: accept, decline or cancel. */
@@ -22,31 +22,31 @@ export async function askForm<S extends AnySchema | Form<unknown>>(
   key: string,
   question: FormQuestion<S>,
 ): Promise<FormAnswer<AnsweredBy<S>>> {
-  return formAnswer(run, key, question)
+  return requestFormAnswer(run, key, question)
 }
 
-const formNeeds: ClientCapabilities = { elicitation: { form: {} } }
+const formCapabilities: ClientCapabilities = { elicitation: { form: {} } }
 
 /** As {@link askForm}, but a mistake in the question is thrown at once. */
-function formAnswer<S extends AnySchema | Form<unknown>>(
+function requestFormAnswer<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
   { message, schema }: FormQuestion<S>,
 ): Promise<FormAnswer<AnsweredBy<S>>> {
-  const form = askable(run, key, schema)
+  const form = compileQuestionForm(run, key, schema)
   const { requestedSchema, check } = form
   const answer = answerQuestion<FormAnswer<unknown>>(run, key, {
     called: 'ctx.elicit or ctx.ask',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
     text: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${schemaTextOf(form)}}}`,
-    needed: formNeeds,
+    needed: formCapabilities,
     read: (response) => {
-      if (!isElicited(response)) return wrongKind('the action of a user')
+      if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action, content = {} } = response
       if (action !== 'accept') return { value: { action } }
-      return after(check(content), (checked): ReadAnswer<FormAnswer<unknown>> => {
-        if (checked.issues === undefined) return { value: { action, content: checked.value } }
-        return { problem: `The last answer did not fit:\n${issueLines(checked)}` }
+      return mapAwaitable(check(content), (checkedContent): AnswerOutcome<FormAnswer<unknown>> => {
+        if (checkedContent.issues === undefined) return { value: { action, content: checkedContent.value } }
+        return { problem: `The last answer did not fit:\n${formatIssues(checkedContent)}` }
       })
     },
   })
@@ -55,7 +55,7 @@ function formAnswer<S extends AnySchema | Form<unknown>>(
 }
 
 /** A schema that no form can carry is the author's fault, and no failure that a model could do something about. */
-function askable(run: Run, key: string, schema: AnySchema | Form<unknown>): Form<unknown> {
+function compileQuestionForm(run: Run, key: string, schema: AnySchema | Form<unknown>): Form<unknown> {
   try {
     return formOf(schema)
   } catch (error) {
@@ -69,7 +69,7 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
   key: string,
   question: FormQuestion<S>,
 ): Promise<AnsweredBy<S>> {
-  const answer = await formAnswer(run, key, question)
+  const answer = await requestFormAnswer(run, key, question)
   if (answer.action === 'accept') return answer.content
   throw new InputDeclined(key, answer.action)
 }
@@ -79,9 +79,12 @@ export async function elicitAll<Q extends { readonly [key: string]: FormQuestion
   run: Run,
   questions: Q,
 ): Promise<{ readonly [K in keyof Q]: AnsweredBy<Q[K]['schema']> }> {
-  const asked = Object.entries(questions).map(async ([key, question]) => [key, await elicit(run, key, question)])
+  const answerEntries = Object.entries(questions).map(async ([key, question]) => [
+    key,
+    await elicit(run, key, question),
+  ])
   // Each key has the answer to its own question.
-  return Object.fromEntries(await Promise.all(asked)) as { [K in keyof Q]: AnsweredBy<Q[K]['schema']> }
+  return Object.fromEntries(await Promise.all(answerEntries)) as { [K in keyof Q]: AnsweredBy<Q[K]['schema']> }
 }
 
 /** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
@@ -91,10 +94,12 @@ export async function elicitUrl(run: Run, key: string, { message, url, done }: U
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
     needed: { elicitation: { url: {} } },
     read: (response) => {
-      if (!isElicited(response)) return wrongKind('the action of a user')
+      if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action } = response
       if (action !== 'accept' || done === undefined) return { value: action }
-      return after(done(), (finished) => (finished ? { value: action } : { pending: 'This is not finished yet.' }))
+      return mapAwaitable(done(), (isInteractionDone) =>
+        isInteractionDone ? { value: action } : { pending: 'This is not finished yet.' },
+      )
     },
   })
   if (action !== 'accept') throw new InputDeclined(key, action)
@@ -105,8 +110,8 @@ export function sample(run: Run, key: string, params: CreateMessageRequestParams
   return answerQuestion(run, key, {
     called: 'ctx.sample',
     request: { method: 'sampling/createMessage', params },
-    needed: { sampling: samplingNeeds(params) },
-    read: (response) => (isSampled(response) ? { value: response } : wrongKind('what a model says')),
+    needed: { sampling: samplingCapabilitiesFor(params) },
+    read: (response) => (isSamplingResult(response) ? { value: response } : wrongAnswerProblem('what a model says')),
   })
 }
 
@@ -121,23 +126,23 @@ export async function sampleText(run: Run, key: string, params: CreateMessageReq
 }
 
 /** The client's roots (client/roots). */
-export function roots(run: Run, key: string): Promise<readonly Root[]> {
-  const question: Question<readonly Root[]> = {
+export function requestRoots(run: Run, key: string): Promise<readonly Root[]> {
+  const question: ClientQuestion<readonly Root[]> = {
     called: 'ctx.roots',
     request: { method: 'roots/list' },
     needed: { roots: {} },
     read: ({ roots }) =>
-      isRoots(roots) ? { value: roots } : wrongKind('a list of roots whose URIs begin with file://'),
+      isRoots(roots) ? { value: roots } : wrongAnswerProblem('a list of roots whose URIs begin with file://'),
   }
   return answerQuestion(run, key, question)
 }
 
 // The params were checked as they came in: whatever looks like one of the three kinds of answers is one.
-function isElicited(response: JsonObject): response is JsonObject & ElicitResult {
+function isElicitResult(response: JsonObject): response is JsonObject & ElicitResult {
   return 'action' in response
 }
 
-function isSampled(response: JsonObject): response is JsonObject & CreateMessageResult {
+function isSamplingResult(response: JsonObject): response is JsonObject & CreateMessageResult {
   return 'role' in response && 'model' in response
 }
 
@@ -145,6 +150,6 @@ function isRoots(value: unknown): value is readonly Root[] {
   return Array.isArray(value) && value.every((root) => isJsonObject(root) && String(root['uri']).startsWith('file://'))
 }
 
-function wrongKind(wanted: string): { readonly problem: string } {
-  return { problem: `The last answer was not ${wanted}.` }
+function wrongAnswerProblem(expectedAnswer: string): { readonly problem: string } {
+  return { problem: `The last answer was not ${expectedAnswer}.` }
 }

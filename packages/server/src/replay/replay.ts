@@ -1,10 +1,10 @@
 import { type JournalStore, type JsonObject, metaNames } from '@x/schema'
-import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import { beginsAsTask, handOverToTask, beginRun, type RunStart } from './run.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
-import { openStored, openState, firstResponses } from './request-state.ts'
+import { openStoredCall, openState, firstResponses } from './request-state.ts'
 import { checkCapacity, beginCall, endCall } from '../shedding/load-monitor.ts'
 import { type Handler, runAttempt, finishRun } from './finish-run.ts'
 import { openContext } from './open-context.ts'
@@ -17,12 +17,12 @@ import { runStrictly } from './strict-replay.ts'
  */
 export function replay<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   // A task was admitted long ago, and would fail if it were refused now.
-  if (request.journal !== undefined) return runStored(request.journal, handler, request)
+  if (request.journal !== undefined) return runStoredCall(request.journal, handler, request)
   const { requestState } = request.params
   // Most calls have neither a key nor a state, and pay for none.
   if (requestState === undefined && request.meta[metaNames.idempotencyKey] === undefined)
     return beginHandlerRun(handler, request)
-  return after(identifyCall(request), () => {
+  return mapAwaitable(identifyCall(request), () => {
     if (typeof requestState !== 'string')
       return answerOnce(handler, request, { run: () => beginHandlerRun(handler, request) })
     return resumeCall(requestState, handler, request)
@@ -30,10 +30,10 @@ export function replay<T>(handler: Handler<T>, request: RequestState): Awaitable
 }
 
 /** Runs a handler for a task, whose journal is stored. */
-function runStored<T>(journal: JournalStore, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
-  const start = openStored(journal, request, handler.name)
+function runStoredCall<T>(journal: JournalStore, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+  const start = openStoredCall(journal, request, handler.name)
   beginCall(request)
-  return runFrom(start, handler, request)
+  return runHandlerFrom(start, handler, request)
 }
 
 /**
@@ -52,10 +52,10 @@ async function resumeCall<T>(requestState: string, handler: Handler<T>, request:
   }
   checkCapacity(request)
   beginCall(request)
-  return resumeRun(await openCounted(requestState, request, handler.name), handler, request)
+  return resumeRun(await openCountedState(requestState, request, handler.name), handler, request)
 }
 
-async function openCounted(requestState: string, request: RequestState, name: string): Promise<RunStart> {
+async function openCountedState(requestState: string, request: RequestState, name: string): Promise<RunStart> {
   try {
     return await openState(requestState, request, name)
   } catch (error) {
@@ -65,14 +65,14 @@ async function openCounted(requestState: string, request: RequestState, name: st
 }
 
 /** Answers that came with the first request; a handler reads them in the explicit form alone. */
-function unasked(request: RequestState): RunStart | undefined {
+function unaskedRunStart(request: RequestState): RunStart | undefined {
   return request.params.inputResponses === undefined ? undefined : { responses: firstResponses(request) }
 }
 
 function beginHandlerRun<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   checkCapacity(request)
   if (beginsAsTask(handler.task, request)) return handOverToTask(beginRun(request, handler.name))
-  const start = unasked(request)
+  const start = unaskedRunStart(request)
   beginCall(request)
   return startRun(handler, request, start)
 }
@@ -83,7 +83,7 @@ function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestStat
     return handOverToTask(beginRun(request, handler.name, start))
   }
   request.settings.loadMonitor.resumed++
-  return runFrom(start, handler, request)
+  return runHandlerFrom(start, handler, request)
 }
 
 /** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
@@ -104,7 +104,7 @@ function startRun<T>(handler: Handler<T>, request: RequestState, start?: RunStar
 }
 
 /** Runs a handler again from the top, with what is known so far, once its call was counted. */
-async function runFrom<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+async function runHandlerFrom<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.strictReplay) return runStrictly(start, handler, request)
   const run = beginRun(request, handler.name, start)
   return finishRun(run, await runAttempt(handler, run), handler)

@@ -13,14 +13,14 @@ import {
 import { isStateError } from '@x/state-codec'
 import { report } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
-import { HandlerError, withoutState, hideError, explicitKey, wireKey } from './handler-error.ts'
-import { answersKind } from './needs.ts'
+import { HandlerError, stateDisabledMessage, hideError, explicitKey, wireKey } from './handler-error.ts'
+import { isResponseOfKind } from './needs.ts'
 import { type Journal, readJournal, writeJournal } from './journal.ts'
 import { type RunStart, responseFor } from './run.ts'
 import { recordHandOff } from '../shedding/hand-off.ts'
 
 /** The purpose of the sealed values; keys of other purposes do not open them. */
-const purpose = 'requestState'
+const statePurpose = 'requestState'
 
 /**
  * Opens what came back with a retry, before anything in it is believed: the client could have altered it, or could have
@@ -33,7 +33,7 @@ export async function openState(token: string, request: RequestState, name: stri
   const reportError = (error: unknown): void => report(error, { method: request.method, name }, request.settings)
   let value: JsonValue
   try {
-    value = await state.open(token, { purpose, binding: stateBinding(request), owner: request.caller })
+    value = await state.open(token, { purpose: statePurpose, binding: stateBinding(request), owner: request.caller })
   } catch (error) {
     reportError(error)
     throw openingError(error)
@@ -45,31 +45,31 @@ export async function openState(token: string, request: RequestState, name: stri
   }
   recordHandOff(loadMonitor, journal)
   const { inputResponses } = request.params
-  return { journal, responses: takeResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
+  return { journal, responses: matchResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
 }
 
 /**
  * Opens the journal of a call that runs as a task. Throws when the journal has a later format: a version must not
  * continue a call whose records it cannot read.
  */
-export function openStored(
-  { journal: stored, responses }: JournalStore,
+export function openStoredCall(
+  { journal: storedJournal, responses }: JournalStore,
   request: RequestState,
   name: string,
 ): RunStart {
-  const journal = readJournal(stored)
+  const journal = readJournal(storedJournal)
   if (journal === undefined) {
     const error = new Error('The journal that was kept is of a format that this version does not know')
     throw hideError(error, request, name)
   }
-  const taken = takeResponses(journal, responses, (key) => explicitKey(key, journal.round))
+  const matchedResponses = matchResponses(journal, responses, (key) => explicitKey(key, journal.round))
   // Answers in the request that created the task are for the runs before the first question.
-  const unasked = journal.round === 0 && journal.explicit === undefined
-  return { journal, responses: unasked ? firstResponses(request) : taken }
+  const isUnasked = journal.round === 0 && journal.explicit === undefined
+  return { journal, responses: isUnasked ? firstResponses(request) : matchedResponses }
 }
 
 /** The answers that one request may bring before anything was asked. */
-const maxUnasked = 100
+const maxUnaskedAnswers = 100
 
 /** The characters of all of them together. */
 const maxUnaskedSize = 1_048_576
@@ -82,14 +82,14 @@ const maxUnaskedSize = 1_048_576
 export function firstResponses({ params }: RequestState): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
-  if (responses.length > maxUnasked) throw tooManyAnswers(`${maxUnasked} answers`)
+  if (responses.length > maxUnaskedAnswers) throw tooManyAnswers(`${maxUnaskedAnswers} answers`)
   if (sizeOf(inputResponses, maxUnaskedSize) > maxUnaskedSize) throw tooManyAnswers(`${maxUnaskedSize} characters`)
   // The cast repeats the check of the params.
   return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
 }
 
-function tooManyAnswers(bound: string): McpError {
-  const message = `inputResponses without requestState may have at most ${bound}`
+function tooManyAnswers(limitText: string): McpError {
+  const message = `inputResponses without requestState may have at most ${limitText}`
   return new McpError(errorCodes.invalidParams, message)
 }
 
@@ -97,13 +97,13 @@ function tooManyAnswers(bound: string): McpError {
  * The characters of texts in a value, and one for each other value; counted no further than to the first past the
  * bound.
  */
-function sizeOf(value: JsonValue | undefined, most: number): number {
+function sizeOf(value: JsonValue | undefined, maxSize: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1
   let size = 1
   for (const [key, member] of Object.entries(value)) {
-    size += key.length + sizeOf(member, most - size)
-    if (size > most) break
+    size += key.length + sizeOf(member, maxSize - size)
+    if (size > maxSize) break
   }
   return size
 }
@@ -114,10 +114,10 @@ function sizeOf(value: JsonValue | undefined, most: number): number {
  */
 export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
   const { state } = request.settings
-  if (state === undefined) throw new HandlerError('state', withoutState)
+  if (state === undefined) throw new HandlerError('state', stateDisabledMessage)
   try {
     return await state.seal(writeJournal(journal), {
-      purpose,
+      purpose: statePurpose,
       binding: stateBinding(request),
       owner: request.caller,
       since: journal.began,
@@ -125,18 +125,18 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   } catch (error) {
     report(error, { method: request.method, name }, request.settings)
     if (isStateError(error) && error.code === 'too_old') throw invalidState()
-    throw reachedQuota(error) ?? unsealableValues(error, journal, request) ?? sealFailure()
+    throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailure()
   }
 }
 
 /** A store that cannot be reached, or has enough of this caller, says nothing of the state: the client may try again. */
 function openingError(error: unknown): McpError {
-  const isUnknown = isStateError(error) && error.code === 'unavailable'
-  return reachedQuota(error) ?? (isUnknown ? sealFailure() : invalidState())
+  const isStoreUnavailable = isStateError(error) && error.code === 'unavailable'
+  return storeQuotaErrorOf(error) ?? (isStoreUnavailable ? sealFailure() : invalidState())
 }
 
 /** Returns the error of a caller who has as much in the store as one may have. */
-function reachedQuota(error: unknown): McpError | undefined {
+function storeQuotaErrorOf(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }
@@ -160,23 +160,23 @@ const sessionKey = 'io.modelcontextprotocol/session'
 function stateBinding({ method, params, meta, call, settings }: RequestState): JsonValue {
   const { named = 'name' } = methodRow(method) ?? {}
   const target = params[named] ?? null
-  const asked = named === 'name' ? [target, params['arguments'] ?? {}] : [target]
+  const boundParams = named === 'name' ? [target, params['arguments'] ?? {}] : [target]
   const session = meta[sessionKey]
   const sessionId = isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : null
-  return [settings.stateAudience, method, asked, principalIdentity(call.principal), sessionId]
+  return [settings.stateAudience, method, boundParams, principalIdentity(call.principal), sessionId]
 }
 
 /** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */
-function takeResponses(
+function matchResponses(
   journal: Journal,
-  given: JsonObject | undefined,
-  nameOf: (key: string) => string = (key) => key,
+  givenResponses: JsonObject | undefined,
+  responseKeyOf: (key: string) => string = (key) => key,
 ): ReadonlyMap<string, InputResponse> {
   for (const [key, question] of journal.questions) {
-    const response = question.response ?? responseFor(given, wireKey(key, question.times))
+    const response = question.response ?? responseFor(givenResponses, wireKey(key, question.times))
     if (response !== undefined) journal.questions.set(key, { ...question, response })
   }
-  return explicitResponses(journal, (key) => responseFor(given, nameOf(key)))
+  return explicitResponses(journal, (key) => responseFor(givenResponses, responseKeyOf(key)))
 }
 
 /**
@@ -185,13 +185,14 @@ function takeResponses(
  */
 function explicitResponses(
   { explicit }: Journal,
-  given: (key: string) => JsonObject | undefined,
+  givenResponses: (key: string) => JsonObject | undefined,
 ): ReadonlyMap<string, InputResponse> {
   const responses = new Map<string, InputResponse>()
   for (const [key, kind] of explicit?.kinds ?? []) {
-    const response = explicit?.responses?.get(key) ?? given(key)
+    const response = explicit?.responses?.get(key) ?? givenResponses(key)
     // The params were checked to hold answers of the three kinds, and this one is of the kind that was asked for.
-    if (response !== undefined && answersKind(kind, response)) responses.set(key, response as unknown as InputResponse)
+    if (response !== undefined && isResponseOfKind(kind, response))
+      responses.set(key, response as unknown as InputResponse)
   }
   return responses
 }
@@ -201,31 +202,31 @@ function explicitResponses(
  * canonical form, to which the state is bound, or answers that take more than half of a journal that is too large.
  * Undefined where the reason is another one.
  */
-function unsealableValues(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
+function unsealableValueError(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
   if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
   let reason: string | undefined
   if (error.code === 'too_large') reason = sizeProblem(journal)
   if (error.code === 'not_json') {
     reason =
-      problemIn(params['arguments'], { path: 'arguments', depth: 0 }) ??
-      problemIn(answersIn(journal), { path: 'inputResponses', depth: 0 })
+      findValueProblem(params['arguments'], { path: 'arguments', depth: 0 }) ??
+      findValueProblem(journalAnswersOf(journal), { path: 'inputResponses', depth: 0 })
   }
   return reason === undefined ? undefined : new McpError(errorCodes.invalidParams, reason)
 }
 
 /** The answers that a journal holds, by the keys of their questions. */
-function answersIn({ questions, explicit }: Journal): JsonValue {
-  const asked = Array.from(questions, ([key, { response }]) => [key, response] as const)
-  return Object.fromEntries([...asked, ...(explicit?.responses ?? [])])
+function journalAnswersOf({ questions, explicit }: Journal): JsonValue {
+  const boundParams = Array.from(questions, ([key, { response }]) => [key, response] as const)
+  return Object.fromEntries([...boundParams, ...(explicit?.responses ?? [])])
 }
 
 function sizeProblem(journal: Journal): string | undefined {
-  const size = JSON.stringify(answersIn(journal)).length
+  const size = JSON.stringify(journalAnswersOf(journal)).length
   if (size * 2 < JSON.stringify(writeJournal(journal)).length) return undefined
   return `inputResponses has answers of ${size} characters in all, which is more than requestState can carry`
 }
 
-const halfPair = /\p{Surrogate}/u
+const loneSurrogatePattern = /\p{Surrogate}/u
 const deepest = 256
 
 interface StateLocation {
@@ -234,20 +235,20 @@ interface StateLocation {
 }
 
 /** Finds the first value that a parser of JSON lets through and that has no canonical form (RFC 8785). */
-function problemIn(value: JsonValue | undefined, { path, depth }: StateLocation): string | undefined {
+function findValueProblem(value: JsonValue | undefined, { path, depth }: StateLocation): string | undefined {
   const problem = scalarProblem(value) ?? (depth > deepest ? `is deeper than ${deepest} levels` : undefined)
   if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {
-    const inside = { path: `${path}/${JSON.stringify(key).slice(1, -1)}`.slice(0, 300), depth: depth + 1 }
-    const found = problemIn(key, inside) ?? problemIn(member, inside)
+    const memberLocation = { path: `${path}/${JSON.stringify(key).slice(1, -1)}`.slice(0, 300), depth: depth + 1 }
+    const found = findValueProblem(key, memberLocation) ?? findValueProblem(member, memberLocation)
     if (found !== undefined) return found
   }
   return undefined
 }
 
 function scalarProblem(value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'string' && halfPair.test(value)) return 'has half of a surrogate pair'
+  if (typeof value === 'string' && loneSurrogatePattern.test(value)) return 'has half of a surrogate pair'
   if (typeof value === 'number' && !Number.isFinite(value)) return 'is a number that is too large'
   return undefined
 }

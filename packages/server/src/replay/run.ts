@@ -10,15 +10,15 @@ import {
 } from '@x/schema'
 import { type Awaitable, afterTick } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
-import { effectsId } from './call-identity.ts'
+import { deriveEffectsId } from './call-identity.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import {
   HandlerError,
   type HandlerProblem,
-  withoutState,
+  stateDisabledMessage,
   hideError,
   suspensionFor,
-  rejectKey,
+  checkHandlerKey,
 } from './handler-error.ts'
 import { emptyJournal, type Journal, writeJournal } from './journal.ts'
 import { resultMeta } from '../compile/catalog.ts'
@@ -39,7 +39,7 @@ export interface Run {
   /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
   passed: Set<string> | undefined
   /** The questions that the client has to answer before the call continues. */
-  asked: Map<string, Asked> | undefined
+  asked: Map<string, AskedQuestion> | undefined
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
   pending: number
@@ -51,7 +51,7 @@ export interface Run {
   /** A step's function is on the stack. */
   inStep: boolean
   fault: HandlerError | undefined
-  stopped: Stopped | undefined
+  stopped: RunStop | undefined
   /** The handler came to its end before its suspension could reach it. */
   errorSwallowed: boolean
   /** Called when the last pending work is done. */
@@ -77,7 +77,7 @@ export interface Run {
 }
 
 /** A question on its way to the client. */
-export interface Asked {
+export interface AskedQuestion {
   readonly request: InputRequest
   /** The question as the author wrote it, without what is added when it is asked again. */
   readonly text: string
@@ -86,7 +86,7 @@ export interface Asked {
   readonly changes: number
 }
 
-interface Stopped {
+interface RunStop {
   readonly promise: Promise<never>
   reject(error: Error): void
 }
@@ -141,8 +141,8 @@ export function journalOf(run: Run): Journal {
 }
 
 /** Returns the name of what the call does in this run: the answers do not change while it runs. */
-export function effectsOf(run: Run): Awaitable<string> {
-  run.effects ??= effectsId(journalOf(run), run.responses)
+export function effectsIdOf(run: Run): Awaitable<string> {
+  run.effects ??= deriveEffectsId(journalOf(run), run.responses)
   return run.effects
 }
 
@@ -156,40 +156,40 @@ interface ContextUse {
 }
 
 /** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
-export function enterUse(run: Run, { kind, called, key, text = '' }: ContextUse): void {
-  if (run.phase !== 'running') throw tooLate(run, called)
+export function registerContextUse(run: Run, { kind, called, key, text = '' }: ContextUse): void {
+  if (run.phase !== 'running') throw lateUseError(run, called)
   if (run.inStep) throw failRun(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
   try {
-    rejectKey(key, called)
+    checkHandlerKey(key, called)
   } catch (error) {
     if (error instanceof HandlerError) run.fault ??= error
     throw error
   }
   run.used ??= new Map()
-  const use = `${kind} ${key}`
-  if (run.used.has(use)) {
+  const useKey = `${kind} ${key}`
+  if (run.used.has(useKey)) {
     throw failRun(
       run,
       'duplicate',
       `${called} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
     )
   }
-  run.used.set(use, text)
+  run.used.set(useKey, text)
 }
 
 /** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
-export function passCheckpoint(run: Run, checkpoint: string): void {
-  const uses = [...(run.used?.keys() ?? [])]
-  const behind = uses.slice(uses.indexOf(`checkpoint ${checkpoint}`) + 1)
-  run.passed = new Set([...(run.passed ?? []), ...behind])
+export function markPassedUses(run: Run, checkpointKey: string): void {
+  const useKeys = [...(run.used?.keys() ?? [])]
+  const laterUseKeys = useKeys.slice(useKeys.indexOf(`checkpoint ${checkpointKey}`) + 1)
+  run.passed = new Set([...(run.passed ?? []), ...laterUseKeys])
 }
 
 /** Returns the error of a use after the run: it waits for answers, or its call has ended. */
-export function tooLate(run: Run, called: string): Error {
+export function lateUseError(run: Run, functionName: string): Error {
   if (run.phase === 'suspended') return suspensionOf(run)
   return new HandlerError(
     'ended',
-    `${called} was used after the call had ended: await everything that the handler starts`,
+    `${functionName} was used after the call had ended: await everything that the handler starts`,
   )
 }
 
@@ -201,7 +201,7 @@ export function failRun(run: Run, code: HandlerProblem, message: string): Handle
 }
 
 /** Runs work that the response waits for, even when the run is suspended meanwhile. */
-export async function whileWorking<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
+export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
   run.pending++
   try {
     return await work()
@@ -215,18 +215,18 @@ export async function whileWorking<T>(run: Run, work: () => PromiseLike<T>): Pro
  * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now
  * may be about to ask, and belongs into the same round.
  */
-export async function whileReading<T>(run: Run, pendingReads: PromiseLike<T>): Promise<T> {
+export async function trackRead<T>(run: Run, readPromise: PromiseLike<T>): Promise<T> {
   run.pendingReads++
   try {
-    return await whileWorking(run, () => pendingReads)
+    return await trackWork(run, () => readPromise)
   } finally {
     run.pendingReads--
-    if (run.stopped !== undefined) suspendSoon(run)
+    if (run.stopped !== undefined) scheduleSuspension(run)
   }
 }
 
 /** Resolves when no step is under way any more; undefined when none is. */
-export function whenDrained(run: Run): Promise<void> | undefined {
+export function waitUntilDrained(run: Run): Promise<void> | undefined {
   if (run.pending === 0) return undefined
   return new Promise((resolve) => {
     run.onDrained = resolve
@@ -237,40 +237,40 @@ export function whenDrained(run: Run): Promise<void> | undefined {
  * Asks, and never resolves: the run ends one turn of the event loop later. Branches that run beside this one and need
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
-export function addQuestion(run: Run, key: string, asked: Asked): Promise<never> {
+export function addQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Promise<never> {
   if (run.request.settings.state === undefined && run.request.journal === undefined)
-    throw failRun(run, 'state', withoutState)
+    throw failRun(run, 'state', stateDisabledMessage)
   run.asked ??= new Map()
-  run.asked.set(key, asked)
-  return stop(run)
+  run.asked.set(key, askedQuestion)
+  return stopRun(run)
 }
 
 /** Ends the run for it to begin again at once. */
 export function restartRun(run: Run): Promise<never> {
   run.again = true
-  return stop(run)
+  return stopRun(run)
 }
 
 /**
  * Ends the run for the call to go on at another instance, unless it asks something meanwhile: then the client comes
  * back anyway.
  */
-export function handOff(run: Run, reason: ShedReason): Promise<never> {
+export function handOffRun(run: Run, reason: ShedReason): Promise<never> {
   run.shed = reason
   run.request.settings.loadMonitor.leaving++
-  return stop(run)
+  return stopRun(run)
 }
 
 /** Ends the run for the call to go on as a task, unless it asks something meanwhile: then it becomes one later. */
 function continueAsTask(run: Run): Promise<never> {
   run.tasked = true
-  return stop(run)
+  return stopRun(run)
 }
 
 /**
  * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
  */
-export function loseRun(run: Run, error: unknown): Error {
+export function abandonRun(run: Run, error: unknown): Error {
   run.lost ??= hideError(error, run.request, run.name)
   suspendRun(run)
   return suspensionOf(run)
@@ -303,13 +303,13 @@ export function signalOf(run: Run): AbortSignal {
   run.controller = controller
   const { request } = run
   const { signal } = request.call
-  const follow = (): void => controller.abort(signal.reason)
-  if (signal.aborted) follow()
+  const forwardAbort = (): void => controller.abort(signal.reason)
+  if (signal.aborted) forwardAbort()
   else if (run.phase === 'suspended') controller.abort(suspensionOf(run))
   else if (request.open) {
-    onAbort(signal, follow)
+    onAbort(signal, forwardAbort)
     request.followers ??= []
-    request.followers.push(follow)
+    request.followers.push(forwardAbort)
   }
   return controller.signal
 }
@@ -328,23 +328,23 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
   return isJsonObject(response) ? response : undefined
 }
 
-function stop(run: Run): Promise<never> {
-  run.stopped ??= openStop(run)
+function stopRun(run: Run): Promise<never> {
+  run.stopped ??= createRunStop(run)
   return run.stopped.promise
 }
 
-function openStop(run: Run): Stopped {
-  let reject: Stopped['reject'] = () => {}
-  const promise = new Promise<never>((_, refuse) => {
-    reject = refuse
+function createRunStop(run: Run): RunStop {
+  let reject: RunStop['reject'] = () => {}
+  const promise = new Promise<never>((_, rejectPromise) => {
+    reject = rejectPromise
   })
   // A handler that asks and does not wait must not bring the process down.
   promise.catch(() => {})
-  suspendSoon(run)
+  scheduleSuspension(run)
   return { promise, reject }
 }
 
-function suspendSoon(run: Run): void {
+function scheduleSuspension(run: Run): void {
   afterTick(() => {
     if (run.pendingReads === 0) suspendRun(run)
   })
@@ -361,7 +361,7 @@ export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: 
  * all the same.
  */
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
-  if (run.phase !== 'running') throw tooLate(run, 'ctx.task')
+  if (run.phase !== 'running') throw lateUseError(run, 'ctx.task')
   if (run.inStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
   if (run.request.journal !== undefined) return true
   return beginsAsTask(choice, run.request) ? continueAsTask(run) : false
@@ -372,8 +372,8 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   const { request, name } = run
   const { call, catalog } = request
   const background = call.context.get(backgroundKey)
-  if (background === undefined) throw withoutTasks(run)
-  const id = request.callId === undefined ? undefined : await effectsOf(run)
+  if (background === undefined) throw tasksUnavailableError(run)
+  const id = request.callId === undefined ? undefined : await effectsIdOf(run)
   const result = await background.begin(writeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
     throw hideError(error, request, name)
   })
@@ -382,7 +382,7 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
 }
 
 /** The tool is there for clients of an instance that takes tasks on; the peer can do nothing about it. */
-function withoutTasks({ name }: Run): McpError {
+function tasksUnavailableError({ name }: Run): McpError {
   const message = `${quote(name)} runs as a task, and nothing takes tasks on here`
   return new McpError(errorCodes.internal, message)
 }

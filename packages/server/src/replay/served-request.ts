@@ -38,10 +38,12 @@ export interface RequestState {
 }
 
 /** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */
-export function requireCapabilities(needed: ClientCapabilities | undefined, { meta }: RequestState): void {
-  const missing = needed && supports(meta[metaKeys.clientCapabilities], needed)
-  if (missing === undefined) return
-  const names = Object.keys(missing).join(', ')
+export function requireCapabilities(neededCapabilities: ClientCapabilities | undefined, { meta }: RequestState): void {
+  const undeclaredCapabilities = neededCapabilities && supports(meta[metaKeys.clientCapabilities], neededCapabilities)
+  if (undeclaredCapabilities === undefined) return
+  const names = Object.keys(undeclaredCapabilities).join(', ')
   const message = `The client must declare these capabilities for this request: ${names}`
-  throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
+  throw new McpError(errorCodes.missingRequiredClientCapability, message, {
+    data: { requiredCapabilities: undeclaredCapabilities },
+  })
 }

@@ -7,7 +7,7 @@ import type { Journal } from './journal.ts'
 import { journalOf, type Run } from './run.ts'
 import { answeredMethod } from './needs.ts'
 import { sealState } from './request-state.ts'
-import { asksFor } from './input-required-result.ts'
+import { formatInputRequired } from './input-required-result.ts'
 
 /**
  * The result that hands a call over: `requestState` alone, with which the client comes back at once, to whichever instance
@@ -16,15 +16,15 @@ import { asksFor } from './input-required-result.ts'
 export async function shedCall(run: Run): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
   const { loadMonitor } = run.request.settings
-  const before = { sheds: journal.sheds, stops: journal.stops, handOff: journal.handOff }
+  const previousCounts = { sheds: journal.sheds, stops: journal.stops, handOff: journal.handOff }
   countHandOff(run, journal, loadMonitor)
   storeResponses(run)
   try {
     const requestState = await sealState(journal, run.request, run.name)
     notifyShed(run, journal.sheds + journal.stops)
-    return withPause(asksFor(run, requestState), loadMonitor)
+    return withHandOffPause(formatInputRequired(run, requestState), loadMonitor)
   } catch {
-    Object.assign(journal, before)
+    Object.assign(journal, previousCounts)
     return undefined
   }
 }
@@ -41,7 +41,7 @@ function countHandOff({ shed }: Run, journal: Journal, loadMonitor: LoadMonitor)
 }
 
 /** Says how long to wait before the retry, where the author wants that. */
-function withPause(result: JsonObject, { rules }: LoadMonitor): JsonObject {
+function withHandOffPause(result: JsonObject, { rules }: LoadMonitor): JsonObject {
   if (rules.handOffPauseMs === undefined) return result
   const { _meta } = result
   return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [metaNames.retryAfterMs]: rules.handOffPauseMs } }

@@ -2,8 +2,8 @@ import type { JsonObject } from '@x/schema'
 import type { RequestState } from './served-request.ts'
 import { copyJournal } from './journal.ts'
 import { runAttempt, type Handler, finishRun } from './finish-run.ts'
-import { beginRun, whenDrained, endRun, journalOf, type Run, type RunStart } from './run.ts'
-import { warn } from './warnings.ts'
+import { beginRun, waitUntilDrained, endRun, journalOf, type Run, type RunStart } from './run.ts'
+import { warnAboutRun } from './warnings.ts'
 
 /** A loop of checkpoints runs again at each of them; past this many runs, the rest is run through. */
 const maxStrictRuns = 1000
@@ -13,27 +13,28 @@ const maxStrictRuns = 1000
  * there, and warns of everything that is not the same in every run. Slow by design: for tests.
  */
 export async function runStrictly<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
-  const given = JSON.stringify(request.params)
-  let next: RunStart = { ...start, strict: true }
-  let before: Run | undefined
+  const paramsText = JSON.stringify(request.params)
+  let nextStart: RunStart = { ...start, strict: true }
+  let previousRun: Run | undefined
   for (let runs = 1; ; runs++) {
-    const run: Run = beginRun(request, handler.name, copyStart(next))
+    const run: Run = beginRun(request, handler.name, copyStart(nextStart))
     const outcome = await runAttempt(handler, run)
     endRun(run)
-    if (run.stopped !== undefined) await whenDrained(run)
-    const repeatable = before === undefined || compare(before, run)
-    if (JSON.stringify(request.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
-    if (isLast(run, before)) return finishRun(run, outcome, handler)
+    if (run.stopped !== undefined) await waitUntilDrained(run)
+    const isRunRepeatable = previousRun === undefined || compareRuns(previousRun, run)
+    if (JSON.stringify(request.params) !== paramsText)
+      warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
+    if (isLastRun(run, previousRun)) return finishRun(run, outcome, handler)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
-    next = { ...start, journal: journalOf(run), strict: repeatable && runs < maxStrictRuns, before: run }
-    before = run
+    nextStart = { ...start, journal: journalOf(run), strict: isRunRepeatable && runs < maxStrictRuns, before: run }
+    previousRun = run
   }
 }
 
 /** A run that asks is made twice as well, because what it asks must not differ either. */
-function isLast(run: Run, before: Run | undefined): boolean {
+function isLastRun(run: Run, previousRun: Run | undefined): boolean {
   if (run.fault !== undefined || run.lost !== undefined || run.shed !== undefined || !run.strict) return true
-  return !run.again && (run.asked === undefined || before?.asked !== undefined)
+  return !run.again && (run.asked === undefined || previousRun?.asked !== undefined)
 }
 
 /** Each run has a start of its own: changes that a handler makes to it must not reach the next run. */
@@ -43,27 +44,31 @@ function copyStart(start: RunStart): RunStart {
 }
 
 /** Everything that a run did before it was stopped, the next one must do as well, and ask in the same words. */
-function compare(before: Run, run: Run): boolean {
-  let same = true
-  for (const [use, text] of before.used ?? []) {
-    const differs = describeDifference({ use, text }, before, run)
-    if (differs === undefined) continue
-    same = false
+function compareRuns(previousRun: Run, run: Run): boolean {
+  let isUnchanged = true
+  for (const [use, text] of previousRun.used ?? []) {
+    const difference = describeDifference({ use, text }, previousRun, run)
+    if (difference === undefined) continue
+    isUnchanged = false
     const [, key = ''] = use.split(' ')
-    notRepeatable(run, `${differs} when it ran again`, key)
+    warnNotRepeatable(run, `${difference} when it ran again`, key)
   }
-  return same
+  return isUnchanged
 }
 
-function describeDifference({ use, text }: { use: string; text: string }, before: Run, run: Run): string | undefined {
+function describeDifference(
+  { use, text }: { use: string; text: string },
+  previousRun: Run,
+  run: Run,
+): string | undefined {
   const [kind, key] = use.split(' ')
-  const called = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
-  const again = run.used?.get(use)
-  if (again !== undefined) return again === text ? undefined : `wrote ${called} another way`
+  const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
+  const repeatedText = run.used?.get(use)
+  if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
   // A loop that goes on from a checkpoint does not come to what lies before it.
-  return before.passed?.has(use) === true ? undefined : `did not come to ${called}`
+  return previousRun.passed?.has(use) === true ? undefined : `did not come to ${useDescription}`
 }
 
-function notRepeatable(run: Run, problem: string, key?: string): void {
-  warn(run, { code: 'not-repeatable', problem, key })
+function warnNotRepeatable(run: Run, problem: string, key?: string): void {
+  warnAboutRun(run, { code: 'not-repeatable', problem, key })
 }

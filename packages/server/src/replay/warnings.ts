@@ -10,14 +10,17 @@ interface ReplayProblem {
 }
 
 /** Warns the author of a problem in a handler, though the call continues. */
-export function warn(run: Run, { code, problem, key }: ReplayProblem): void {
+export function warnAboutRun(run: Run, { code, problem, key }: ReplayProblem): void {
   const { method, settings } = run.request
-  const where = { method, name: run.name }
-  settings.warn({ code, message: `${method} ${quote(run.name)} ${problem}`, where, key })
+  const errorContext = { method, name: run.name }
+  settings.warn({ code, message: `${method} ${quote(run.name)} ${problem}`, where: errorContext, key })
 }
 
 /** `catch {}` around a question hides a suspension, and code runs on that should not. */
-export function warnSwallowed(run: Run, outcome: { readonly thrown: unknown } | { readonly returned: unknown }): void {
+export function warnSwallowedError(
+  run: Run,
+  outcome: { readonly thrown: unknown } | { readonly returned: unknown },
+): void {
   // One that failed by itself before the suspension was there has hidden nothing.
   if ('thrown' in outcome && (run.errorSwallowed || isSuspension(outcome.thrown))) return
   const [key] = run.asked?.keys() ?? []
@@ -25,5 +28,5 @@ export function warnSwallowed(run: Run, outcome: { readonly thrown: unknown } | 
   const did =
     key === undefined ? `was to ${run.tasked ? 'become a task' : 'move to another instance'}` : `asked "${key}"`
   const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
-  warn(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
+  warnAboutRun(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
 }

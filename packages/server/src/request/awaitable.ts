@@ -8,19 +8,19 @@ export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
 }
 
 /** Continues with a value: at once when it is there already, so that a synchronous handler costs no tick. */
-export function after<T, R>(value: Awaitable<T>, proceed: (value: T) => Awaitable<R>): Awaitable<R> {
+export function mapAwaitable<T, R>(value: Awaitable<T>, proceed: (value: T) => Awaitable<R>): Awaitable<R> {
   // A thenable of an author's may return nothing from its `then`.
   return isPromiseLike(value) ? Promise.resolve(value).then((result) => proceed(result)) : proceed(value)
 }
 
 // Taken when the module loads, so that a test's fake timers do not hold a handler up.
 const { setTimeout } = globalThis
-const immediate: unknown = Reflect.get(globalThis, 'setImmediate')
+const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
 
 /** Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn. */
 export function afterTick(run: () => void): void {
   // Timers of 0 wait for a millisecond or more; browsers know nothing else.
-  if (typeof immediate === 'function') immediate(run)
+  if (typeof setImmediateFunction === 'function') setImmediateFunction(run)
   else setTimeout(run, 0)
 }
 

@@ -21,7 +21,7 @@ export function createCallerLimit(maxCallsPerCaller = defaultMaxCalls, retryAfte
 }
 
 /** Rejects a call whose caller has as many at once as one may have. A call that is answered at once never counts. */
-export function checkCaller({ max, retryAfterMs, running }: CallerLimit, caller: string): void {
+export function checkCallerLimit({ max, retryAfterMs, running }: CallerLimit, caller: string): void {
   if ((running.get(caller) ?? 0) < max) return
   throw quotaError({ limit: 'maxCallsPerCaller', max, retryAfterMs, advice: 'wait for the answer to another call' })
 }
@@ -33,7 +33,7 @@ export function countUp(counts: Map<string, number>, key: string): void {
 
 /** Takes one from a count, which is forgotten at zero. */
 export function countDown(counts: Map<string, number>, key: string): void {
-  const left = (counts.get(key) ?? 0) - 1
-  if (left > 0) counts.set(key, left)
+  const remainingCount = (counts.get(key) ?? 0) - 1
+  if (remainingCount > 0) counts.set(key, remainingCount)
   else counts.delete(key)
 }

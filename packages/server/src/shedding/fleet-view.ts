@@ -40,25 +40,25 @@ export function emptyFleetView(randomId: () => string): FleetView {
 }
 
 /** Milliseconds after which a report counts a third. */
-const forgetMs = 5000
+const reportDecayMs = 5000
 
 /**
  * The load of the instance that a call came from is remembered longer: between equals, no call goes back within five
  * seconds.
  */
-const originForgetMs = 12_500
+const originDecayMs = 12_500
 
 /** Reports that are older, or seem so because clocks differ, are ignored. */
-const staleMs = 20_000
+const staleReportMs = 20_000
 
 /** The number of instances remembered. */
-const maxHeard = 32
+const maxReports = 32
 
 /** Those that are silent count as one idle instance of this weight. */
-const silentWeight = 0.5
+const unknownLoadWeight = 0.5
 
 /** The number of hand-offs remembered before the older ones count half. */
-const maxOut = 8
+const maxHandOffCount = 8
 
 /**
  * At this share of hand-offs that come back, the balancer is taken for one that sends each client to its own instance.
@@ -66,10 +66,10 @@ const maxOut = 8
 const stickyShare = 0.8
 
 /** With such a balancer one call in so many milliseconds is handed off, to find out when that changes. */
-const stickyMs = 10_000
+const stickyRetryMs = 10_000
 
 /** Time as an instance knows it. */
-export interface LoadComparison {
+export interface ClockTimes {
   /** Milliseconds, from any beginning. */
   readonly now: number
   /** Milliseconds since 1970. */
@@ -80,21 +80,21 @@ export interface LoadComparison {
  * Learns from a call that arrives with a tag. `callId` names this hand-off of this call: a client that sends the state
  * again tells nothing new.
  */
-export function recordReport(
+export function recordLoadReport(
   fleet: FleetView,
   { tag, callId }: { tag: HandOffTag; callId: string },
-  time: LoadComparison,
+  clockTimes: ClockTimes,
 ): void {
-  if (tag.from === fleet.id) return countReturn(fleet, callId)
-  const ageMs = reportAge(tag, time)
-  if (ageMs > staleMs) return
-  const at = time.now - ageMs
-  const known = fleet.reports.get(tag.from)
-  if (known !== undefined && known.at >= at) return
+  if (tag.from === fleet.id) return countReturnedCall(fleet, callId)
+  const ageMs = reportAge(tag, clockTimes)
+  if (ageMs > staleReportMs) return
+  const reportedAt = clockTimes.now - ageMs
+  const knownReport = fleet.reports.get(tag.from)
+  if (knownReport !== undefined && knownReport.at >= reportedAt) return
   fleet.reports.delete(tag.from)
-  fleet.reports.set(tag.from, { load: tag.load, at })
+  fleet.reports.set(tag.from, { load: tag.load, at: reportedAt })
   const [oldest] = fleet.reports.keys()
-  if (fleet.reports.size > maxHeard && oldest !== undefined) fleet.reports.delete(oldest)
+  if (fleet.reports.size > maxReports && oldest !== undefined) fleet.reports.delete(oldest)
 }
 
 /**
@@ -103,58 +103,58 @@ export function recordReport(
 export function isWorthHandingOff(
   fleet: FleetView,
   { load, tag }: { load: number; tag: HandOffTag | undefined },
-  time: LoadComparison,
+  clockTimes: ClockTimes,
 ): boolean {
-  if (!isClearlyWorse(load, othersLoad(fleet, time.now))) return false
-  if (isSticky(fleet) && time.now - fleet.triedAt < stickyMs) return false
+  if (!isClearlyHigher(load, averageFleetLoad(fleet, clockTimes.now))) return false
+  if (isSticky(fleet) && clockTimes.now - fleet.triedAt < stickyRetryMs) return false
   // Not back to where it came from, unless that was better off.
   if (tag === undefined || tag.from === fleet.id) return true
-  return isClearlyWorse(load, tag.load * Math.exp(-reportAge(tag, time) / originForgetMs))
+  return isClearlyHigher(load, tag.load * Math.exp(-reportAge(tag, clockTimes) / originDecayMs))
 }
 
 /** Notes that a call is handed off for load, and returns the tag that travels with it. */
-export function noteHandOff(fleet: FleetView, load: number, time: LoadComparison): HandOffTag {
-  fleet.triedAt = time.now
+export function registerHandOff(fleet: FleetView, load: number, clockTimes: ClockTimes): HandOffTag {
+  fleet.triedAt = clockTimes.now
   fleet.out++
-  if (fleet.out > maxOut) {
+  if (fleet.out > maxHandOffCount) {
     fleet.out /= 2
     fleet.back /= 2
   }
-  return { from: fleet.id, load, at: time.wall }
+  return { from: fleet.id, load, at: clockTimes.wall }
 }
 
-function countReturn(fleet: FleetView, callId: string): void {
+function countReturnedCall(fleet: FleetView, callId: string): void {
   if (fleet.returned.has(callId)) return
   fleet.returned.add(callId)
   fleet.back++
   const [oldest] = fleet.returned
-  if (fleet.returned.size > maxReturned && oldest !== undefined) fleet.returned.delete(oldest)
+  if (fleet.returned.size > maxReturnedCalls && oldest !== undefined) fleet.returned.delete(oldest)
 }
 
-const maxReturned = 1000
+const maxReturnedCalls = 1000
 
 function isSticky({ out, back }: FleetView): boolean {
   return out > 3 && back / out > stickyShare
 }
 
 /** The mean load of the others. Silence is good news: whoever was not heard of for a while counts as idle. */
-function othersLoad({ reports }: FleetView, now: number): number {
+function averageFleetLoad({ reports }: FleetView, now: number): number {
   let sum = 0
-  let weights = silentWeight
+  let weightSum = unknownLoadWeight
   for (const { load, at } of reports.values()) {
-    const weight = now - at > staleMs ? 0 : Math.exp((at - now) / forgetMs)
+    const weight = now - at > staleReportMs ? 0 : Math.exp((at - now) / reportDecayMs)
     sum += load * weight
-    weights += weight
+    weightSum += weight
   }
-  return sum / weights
+  return sum / weightSum
 }
 
 /** By how much a load has to be worse: less would be no more than what measurements differ by. */
-function isClearlyWorse(mine: number, theirs: number): boolean {
-  return mine > 1.5 * theirs + 0.1
+function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
+  return ownLoad > 1.5 * otherLoad + 0.1
 }
 
 /** The clocks of two machines differ: what comes from the future is new. */
-function reportAge({ at }: HandOffTag, { wall }: LoadComparison): number {
+function reportAge({ at }: HandOffTag, { wall }: ClockTimes): number {
   return Math.max(0, wall - at)
 }

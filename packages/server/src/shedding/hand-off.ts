@@ -1,5 +1,5 @@
-import { type HandOffTag, recordReport, isWorthHandingOff, type LoadComparison, noteHandOff } from './fleet-view.ts'
-import { compareWithLimits, type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
+import { type HandOffTag, recordLoadReport, isWorthHandingOff, type ClockTimes, registerHandOff } from './fleet-view.ts'
+import { updateOverload, type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import { isOverloaded, relativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
 
@@ -32,13 +32,13 @@ export function handOffReason(
   if (call.workedMs < rules.minWorkMs) return undefined
   // Before the budget: a call that stayed would be lost with the instance.
   if (draining > 0) return 'stopping'
-  const used = Math.max(0, call.rounds - freeRounds) + Math.max(0, stops - freeStops)
-  if (call.sheds >= rules.budget - used) return undefined
-  if (rules.policy !== undefined) return asksPolicy(monitor, rules.policy, call)
-  return handsOffForLoad(monitor, handOff) ? 'load' : undefined
+  const usedBudget = Math.max(0, call.rounds - freeRounds) + Math.max(0, stops - freeStops)
+  if (call.sheds >= rules.budget - usedBudget) return undefined
+  if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)
+  return shouldHandOffForLoad(monitor, handOff) ? 'load' : undefined
 }
 
-function asksPolicy(
+function applyPolicy(
   monitor: LoadMonitor,
   policy: NonNullable<SheddingOptions['policy']>,
   call: SheddingCall,
@@ -55,16 +55,17 @@ function asksPolicy(
  * measurements, and is clearly worse off than the others and than the instance that the call came from. The call then
  * has used one of the allowance.
  */
-function handsOffForLoad(monitor: LoadMonitor, tag: HandOffTag | undefined): boolean {
-  compareWithLimits(monitor)
+function shouldHandOffForLoad(monitor: LoadMonitor, tag: HandOffTag | undefined): boolean {
+  updateOverload(monitor)
   if (!isOverloaded(monitor.overload) || monitor.allowance < 1) return false
-  if (!isWorthHandingOff(monitor.fleet, { load: loadNow(monitor), tag }, momentOf(monitor))) return false
+  if (!isWorthHandingOff(monitor.fleet, { load: currentRelativeLoad(monitor), tag }, clockTimesOf(monitor)))
+    return false
   monitor.allowance--
   return true
 }
 
 /** A call that arrives with its state. */
-export interface ArrivingCall {
+export interface ResumedCall {
   readonly callId: string
   /** Hand-offs of the call for load. */
   readonly sheds: number
@@ -72,19 +73,19 @@ export interface ArrivingCall {
 }
 
 /** Learns from the tag of a call that was handed off, when it arrives. */
-export function recordHandOff(monitor: LoadMonitor, { callId, sheds, handOff: tag }: ArrivingCall): void {
-  if (tag !== undefined) recordReport(monitor.fleet, { tag, callId: `${callId}/${sheds}` }, momentOf(monitor))
+export function recordHandOff(monitor: LoadMonitor, { callId, sheds, handOff: tag }: ResumedCall): void {
+  if (tag !== undefined) recordLoadReport(monitor.fleet, { tag, callId: `${callId}/${sheds}` }, clockTimesOf(monitor))
 }
 
 /** Notes that a call is handed off, and returns the tag for its state. */
 export function tagHandOff(monitor: LoadMonitor): HandOffTag {
-  return noteHandOff(monitor.fleet, loadNow(monitor), momentOf(monitor))
+  return registerHandOff(monitor.fleet, currentRelativeLoad(monitor), clockTimesOf(monitor))
 }
 
-function momentOf({ source }: LoadMonitor): LoadComparison {
+function clockTimesOf({ source }: LoadMonitor): ClockTimes {
   return { now: source.now(), wall: source.wallClock() }
 }
 
-function loadNow(monitor: LoadMonitor): number {
+function currentRelativeLoad(monitor: LoadMonitor): number {
   return relativeLoad(loadOf(monitor), monitor.rules.limits)
 }

@@ -7,7 +7,7 @@ import {
   sampleLoad,
   serverLoad,
 } from './load-monitor.ts'
-import { rulesOf } from './rules.ts'
+import { sheddingRulesOf } from './rules.ts'
 import type { Load } from './shedding-options.ts'
 import { isOverloaded, noOverload, overloadOf } from './overload.ts'
 
@@ -27,7 +27,7 @@ function monitorOf(take?: () => Partial<Load>) {
     measure: take,
     onFailure: (error: unknown) => void failures.push(error),
   }
-  const monitor = createLoadMonitor(rulesOf({}, false), source)
+  const monitor = createLoadMonitor(sheddingRulesOf({}, false), source)
   const tick = (lateMs = 0) => {
     const timer = timers.shift()
     if (timer === undefined) throw new Error('no timer waits')

@@ -2,7 +2,7 @@ import { errorCodes, type JournalStore, type JsonObject, McpError, isWorkerd, un
 import type { StateCodec } from '@x/state-codec'
 import { emptyFleetView, type FleetView } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
-import { type SheddingRules, type HardLimits, rulesOf } from './rules.ts'
+import { type SheddingRules, type HardLimits, sheddingRulesOf } from './rules.ts'
 import type { Load, SheddingOptions, ShedReason, ServerLoad } from './shedding-options.ts'
 import { countDown, countUp } from './caller-limit.ts'
 import type { ServerWarning } from '../request/report.ts'
@@ -67,21 +67,21 @@ interface LoadSource {
 }
 
 /** Milliseconds between two measurements. */
-const measureEveryMs = 100
+const measureIntervalMs = 100
 
 /** Milliseconds between two allowances: a measurement needs that long to show the effect of the first. */
-const allowEveryMs = 200
+const allowanceIntervalMs = 200
 
 /** The share of the running calls that may be handed off at each allowance. */
-const allowedShare = 1 / 8
+const allowanceShare = 1 / 8
 
 /** Timers may fire a little early. */
-const slackMs = 1
+const timerSlackMs = 1
 
 /** Makes a load monitor that has measured nothing. */
-export function createLoadMonitor(rules: SheddingRules, source: LoadSource): LoadMonitor {
+export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSource): LoadMonitor {
   return {
-    rules,
+    rules: sheddingRules,
     source,
     running: 0,
     returning: 0,
@@ -110,7 +110,7 @@ export function createLoadMonitor(rules: SheddingRules, source: LoadSource): Loa
 /** Notes that a handler begins. */
 export function beginMonitoredCall(monitor: LoadMonitor): void {
   monitor.running++
-  if (!monitor.ticking) beginTicks(monitor)
+  if (!monitor.ticking) scheduleTick(monitor)
 }
 
 /** Notes that a handler has come to its end. */
@@ -128,19 +128,19 @@ export function loadOf(monitor: LoadMonitor): Load {
 export function sampleLoad(monitor: LoadMonitor): void {
   const { source } = monitor
   const now = source.now()
-  if (now - monitor.measuredAt < measureEveryMs - slackMs) return
+  if (now - monitor.measuredAt < measureIntervalMs - timerSlackMs) return
   monitor.measuredAt = now
   if (monitor.ticking && now >= monitor.due) monitor.lateMs = (monitor.lateMs + now - monitor.due) / 2
-  monitor.measured = takeMeasurement(source)
-  compareWithLimits(monitor)
-  if (now - monitor.allowedAt < allowEveryMs - slackMs) return
+  monitor.measured = measureCustomLoad(source)
+  updateOverload(monitor)
+  if (now - monitor.allowedAt < allowanceIntervalMs - timerSlackMs) return
   monitor.allowedAt = now
   // Were all calls handed off at once, the next measurement would show an idle instance among flooded ones.
-  monitor.allowance = Math.max(1, Math.ceil(monitor.running * allowedShare))
+  monitor.allowance = Math.max(1, Math.ceil(monitor.running * allowanceShare))
 }
 
 /** Compares the load with the limits. The number of running calls changes with each of them, so it is looked at now. */
-export function compareWithLimits(monitor: LoadMonitor): void {
+export function updateOverload(monitor: LoadMonitor): void {
   const { limits, readyLimits } = monitor.rules
   const load = loadOf(monitor)
   monitor.overload = overloadOf(load, limits, monitor.overload)
@@ -149,26 +149,26 @@ export function compareWithLimits(monitor: LoadMonitor): void {
   else monitor.unreadySince = undefined
 }
 
-function takeMeasurement({ measure: take, onFailure }: LoadSource): Partial<Load> {
+function measureCustomLoad({ measure: customMeasure, onFailure }: LoadSource): Partial<Load> {
   try {
-    return take === undefined ? {} : take()
+    return customMeasure === undefined ? {} : customMeasure()
   } catch (error) {
     onFailure(error)
     return {}
   }
 }
 
-function beginTicks(monitor: LoadMonitor): void {
+function scheduleTick(monitor: LoadMonitor): void {
   const { later, now } = monitor.source
   if (later === undefined) return
   monitor.ticking = true
-  monitor.due = now() + measureEveryMs
-  later(() => tick(monitor), measureEveryMs)
+  monitor.due = now() + measureIntervalMs
+  later(() => handleTick(monitor), measureIntervalMs)
 }
 
-function tick(monitor: LoadMonitor): void {
+function handleTick(monitor: LoadMonitor): void {
   sampleLoad(monitor)
-  if (monitor.running > 0) return beginTicks(monitor)
+  if (monitor.running > 0) return scheduleTick(monitor)
   monitor.ticking = false
   // The last measurement says nothing of the time to come.
   monitor.lateMs = 0
@@ -230,7 +230,7 @@ export function endCall(request: MonitoredRequest): void {
 
 /** Returns whether the load is at the hard limit. */
 function isAtHardLimit(monitor: LoadMonitor): boolean {
-  return monitor.running >= monitor.rules.hardLimit.running || isTooLate(monitor, 1)
+  return monitor.running >= monitor.rules.hardLimit.running || isEventLoopTooLate(monitor, 1)
 }
 
 type HardLimitName = keyof HardLimits
@@ -238,32 +238,32 @@ type HardLimitName = keyof HardLimits
 /** Returns the limit that keeps a new call out. */
 function newCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
   const { running } = monitor.rules.hardLimit
-  if (monitor.running >= running && newCalls(monitor) >= reservedFor(monitor)) return 'running'
-  return isTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
+  if (monitor.running >= running && newCallCount(monitor) >= reservedCallCount(monitor)) return 'running'
+  return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
 
 /** Returns the limit that keeps a call out that comes back. */
 function resumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
   if (monitor.running >= monitor.rules.hardLimit.running && !mayResume(monitor, caller)) return 'running'
-  return isTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
+  return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
 }
 
-function isTooLate(monitor: LoadMonitor, factor: number): boolean {
+function isEventLoopTooLate(monitor: LoadMonitor, factor: number): boolean {
   const { eventLoopDelayMs } = monitor.rules.hardLimit
   return eventLoopDelayMs !== Number.POSITIVE_INFINITY && loadOf(monitor).eventLoopDelayMs > eventLoopDelayMs * factor
 }
 
 function mayResume(monitor: LoadMonitor, caller: string): boolean {
   const { running } = monitor.rules.hardLimit
-  if (monitor.running >= running * 2 || monitor.returning >= running * 2 - reservedFor(monitor)) return false
+  if (monitor.running >= running * 2 || monitor.returning >= running * 2 - reservedCallCount(monitor)) return false
   return (monitor.returningOf.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
 }
 
-function newCalls(monitor: LoadMonitor): number {
+function newCallCount(monitor: LoadMonitor): number {
   return monitor.running - monitor.returning
 }
 
-function reservedFor({ rules }: LoadMonitor): number {
+function reservedCallCount({ rules }: LoadMonitor): number {
   return Math.ceil(rules.hardLimit.running * newCallShare)
 }
 
@@ -295,7 +295,7 @@ export function openLoadMonitor({ shedding, state }: LoadOptions, { now, wallClo
     })
   }
   const measure = typeof shedding === 'object' ? shedding.load : undefined
-  return createLoadMonitor(rulesOf(shedding, state), {
+  return createLoadMonitor(sheddingRulesOf(shedding, state), {
     now,
     wallClock,
     // There, the time until the next request would look like a delay.

@@ -12,17 +12,17 @@ export interface Overload {
 export const noOverload: Overload = { running: false, eventLoopDelay: false, heap: false }
 
 /** The share of a limit below which a value counts as being within it again. */
-const recoveredShare = 0.8
+const recoveryShare = 0.8
 
 /**
  * Compares a load with limits. A value that was over its limit stays over it until it is well below, so that it does
  * not flap.
  */
-export function overloadOf(load: Load, limits: LoadLimits, before: Overload): Overload {
+export function overloadOf(load: Load, limits: LoadLimits, previousState: Overload): Overload {
   return {
-    running: isOverLimit(load.running, limits.running, before.running),
-    eventLoopDelay: isOverLimit(load.eventLoopDelayMs, limits.eventLoopDelayMs, before.eventLoopDelay),
-    heap: load.heapShare !== undefined && isOverLimit(load.heapShare, limits.heapShare, before.heap),
+    running: isOverLimit(load.running, limits.running, previousState.running),
+    eventLoopDelay: isOverLimit(load.eventLoopDelayMs, limits.eventLoopDelayMs, previousState.eventLoopDelay),
+    heap: load.heapShare !== undefined && isOverLimit(load.heapShare, limits.heapShare, previousState.heap),
   }
 }
 
@@ -36,6 +36,6 @@ export function relativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load,
   return Math.max(running / limits.running, eventLoopDelayMs / limits.eventLoopDelayMs, heapShare / limits.heapShare)
 }
 
-function isOverLimit(value: number, limit: number, before: boolean): boolean {
-  return value > (before ? limit * recoveredShare : limit)
+function isOverLimit(value: number, limit: number, previousState: boolean): boolean {
+  return value > (previousState ? limit * recoveryShare : limit)
 }

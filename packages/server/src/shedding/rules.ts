@@ -30,34 +30,41 @@ export interface HardLimits {
   readonly eventLoopDelayMs: number
 }
 
-const none = Number.POSITIVE_INFINITY
+const noLimit = Number.POSITIVE_INFINITY
 
 /**
  * Works the options out. Throws a DefinitionError for numbers that make no sense, and for calls that are to be shed
  * though nothing could seal what they have done.
  */
-export function rulesOf(shedding: false | SheddingOptions = {}, state: StateCodec | false | undefined): SheddingRules {
+export function sheddingRulesOf(
+  shedding: false | SheddingOptions = {},
+  state: StateCodec | false | undefined,
+): SheddingRules {
   const options = shedding === false ? {} : shedding
   const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, handOffPauseMs, onShed = ignoreShed } = options
-  const limits = softLimits(options)
+  const limits = compileSoftLimits(options)
   return {
-    calls: shedding === false ? 'none' : shedCalls(options, state),
+    calls: shedding === false ? 'none' : sheddableCallsOf(options, state),
     policy,
     limits,
-    readyLimits: readyLimits(options, limits),
-    minWorkMs: atLeast(0, 'minWorkMs', minWorkMs),
-    budget: atLeast(0, 'budget', budget),
-    hardLimit: hardLimits(options),
-    retryAfterMs: atLeast(0, 'retryAfterMs', retryAfterMs),
-    handOffPauseMs: handOffPauseMs === undefined ? undefined : atLeast(0, 'handOffPauseMs', handOffPauseMs),
+    readyLimits: compileReadyLimits(options, limits),
+    minWorkMs: requireAtLeast(0, 'minWorkMs', minWorkMs),
+    budget: requireAtLeast(0, 'budget', budget),
+    hardLimit: compileHardLimits(options),
+    retryAfterMs: requireAtLeast(0, 'retryAfterMs', retryAfterMs),
+    handOffPauseMs: handOffPauseMs === undefined ? undefined : requireAtLeast(0, 'handOffPauseMs', handOffPauseMs),
     onShed,
   }
 }
 
-function softLimits({ maxRunning = none, maxEventLoopDelayMs = 25, maxHeapShare = 0.85 }: SheddingOptions): LoadLimits {
+function compileSoftLimits({
+  maxRunning = noLimit,
+  maxEventLoopDelayMs = 25,
+  maxHeapShare = 0.85,
+}: SheddingOptions): LoadLimits {
   return {
-    running: atLeast(1, 'maxRunning', maxRunning),
-    eventLoopDelayMs: atLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
+    running: requireAtLeast(1, 'maxRunning', maxRunning),
+    eventLoopDelayMs: requireAtLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
     heapShare: checkedShare('maxHeapShare', maxHeapShare),
   }
 }
@@ -65,30 +72,32 @@ function softLimits({ maxRunning = none, maxEventLoopDelayMs = 25, maxHeapShare 
 /**
  * Were readiness to follow the soft limits, a balancer would leave out every instance that sheds, and flood the others.
  */
-function readyLimits({ readyLimit = {} }: SheddingOptions, soft: LoadLimits): LoadLimits {
+function compileReadyLimits({ readyLimit = {} }: SheddingOptions, softLoadLimits: LoadLimits): LoadLimits {
   const {
-    running = soft.running * 4,
-    eventLoopDelayMs = soft.eventLoopDelayMs * 4,
-    heapShare = soft.heapShare,
+    running = softLoadLimits.running * 4,
+    eventLoopDelayMs = softLoadLimits.eventLoopDelayMs * 4,
+    heapShare = softLoadLimits.heapShare,
   } = readyLimit
   return {
-    running: atLeast(1, 'readyLimit.running', running),
-    eventLoopDelayMs: atLeast(1, 'readyLimit.eventLoopDelayMs', eventLoopDelayMs),
+    running: requireAtLeast(1, 'readyLimit.running', running),
+    eventLoopDelayMs: requireAtLeast(1, 'readyLimit.eventLoopDelayMs', eventLoopDelayMs),
     heapShare: checkedShare('readyLimit.heapShare', heapShare),
   }
 }
 
-function hardLimits({ hardLimit: { running = none, eventLoopDelayMs = none } = {} }: SheddingOptions): HardLimits {
+function compileHardLimits({
+  hardLimit: { running = noLimit, eventLoopDelayMs = noLimit } = {},
+}: SheddingOptions): HardLimits {
   return {
-    running: atLeast(1, 'hardLimit.running', running),
-    eventLoopDelayMs: atLeast(1, 'hardLimit.eventLoopDelayMs', eventLoopDelayMs),
+    running: requireAtLeast(1, 'hardLimit.running', running),
+    eventLoopDelayMs: requireAtLeast(1, 'hardLimit.eventLoopDelayMs', eventLoopDelayMs),
   }
 }
 
 function ignoreShed(): void {}
 
 /** A retry that reaches another instance is of no use where that one cannot open what this one sealed. */
-function shedCalls(
+function sheddableCallsOf(
   { calls = 'movable' }: SheddingOptions,
   state: StateCodec | false | undefined,
 ): SheddingRules['calls'] {
@@ -99,9 +108,9 @@ function shedCalls(
   return 'all'
 }
 
-function atLeast(least: number, name: string, value: number): number {
-  if (value >= least) return value
-  throw sheddingError(`${name} is ${value}; write a number from ${least}`)
+function requireAtLeast(minimum: number, name: string, value: number): number {
+  if (value >= minimum) return value
+  throw sheddingError(`${name} is ${value}; write a number from ${minimum}`)
 }
 
 function checkedShare(name: string, value: number): number {

@@ -13,40 +13,40 @@ export interface BusUse {
  * next one tries again.
  */
 export function createBusUse(bus: ChangeBus, listener: ChangeListener, onError: (error: unknown) => void): BusUse {
-  let users = 0
-  let opening: Promise<void> | undefined
-  let stop: (() => void) | undefined
+  let userCount = 0
+  let pendingOpen: Promise<void> | undefined
+  let stopListener: (() => void) | undefined
 
-  const open = async (): Promise<void> => {
+  const openBus = async (): Promise<void> => {
     try {
-      stop = await bus.listen(listener)
+      stopListener = await bus.listen(listener)
     } catch (error) {
-      opening = undefined
+      pendingOpen = undefined
       onError(error)
       throw error
     }
     // Those who wanted it may have gone while it opened.
-    if (users === 0) close()
+    if (userCount === 0) closeBus()
   }
-  const close = (): void => {
-    const stopNow = stop
-    stop = undefined
-    opening = undefined
+  const closeBus = (): void => {
+    const currentStop = stopListener
+    stopListener = undefined
+    pendingOpen = undefined
     try {
-      stopNow?.()
+      currentStop?.()
     } catch (error) {
       onError(error)
     }
   }
   return {
     acquire: () => {
-      users += 1
-      opening ??= open()
-      return opening
+      userCount += 1
+      pendingOpen ??= openBus()
+      return pendingOpen
     },
     release: () => {
-      users -= 1
-      if (users === 0 && stop !== undefined) close()
+      userCount -= 1
+      if (userCount === 0 && stopListener !== undefined) closeBus()
     },
   }
 }

@@ -1,12 +1,12 @@
 import { backPressureKey, errorCodes, McpError } from '@x/schema'
-import { endStream, type Hub, type Stream } from './stream.ts'
-import { addressed, noticeOf } from './topics.ts'
+import { endStream, type SubscriptionHub, type SubscriptionStream } from './stream.ts'
+import { addSubscriptionId, noticeOf } from './topics.ts'
 
 /**
  * Notifies a stream that a topic has changed. While its reader is behind, changes are only noted, each topic once: the
  * notes can never exceed the filter. A reader that stays behind is disconnected.
  */
-export function notifyStream(hub: Hub, stream: Stream, key: string): void {
+export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, key: string): void {
   if (stream.finish === undefined) return
   if (stream.missed !== undefined) {
     stream.missed.add(key)
@@ -14,19 +14,22 @@ export function notifyStream(hub: Hub, stream: Stream, key: string): void {
   }
   const { call, id } = stream
   try {
-    const drained = call.context.get(backPressureKey)?.()
-    if (drained === undefined) return call.notify(addressed(noticeOf(key), id))
+    const drainPromise = call.context.get(backPressureKey)?.()
+    if (drainPromise === undefined) return call.notify(addSubscriptionId(noticeOf(key), id))
     stream.missed = new Set([key])
-    awaitReader(hub, stream, drained)
+    waitForReader(hub, stream, drainPromise)
   } catch (error) {
     // The others hear nonetheless.
     endStream(hub, stream, { error })
   }
 }
 
-function awaitReader(hub: Hub, stream: Stream, drained: Promise<void>): void {
+function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPromise: Promise<void>): void {
   const { clock, slowReaderMs } = hub
-  stream.slowTimer = clock.setTimeout(() => endStream(hub, stream, { error: tooSlow(slowReaderMs) }), slowReaderMs)
+  stream.slowTimer = clock.setTimeout(
+    () => endStream(hub, stream, { error: slowReaderError(slowReaderMs) }),
+    slowReaderMs,
+  )
   const catchUp = (): void => {
     const { missed } = stream
     if (missed === undefined) return
@@ -34,10 +37,10 @@ function awaitReader(hub: Hub, stream: Stream, drained: Promise<void>): void {
     stream.missed = undefined
     for (const key of missed) notifyStream(hub, stream, key)
   }
-  void drained.then(catchUp, catchUp)
+  void drainPromise.then(catchUp, catchUp)
 }
 
-function tooSlow(ms: number): McpError {
+function slowReaderError(ms: number): McpError {
   const message = `The subscription was ended, because its reader did not catch up within ${ms} ms: listen again`
   return new McpError(errorCodes.internal, message)
 }

@@ -36,9 +36,9 @@ export type SubscriptionSettings = {
 }
 
 /** Timers of the platform fire at once when they are set for longer. */
-export const longestTimer = 2_147_483_647
+export const maxTimerMs = 2_147_483_647
 
-const defaults = {
+const defaultLimits = {
   maxStreams: 10_000,
   maxStreamsPerCaller: 100,
   maxUris: 100,
@@ -48,22 +48,23 @@ const defaults = {
 }
 
 /** Fills in what is absent. Throws {@link DefinitionError} for a number that makes no sense. */
-export function subscriptionSettings(options: SubscriptionOptions): SubscriptionSettings {
-  const number = (name: keyof typeof defaults): number => checkedTimer(name, options[name] ?? defaults[name])
+export function compileSubscriptionSettings(options: SubscriptionOptions): SubscriptionSettings {
+  const readLimit = (name: keyof typeof defaultLimits): number =>
+    checkedLimit(name, options[name] ?? defaultLimits[name])
   return {
     bus: options.bus ?? memoryBus(),
-    maxStreams: number('maxStreams'),
-    maxStreamsPerCaller: number('maxStreamsPerCaller'),
-    maxUris: number('maxUris'),
-    maxTopics: number('maxTopics'),
-    maxTopicsPerCaller: number('maxTopicsPerCaller'),
-    slowReaderMs: number('slowReaderMs'),
+    maxStreams: readLimit('maxStreams'),
+    maxStreamsPerCaller: readLimit('maxStreamsPerCaller'),
+    maxUris: readLimit('maxUris'),
+    maxTopics: readLimit('maxTopics'),
+    maxTopicsPerCaller: readLimit('maxTopicsPerCaller'),
+    slowReaderMs: readLimit('slowReaderMs'),
     clock: options.clock ?? platformClock,
   }
 }
 
-function checkedTimer(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= longestTimer) return value
-  const reason = `subscriptions.${name} is ${value}; write a whole number from 1 to ${longestTimer}`
+function checkedLimit(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= maxTimerMs) return value
+  const reason = `subscriptions.${name} is ${value}; write a whole number from 1 to ${maxTimerMs}`
   throw new DefinitionError('value', 'server', { reason })
 }

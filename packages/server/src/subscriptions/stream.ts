@@ -11,17 +11,17 @@ import {
   type SubscriptionFilter,
 } from '@x/schema'
 import type { BusUse } from './bus-use.ts'
-import { longestTimer } from './options.ts'
+import { maxTimerMs } from './options.ts'
 import { releaseSlot, type Slot, type Slots, takeSlot } from './slots.ts'
-import { addressed, keysOf } from './topics.ts'
+import { addSubscriptionId, topicKeysOf } from './topics.ts'
 
 /** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */
-export type Listeners = Stream | Set<Stream>
+export type StreamListeners = SubscriptionStream | Set<SubscriptionStream>
 
 /** The state that all streams of a server share. */
-export interface Hub {
-  /** The streams of each topic, by {@link keysOf}. */
-  readonly topics: Map<string, Listeners>
+export interface SubscriptionHub {
+  /** The streams of each topic, by {@link topicKeysOf}. */
+  readonly topics: Map<string, StreamListeners>
   readonly clock: Clock
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
@@ -34,7 +34,7 @@ export interface Hub {
  * One `subscriptions/listen` request: there may be thousands, so that each is one record. Nothing of the request is
  * kept beside it, and no function stands still until it ends.
  */
-export interface Stream {
+export interface SubscriptionStream {
   readonly id: RequestId
   readonly call: Call
   /** The `_meta` that the server's results have. */
@@ -67,10 +67,14 @@ export interface Subscription {
 }
 
 /** Takes a place for a stream that tells nothing yet. Throws McpError when there is none. */
-export function createStream(hub: Hub, subscription: Subscription, finish: Stream['finish']): Stream {
+export function createStream(
+  hub: SubscriptionHub,
+  subscription: Subscription,
+  finish: SubscriptionStream['finish'],
+): SubscriptionStream {
   const { id, call, caller, resultMeta } = subscription
-  const topics = keysOf(subscription.filter)
-  const stream: Stream = {
+  const topics = topicKeysOf(subscription.filter)
+  const stream: SubscriptionStream = {
     id,
     call,
     resultMeta,
@@ -88,23 +92,27 @@ export function createStream(hub: Hub, subscription: Subscription, finish: Strea
 }
 
 /** Acknowledges a stream before anything else is sent on it; one that has ended meanwhile stays silent. */
-export function openSubscription(hub: Hub, stream: Stream, filter: SubscriptionFilter): void {
+export function openSubscription(hub: SubscriptionHub, stream: SubscriptionStream, filter: SubscriptionFilter): void {
   const { id, call } = stream
   if (stream.finish === undefined) return
   for (const key of stream.topics) addListener(hub, key, stream)
   stream.isAcknowledged = true
-  endOnExpiry(hub, stream)
+  scheduleExpiry(hub, stream)
   try {
     // A subscriber may publish at once, so the stream is registered before it is acknowledged; nothing is sent in
     // between.
-    call.notify(acknowledgement({ id, filter }))
+    call.notify(createAcknowledgement({ id, filter }))
   } catch (error) {
     endStream(hub, stream, { error })
   }
 }
 
 /** Ends a stream, in good order unless an error is given; nothing of it stays. */
-export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: unknown }): void {
+export function endStream(
+  hub: SubscriptionHub,
+  stream: SubscriptionStream,
+  failure?: { readonly error: unknown },
+): void {
   const { id, finish, call, topics, isAcknowledged, resultMeta } = stream
   if (finish === undefined) return
   stream.finish = undefined
@@ -120,19 +128,19 @@ export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: 
   finish({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
 }
 
-function acknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {
+function createAcknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {
   const params = { notifications: { ...filter } }
-  return addressed({ method: 'notifications/subscriptions/acknowledged', params }, id)
+  return addSubscriptionId({ method: 'notifications/subscriptions/acknowledged', params }, id)
 }
 
-function addListener({ topics }: Hub, key: string, stream: Stream): void {
-  const others = topics.get(key)
-  if (others === undefined) topics.set(key, stream)
-  else if (others instanceof Set) others.add(stream)
-  else topics.set(key, new Set([others, stream]))
+function addListener({ topics }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
+  const existingListeners = topics.get(key)
+  if (existingListeners === undefined) topics.set(key, stream)
+  else if (existingListeners instanceof Set) existingListeners.add(stream)
+  else topics.set(key, new Set([existingListeners, stream]))
 }
 
-function removeListener({ topics }: Hub, key: string, stream: Stream): void {
+function removeListener({ topics }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
   const listeners = topics.get(key)
   if (listeners instanceof Set) {
     listeners.delete(stream)
@@ -142,10 +150,10 @@ function removeListener({ topics }: Hub, key: string, stream: Stream): void {
 }
 
 /** Ends a stream with what proves its caller. Timers are short, and clocks are set, so that it looks again. */
-function endOnExpiry(hub: Hub, stream: Stream): void {
+function scheduleExpiry(hub: SubscriptionHub, stream: SubscriptionStream): void {
   const expiresAt = stream.call.principal?.expiresAt
   if (expiresAt === undefined) return
-  const left = expiresAt - hub.wallClock()
-  if (left <= 0) return endStream(hub, stream)
-  stream.expiryTimer = hub.clock.setTimeout(() => endOnExpiry(hub, stream), Math.min(left, longestTimer))
+  const remainingMs = expiresAt - hub.wallClock()
+  if (remainingMs <= 0) return endStream(hub, stream)
+  stream.expiryTimer = hub.clock.setTimeout(() => scheduleExpiry(hub, stream), Math.min(remainingMs, maxTimerMs))
 }

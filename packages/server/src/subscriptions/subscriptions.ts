@@ -1,14 +1,14 @@
 import { cancelReason, errorCodes, isCancelled, type JsonObject, McpError } from '@x/schema'
 import { createBusUse } from './bus-use.ts'
-import { type SubscriptionOptions, subscriptionSettings } from './options.ts'
+import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
 import { createSlots } from './slots.ts'
 import {
   createStream,
   endStream,
-  type Hub,
-  type Listeners,
+  type SubscriptionHub,
+  type StreamListeners,
   openSubscription,
-  type Stream,
+  type SubscriptionStream,
   type Subscription,
 } from './stream.ts'
 import { notifyStream } from './notify-stream.ts'
@@ -40,7 +40,7 @@ export interface SubscriptionDeps {
   readonly wallClock: () => number
 }
 
-const switchedOff: Subscriptions = {
+const disabledSubscriptions: Subscriptions = {
   served: false,
   maxUris: 0,
   follow: () => Promise.reject(new McpError(errorCodes.methodNotFound, 'This server has no subscriptions')),
@@ -53,11 +53,14 @@ const switchedOff: Subscriptions = {
  * sense.
  */
 export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
-  if (options === false) return switchedOff
-  const { bus, clock, slowReaderMs, maxUris, ...limits } = subscriptionSettings(options)
+  if (options === false) return disabledSubscriptions
+  const { bus, clock, slowReaderMs, maxUris, ...limits } = compileSubscriptionSettings(options)
   const { wallClock, onError } = deps
-  const listener = { onChange: ({ topic }: { topic: string }) => deliver(hub, topic), onGap: () => deliverAll(hub) }
-  const hub: Hub = {
+  const listener = {
+    onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
+    onGap: () => deliverGap(hub),
+  }
+  const hub: SubscriptionHub = {
     topics: new Map(),
     clock,
     wallClock,
@@ -70,18 +73,22 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
     maxUris,
     follow: (subscription) => new Promise((resolve) => followSubscription(hub, subscription, resolve)),
     publish: async (topic) => bus.publish({ topic }),
-    close: () => closeAll(hub),
+    close: () => endAllStreams(hub),
   }
 }
 
-function closeAll(hub: Hub): void {
+function endAllStreams(hub: SubscriptionHub): void {
   const streams = new Set(
     [...hub.topics.values()].flatMap((listeners) => (listeners instanceof Set ? [...listeners] : listeners)),
   )
   for (const stream of streams) endStream(hub, stream)
 }
 
-function followSubscription(hub: Hub, subscription: Subscription, finish: Stream['finish']): void {
+function followSubscription(
+  hub: SubscriptionHub,
+  subscription: Subscription,
+  finish: SubscriptionStream['finish'],
+): void {
   const { call, filter } = subscription
   if (isCancelled(call)) throw cancelReason(call)
   rejectExpired(call.principal?.expiresAt, hub.wallClock())
@@ -89,22 +96,22 @@ function followSubscription(hub: Hub, subscription: Subscription, finish: Stream
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busUse.acquire().then(
     () => openSubscription(hub, stream, filter),
-    (cause: unknown) => endStream(hub, stream, { error: busUnavailable(cause) }),
+    (cause: unknown) => endStream(hub, stream, { error: subscriptionUnavailableError(cause) }),
   )
 }
 
-function deliver(hub: Hub, topic: string): void {
+function deliverChange(hub: SubscriptionHub, topic: string): void {
   const key = topicKey(topic)
   const listeners = hub.topics.get(key)
-  if (listeners !== undefined) notifyAll(hub, key, listeners)
+  if (listeners !== undefined) notifyStreams(hub, key, listeners)
 }
 
 /** Changes may have been lost, so that everybody is told of everything they asked for. */
-function deliverAll(hub: Hub): void {
-  for (const [key, listeners] of hub.topics) notifyAll(hub, key, listeners)
+function deliverGap(hub: SubscriptionHub): void {
+  for (const [key, listeners] of hub.topics) notifyStreams(hub, key, listeners)
 }
 
-function notifyAll(hub: Hub, key: string, listeners: Listeners): void {
+function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListeners): void {
   if (!(listeners instanceof Set)) return notifyStream(hub, listeners, key)
   for (const stream of listeners) notifyStream(hub, stream, key)
 }
@@ -119,7 +126,7 @@ function rejectExpired(expiresAt: number | undefined, now: number): void {
 }
 
 /** The author receives the failure of the bus; the peer cannot do anything about it. */
-function busUnavailable(cause: unknown): McpError {
+function subscriptionUnavailableError(cause: unknown): McpError {
   const message = 'This server cannot hear of changes at present: listen again later'
   return new McpError(errorCodes.internal, message, { cause })
 }

@@ -8,13 +8,13 @@ import {
 } from '@x/schema'
 
 /** The notification of a changed topic, without the id of the stream. */
-export interface Notice {
+export interface ChangeNotice {
   readonly method: string
   readonly params?: JsonObject | undefined
 }
 
 /** The lists, each with the field of a filter that asks for its changes. */
-export const lists = [
+export const listChangeKinds = [
   { kind: 'tools', asked: 'toolsListChanged' },
   { kind: 'prompts', asked: 'promptsListChanged' },
   { kind: 'resources', asked: 'resourcesListChanged' },
@@ -31,9 +31,11 @@ export function resourceTopic(uri: string): string {
  * The keys of what a filter asks for: a resource's own URI, or the method that tells of a list. A URI has a colon and a
  * method has none. The URIs are the filter's own strings, since a copy of each would be most of what a stream takes.
  */
-export function keysOf(filter: SubscriptionFilter): readonly string[] {
-  const wanted: string[] = lists.filter(({ asked }) => filter[asked] === true).map(({ kind }) => listMethod(kind))
-  return wanted.concat(filter.resourceSubscriptions ?? [])
+export function topicKeysOf(filter: SubscriptionFilter): readonly string[] {
+  const listKeys: string[] = listChangeKinds
+    .filter(({ asked }) => filter[asked] === true)
+    .map(({ kind }) => listMethod(kind))
+  return listKeys.concat(filter.resourceSubscriptions ?? [])
 }
 
 /** The key of a topic of the bus. */
@@ -41,8 +43,8 @@ export function topicKey(topic: string): string {
   return topic.startsWith(resourcePrefix) ? topic.slice(resourcePrefix.length) : listMethod(topic)
 }
 
-/** The notification that is sent when the topic of a key changes; it is one of those that {@link keysOf} gives. */
-export function noticeOf(key: string): Notice {
+/** The notification that is sent when the topic of a key changes; it is one of those that {@link topicKeysOf} gives. */
+export function noticeOf(key: string): ChangeNotice {
   if (!key.includes(':')) return { method: key }
   return { method: 'notifications/resources/updated', params: { uri: key } }
 }
@@ -52,6 +54,6 @@ function listMethod(kind: string): string {
 }
 
 /** A notice for one stream: everything on it names the request that opened it (basic/patterns/subscriptions). */
-export function addressed({ method, params }: Notice, id: RequestId): RpcNotification {
+export function addSubscriptionId({ method, params }: ChangeNotice, id: RequestId): RpcNotification {
   return { jsonrpc: '2.0', method, params: { ...params, _meta: { [metaKeys.subscriptionId]: id } } }
 }

@@ -22,21 +22,24 @@ export interface SessionOwner {
 
 /** Serializes a session for its owner (seed data-layer-sessions, creating sessions). Throws {@link SessionError} `unidentified`. */
 export function serializeSession(session: SessionMetadata, owner: SessionOwner): SerializedSession {
-  return { ...identifiedSession(owner), session }
+  return { ...requireOwnerIdentity(owner), session }
 }
 
 /** Parses a serialized session, which anybody may have altered, and checks its owner. Throws {@link SessionError}. */
 export function deserializeSession(serialized: unknown, owner: SessionOwner): SessionMetadata {
-  const { target, user } = identifiedSession(owner)
-  if (!isJsonObject(serialized)) throw malformedSession('it must be an object, as session.serialize() returns it')
+  const { target, user } = requireOwnerIdentity(owner)
+  if (!isJsonObject(serialized)) throw malformedSessionError('it must be an object, as session.serialize() returns it')
   const session = parseSessionMetadata(serialized.session)
-  if ('issue' in session) throw malformedSession(`its session ${session.issue}`)
+  if ('issue' in session) throw malformedSessionError(`its session ${session.issue}`)
   if (serialized.target !== target) throw new SessionError('foreign', `The serialized session is not one of ${target}`)
   if (serialized.user !== user) throw new SessionError('foreign', 'The serialized session is not one of this user')
   return session
 }
 
-function identifiedSession({ target, user }: SessionOwner): { readonly target: string; readonly user: string | null } {
+function requireOwnerIdentity({ target, user }: SessionOwner): {
+  readonly target: string
+  readonly user: string | null
+} {
   if (target === undefined) {
     throw new SessionError(
       'unidentified',
@@ -51,6 +54,6 @@ function identifiedSession({ target, user }: SessionOwner): { readonly target: s
   return { target, user }
 }
 
-function malformedSession(why: string): SessionError {
-  return new SessionError('malformed', `Not a serialized session: ${why}`)
+function malformedSessionError(reason: string): SessionError {
+  return new SessionError('malformed', `Not a serialized session: ${reason}`)
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, type Middleware, type RpcRequest, type RpcResponse, withHeader } from '@x/schema'
-import { sessionIn, type SessionNames, sessionNotFound } from '../session-metadata.ts'
+import { readSessionMetadata, type SessionNames, sessionNotFound } from '../session-metadata.ts'
 import { SessionError } from './session-error.ts'
-import { recordMetadata, rejectEnded, type SessionRecord, updateRecord } from './session-state.ts'
+import { toSessionMetadata, rejectEndedSession, type SessionRecord, updateRecord } from './session-state.ts'
 
 /** The parts of one session's middleware. */
-export interface WithinSession {
+export interface SessionMiddlewareOptions {
   readonly record: SessionRecord
   readonly names: SessionNames
   /** Called when the server has changed the state. */
@@ -15,15 +15,15 @@ export interface WithinSession {
  * Makes the middleware of one session: every request names it, with its state at that time, and every answer may bring another state. A
  * session that the server does not find has ended for good (seed data-layer-sessions, using sessions and errors).
  */
-export function withinSession({ record, names, onState }: WithinSession): Middleware {
+export function createClientSessionMiddleware({ record, names, onState }: SessionMiddlewareOptions): Middleware {
   return (next) => async (request, call) => {
-    rejectEnded(record)
-    const response = await next(nameSession(request, record, names), withHeader(call, names.header, record.id))
+    rejectEndedSession(record)
+    const response = await next(addSessionMetadata(request, record, names), withHeader(call, names.header, record.id))
     if ('error' in response) {
       if (isNotFound(response, record)) record.end ??= 'not_found'
       return response
     }
-    const session = sessionIn(response.result, names.key)
+    const session = readSessionMetadata(response.result, names.key)
     if (session === undefined) return response
     if ('issue' in session) throw new SessionError('invalid_answer', `The session of the answer ${session.issue}`)
     if (updateRecord(record, session)) onState()
@@ -31,16 +31,16 @@ export function withinSession({ record, names, onState }: WithinSession): Middle
   }
 }
 
-function nameSession(request: RpcRequest, record: SessionRecord, { key }: SessionNames): RpcRequest {
+function addSessionMetadata(request: RpcRequest, record: SessionRecord, { key }: SessionNames): RpcRequest {
   const { params = {} } = request
   const meta = isJsonObject(params._meta) ? params._meta : {}
-  return { ...request, params: { ...params, _meta: { ...meta, [key]: recordMetadata(record) } } }
+  return { ...request, params: { ...params, _meta: { ...meta, [key]: toSessionMetadata(record) } } }
 }
 
 /** A server behind this server may mean another session than this one. */
 function isNotFound(response: RpcResponse, { id }: SessionRecord): boolean {
   if (!('error' in response) || response.error.code !== sessionNotFound) return false
   const { data } = response.error
-  const named = isJsonObject(data) ? data.sessionId : undefined
-  return typeof named !== 'string' || named === id
+  const namedSessionId = isJsonObject(data) ? data.sessionId : undefined
+  return typeof namedSessionId !== 'string' || namedSessionId === id
 }

@@ -18,7 +18,7 @@ export function recordOf({ sessionId, state, expiresAt }: SessionMetadata): Sess
 }
 
 /** Returns the metadata that a request of the session has. */
-export function recordMetadata({ id, state }: SessionRecord): SessionMetadata {
+export function toSessionMetadata({ id, state }: SessionRecord): SessionMetadata {
   return { sessionId: id, ...(state !== undefined && { state }) }
 }
 
@@ -34,8 +34,8 @@ export function updateRecord(record: SessionRecord, { sessionId, state, expiresA
 }
 
 /** Throws for a session that has ended. */
-export function rejectEnded({ end }: SessionRecord): void {
+export function rejectEndedSession({ end }: SessionRecord): void {
   if (end === undefined) return
-  const why = end === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
-  throw new SessionError(end, `The session ${why}: create another one with create()`)
+  const endDescription = end === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
+  throw new SessionError(end, `The session ${endDescription}: create another one with create()`)
 }

@@ -1,6 +1,11 @@
 import type { CallOptions, Client, ClientExtension, ClientExtensionHost, CoreClientOptions } from '@x/client'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import { parseSessionMetadata, type SessionMetadata, type SessionNames, sessionNames } from '../session-metadata.ts'
+import {
+  parseSessionMetadata,
+  type SessionMetadata,
+  type SessionNames,
+  createSessionNames,
+} from '../session-metadata.ts'
 import { isSessionNotFound } from './is-session-not-found.ts'
 import {
   deserializeSession,
@@ -9,8 +14,8 @@ import {
   type SessionOwner,
 } from './serialized-session.ts'
 import { SessionError } from './session-error.ts'
-import { withinSession } from './session-middleware.ts'
-import { recordMetadata, recordOf, type SessionRecord } from './session-state.ts'
+import { createClientSessionMiddleware } from './session-middleware.ts'
+import { toSessionMetadata, recordOf, type SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessions}. */
 export interface SessionsOptions<Name extends string = string> {
@@ -65,7 +70,7 @@ export interface ClientSession extends Client {
 export function sessions<const Name extends string = 'sessions'>(
   options: SessionsOptions<Name> = {},
 ): ClientExtension<NoInfer<Name>, ClientSessions> {
-  const names = sessionNames(options.name ?? 'sessions')
+  const names = createSessionNames(options.name ?? 'sessions')
   return {
     side: 'client',
     // The option's own value, or the default of both the option and its type.
@@ -74,38 +79,38 @@ export function sessions<const Name extends string = 'sessions'>(
     // seed data-layer-sessions, capabilities: clients declare sessions among the experimental ones.
     capabilities: names.isStandard ? { experimental: { sessions: {} } } : { extensions: { [names.identifier]: {} } },
     start: (host) => ({
-      api: sessionCalls({ host, names, owner: { target: options.target ?? host.url, user: options.user } }),
+      api: createClientSessions({ host, names, owner: { target: options.target ?? host.url, user: options.user } }),
     }),
   }
 }
 
-interface SessionParts {
+interface SessionDeps {
   readonly host: ClientExtensionHost
   readonly names: SessionNames
   readonly owner: SessionOwner
 }
 
-function sessionCalls(parts: SessionParts): ClientSessions {
-  const { host, names, owner } = parts
-  const open = (metadata: SessionMetadata): ClientSession => openClientSession(recordOf(metadata), parts)
+function createClientSessions(deps: SessionDeps): ClientSessions {
+  const { host, names, owner } = deps
+  const openFromMetadata = (metadata: SessionMetadata): ClientSession => openClientSession(recordOf(metadata), deps)
   return {
     create: async (options = {}) => {
-      const result = await host.request(names.methods.create, {}, outsideSessions(options, names))
+      const result = await host.request(names.methods.create, {}, withoutSessionMetadata(options, names))
       const session = parseSessionMetadata(result.session)
-      if (!('issue' in session)) return open(session)
+      if (!('issue' in session)) return openFromMetadata(session)
       throw new SessionError('invalid_answer', `The session that the server created ${session.issue}`)
     },
-    resume: (serialized) => open(deserializeSession(serialized, owner)),
+    resume: (serialized) => openFromMetadata(deserializeSession(serialized, owner)),
   }
 }
 
-function openClientSession(record: SessionRecord, { host, names, owner }: SessionParts): ClientSession {
+function openClientSession(record: SessionRecord, { host, names, owner }: SessionDeps): ClientSession {
   // Results may depend on the state of the session, so that another state makes those in the cache stale.
-  const middleware = withinSession({ record, names, onState: () => client.cache.clear() })
+  const middleware = createClientSessionMiddleware({ record, names, onState: () => client.cache.clear() })
   const client = host.fork(middleware, { cache: cacheOf(host.options, record) })
   const { close } = client
 
-  const remove = async (options: CallOptions = {}): Promise<void> => {
+  const removeSession = async (options: CallOptions = {}): Promise<void> => {
     if (record.end !== undefined) return
     try {
       await client.request(names.methods.delete, {}, options)
@@ -123,11 +128,14 @@ function openClientSession(record: SessionRecord, { host, names, owner }: Sessio
       return record.end !== undefined
     },
     serialize: () =>
-      serializeSession({ ...recordMetadata(record), ...(record.expiresAt && { expiresAt: record.expiresAt }) }, owner),
-    delete: remove,
+      serializeSession(
+        { ...toSessionMetadata(record), ...(record.expiresAt && { expiresAt: record.expiresAt }) },
+        owner,
+      ),
+    delete: removeSession,
     // A session that could not be deleted expires; an error here would hide the one that ended the scope.
     [Symbol.asyncDispose]: () =>
-      remove()
+      removeSession()
         .catch(() => {})
         .then(close),
   })
@@ -141,7 +149,7 @@ function cacheOf({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClien
 }
 
 /** seed data-layer-sessions, creating sessions: the request that creates a session must not name one. */
-function outsideSessions({ meta, ...options }: CallOptions, { key }: SessionNames): CallOptions {
+function withoutSessionMetadata({ meta, ...options }: CallOptions, { key }: SessionNames): CallOptions {
   if (!isJsonObject(meta)) return options
   const { [key]: _session, ...others }: JsonObject = meta
   return { ...options, meta: others }

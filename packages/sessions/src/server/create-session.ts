@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { type OpenedSession, createSealedId, sealSessionState, type SessionRequest } from './opened-session.ts'
+import { type OpenedSession, createOpenedSession, sealSessionState, type SessionRequest } from './opened-session.ts'
 
 /**
  * Creates a session and its first state. A session whose creation fails or was cancelled is ended again, because no client would delete
@@ -8,36 +8,40 @@ import { type OpenedSession, createSealedId, sealSessionState, type SessionReque
  */
 export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
   const { ledger, begin, ttlMs } = request.rules
-  const session = await createSealedId(request)
+  const session = await createOpenedSession(request)
   const { id, expiresAt, principal } = session
   await ledger.add(id, ttlMs, request.caller)
   let state: JsonValue | undefined
-  let isBegun = false
+  let hasBegun = false
   try {
     state = await begin({ id, expiresAt, principal, signal })
-    isBegun = true
-    const sealed = state === undefined ? undefined : await sealSessionState(session, state, 0)
+    hasBegun = true
+    const sealedState = state === undefined ? undefined : await sealSessionState(session, state, 0)
     signal.throwIfAborted()
-    return { sessionId: id, expiresAt: dateTime(expiresAt), ...(sealed !== undefined && { state: sealed }) }
+    return {
+      sessionId: id,
+      expiresAt: toIsoDateTime(expiresAt),
+      ...(sealedState !== undefined && { state: sealedState }),
+    }
   } catch (error) {
-    await undoCreation(session, isBegun ? { state } : undefined)
+    await undoCreation(session, hasBegun ? { state } : undefined)
     throw error
   }
 }
 
 /** Formats a time as session metadata has it. */
-export function dateTime(milliseconds: number): string {
+export function toIsoDateTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
 async function undoCreation(
   session: OpenedSession,
-  begun: { readonly state: JsonValue | undefined } | undefined,
+  begunSession: { readonly state: JsonValue | undefined } | undefined,
 ): Promise<void> {
   const { id, principal, caller, rules, report } = session
   try {
     await rules.ledger.end(id, rules.ttlMs, caller)
-    if (begun !== undefined) await rules.end({ id, principal, state: begun.state }, report)
+    if (begunSession !== undefined) await rules.end({ id, principal, state: begunSession.state }, report)
   } catch (error) {
     report(error)
   }

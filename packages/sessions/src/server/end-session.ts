@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, methodRow, type RpcResponse } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { dateTime } from './create-session.ts'
+import { toIsoDateTime } from './create-session.ts'
 import { draftOf, type OpenedSession, sealSessionState } from './opened-session.ts'
 
 /**
@@ -18,13 +18,13 @@ export async function finishSessionRequest(
     return response
   }
   const { result } = response
-  const state = await newState(session, result)
+  const state = await sealNewState(session, result)
   const metadata: SessionMetadata = {
     sessionId: session.id,
-    expiresAt: dateTime(session.expiresAt),
+    expiresAt: toIsoDateTime(session.expiresAt),
     ...(state !== undefined && { state }),
   }
-  return { ...response, result: withSession(result, { [key]: metadata }, session.method) }
+  return { ...response, result: addSessionMeta(result, { [key]: metadata }, session.method) }
 }
 
 /** Ends the use of a session by a call that failed, and releases its claim. Where the store fails, the claim expires. */
@@ -40,7 +40,7 @@ export async function abandonSession(session: OpenedSession): Promise<void> {
   }
 }
 
-async function newState(session: OpenedSession, { resultType, isError }: JsonObject): Promise<string | undefined> {
+async function sealNewState(session: OpenedSession, { resultType, isError }: JsonObject): Promise<string | undefined> {
   if (isError === true) await abandonSession(session)
   const isComplete = (resultType === undefined || resultType === 'complete') && isError !== true
   const draft = isComplete ? draftOf(session) : undefined
@@ -48,8 +48,8 @@ async function newState(session: OpenedSession, { resultType, isError }: JsonObj
 }
 
 /** Adds the session to a result, which no cache may then share. */
-function withSession(result: JsonObject, named: JsonObject, method: string): JsonObject {
+function addSessionMeta(result: JsonObject, sessionMeta: JsonObject, method: string): JsonObject {
   const meta = isJsonObject(result._meta) ? result._meta : {}
   const isShared = methodRow(method)?.cached === true && result.cacheScope === 'public'
-  return { ...result, ...(isShared && { cacheScope: 'private' }), _meta: { ...meta, ...named } }
+  return { ...result, ...(isShared && { cacheScope: 'private' }), _meta: { ...meta, ...sessionMeta } }
 }

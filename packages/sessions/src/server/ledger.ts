@@ -2,7 +2,7 @@ import { isStateError, memoryStore, StateError, type StateStore } from '@x/state
 import type { SessionBus, SessionChange } from './session-options.ts'
 
 /** The sessions that live, as far as a store or this process knows. */
-export interface Ledger {
+export interface SessionRegistry {
   /** Adds a session of an owner. Rejects with a `StateError` `quota` when the owner has as many as one may have. */
   add(id: string, ttlMs: number, owner: string): Promise<void>
   /** Resolves with whether a session lives, as far as is known here. */
@@ -13,7 +13,7 @@ export interface Ledger {
   close(): Promise<void>
 }
 
-/** Options of {@link createLedger}. */
+/** Options of {@link createSessionRegistry}. */
 export interface LedgerOptions {
   readonly store: StateStore | undefined
   readonly bus: SessionBus | undefined
@@ -23,13 +23,13 @@ export interface LedgerOptions {
 /**
  * Makes a ledger in a store; or one of this process, which knows only of the ends, and of those at other instances where there is a bus.
  */
-export function createLedger({ store, bus, now }: LedgerOptions): Ledger {
-  if (store !== undefined) return registerIn(store)
-  return bus === undefined ? rememberEnds(now) : announceEnds(rememberEnds(now), bus)
+export function createSessionRegistry({ store, bus, now }: LedgerOptions): SessionRegistry {
+  if (store !== undefined) return createStoreRegistry(store)
+  return bus === undefined ? createMemoryRegistry(now) : announceEnds(createMemoryRegistry(now), bus)
 }
 
 /** Makes a ledger in a store. A session that the store lacks is over: a store that loses its content ends sessions, and revives none. */
-function registerIn(store: StateStore): Ledger {
+function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
     add: async (id, ttlMs, owner) => {
       await (store.ownedBy?.(owner) ?? store).add(await storeKey('session', id), '1', ttlMs)
@@ -41,17 +41,17 @@ function registerIn(store: StateStore): Ledger {
 }
 
 /** The number of ends that one process remembers. */
-const maxEnds = 10_000
+const maxEndedSessions = 10_000
 
-function rememberEnds(now: () => number): Ledger {
-  const ends = memoryStore({ maxEntries: maxEnds, clock: { now } })
+function createMemoryRegistry(now: () => number): SessionRegistry {
+  const endedSessions = memoryStore({ maxEntries: maxEndedSessions, clock: { now } })
   return {
     add: () => Promise.resolve(),
-    isLive: async (id) => (await ends.get(id)) === undefined,
+    isLive: async (id) => (await endedSessions.get(id)) === undefined,
     async end(id, ttlMs, owner) {
-      const owned = owner === undefined ? ends : (ends.ownedBy?.(owner) ?? ends)
+      const ownedStore = owner === undefined ? endedSessions : (endedSessions.ownedBy?.(owner) ?? endedSessions)
       try {
-        await owned.add(id, '1', ttlMs)
+        await ownedStore.add(id, '1', ttlMs)
       } catch (error) {
         // A full memory forgets an end early, as no other instance knows of it at all. One caller alone does not fill it.
         if (!isStateError(error)) throw error
@@ -67,12 +67,12 @@ const topic = 'x/sessions'
  * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request waits until this
  * instance hears the others, and fails while the bus cannot be reached for the first time.
  */
-function announceEnds(ends: Ledger, bus: SessionBus): Ledger {
+function announceEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionRegistry {
   let opening: Promise<() => void> | undefined
   const listener = {
     onChange: ({ topic: name, data }: SessionChange): void => {
       const { ended, ttlMs } = name === topic && data !== undefined ? data : {}
-      if (typeof ended === 'string' && typeof ttlMs === 'number') void ends.end(ended, ttlMs)
+      if (typeof ended === 'string' && typeof ttlMs === 'number') void endedSessions.end(ended, ttlMs)
     },
     // What was ended meanwhile is known where it was ended, and elsewhere when it expires.
     onGap: (): void => {},
@@ -90,11 +90,11 @@ function announceEnds(ends: Ledger, bus: SessionBus): Ledger {
     add: listen,
     async isLive(id) {
       await listen()
-      return ends.isLive(await storeKey('session', id))
+      return endedSessions.isLive(await storeKey('session', id))
     },
     async end(id, ttlMs, owner) {
       const ended = await storeKey('session', id)
-      await ends.end(ended, ttlMs, owner)
+      await endedSessions.end(ended, ttlMs, owner)
       await bus.publish({ topic, data: { ended, ttlMs } })
     },
     async close() {

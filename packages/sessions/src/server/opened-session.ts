@@ -68,7 +68,7 @@ export function openedSessionKey(name: string): ContextKey<OpenedSession> {
 }
 
 /** Returns the session of a call, if it is one of these rules, or the one that was recorded for a task. */
-export function openedIn(
+export function findOpenedSession(
   { context }: CallView,
   key: ContextKey<OpenedSession>,
   { name, rules }: { readonly name: string; readonly rules: SessionRules },
@@ -95,8 +95,8 @@ const restored = new WeakMap<JsonObject, OpenedSession>()
 
 // What `recordSession` wrote, of this version of the package or another.
 function restoreSession(recorded: JsonObject, rules: SessionRules): OpenedSession | undefined {
-  const known = restored.get(recorded)
-  if (known !== undefined) return known
+  const knownRun = restored.get(recorded)
+  if (knownRun !== undefined) return knownRun
   const { id, createdAt, expiresAt, revision, value } = recorded
   if (typeof createdAt !== 'number' || typeof expiresAt !== 'number' || typeof revision !== 'number') return undefined
   const method = 'tools/call'
@@ -123,8 +123,8 @@ function restoreSession(recorded: JsonObject, rules: SessionRules): OpenedSessio
 
 /** Returns the run of a handler within a session; the first use begins it. */
 export function runOf(session: OpenedSession, { signal }: CallView): SessionRun {
-  const known = session.runs.get(signal)
-  if (known !== undefined) return known
+  const knownRun = session.runs.get(signal)
+  if (knownRun !== undefined) return knownRun
   const run: SessionRun = { session, signal, draft: undefined }
   session.runs.set(signal, run)
   return run
@@ -132,12 +132,12 @@ export function runOf(session: OpenedSession, { signal }: CallView): SessionRun 
 
 /** Returns the state that the last run has set. A run that was suspended is not the last: another one completed the call. */
 export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
-  const last = [...runs.values()].at(-1)
-  return last?.signal?.aborted === true ? undefined : last?.draft
+  const lastRun = [...runs.values()].at(-1)
+  return lastRun?.signal?.aborted === true ? undefined : lastRun?.draft
 }
 
 /** Makes an id. Its times are sealed in it, and it is bound to the principal. */
-export async function createSealedId(request: SessionRequest): Promise<OpenedSession> {
+export async function createOpenedSession(request: SessionRequest): Promise<OpenedSession> {
   const { rules, principal, caller } = request
   const createdAt = rules.now()
   const expiresAt = createdAt + rules.ttlMs
@@ -163,7 +163,7 @@ export async function openSession(
   const { needsState, ...asked } = request
   const { rules, principal, caller } = asked
   try {
-    const [createdAt, expiresAt] = timesIn(
+    const [createdAt, expiresAt] = parseSessionTimes(
       await rules.codec.open(id, { purpose: rules.purposes.id, binding: principalIdentity(principal), owner: caller }),
     )
     if (!(rules.now() < expiresAt)) throw new Error('The session has expired')
@@ -211,7 +211,7 @@ async function openSessionState(
   return { value, token, revision }
 }
 
-function timesIn(content: JsonValue): [createdAt: number, expiresAt: number] {
+function parseSessionTimes(content: JsonValue): [createdAt: number, expiresAt: number] {
   const [createdAt, expiresAt] = Array.isArray(content) ? content : []
   if (typeof createdAt === 'number' && typeof expiresAt === 'number') return [createdAt, expiresAt]
   throw new Error('The id has a form that is not known here')

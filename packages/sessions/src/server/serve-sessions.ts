@@ -19,7 +19,7 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { sessionIn, type SessionMetadata, type SessionNames } from '../session-metadata.ts'
+import { readSessionMetadata, type SessionMetadata, type SessionNames } from '../session-metadata.ts'
 import { createSealedSession } from './create-session.ts'
 import { deleteSession } from './delete-session.ts'
 import { abandonSession, finishSessionRequest } from './end-session.ts'
@@ -32,16 +32,16 @@ import {
   type SessionRequest,
 } from './opened-session.ts'
 import type { SessionRules } from './session-rules.ts'
-import { invalidSession, toPeerError } from './session-not-found.ts'
+import { invalidSessionError, toPeerError } from './session-not-found.ts'
 
 /** The parts that sessions are served with at one server. */
-export interface ServingParts {
+export interface SessionServiceOptions {
   readonly names: SessionNames
   readonly rules: SessionRules
   readonly host: Pick<ExtensionHost, 'report'>
 }
 
-interface Serving extends Omit<ServingParts, 'host'> {
+interface SessionService extends Omit<SessionServiceOptions, 'host'> {
   readonly key: ContextKey<OpenedSession>
   readonly report: (error: unknown, where: { readonly method: string }) => void
 }
@@ -50,13 +50,20 @@ interface Serving extends Omit<ServingParts, 'host'> {
  * Serves the methods that create and delete sessions, and opens the session of every other request that names one (seed
  * data-layer-sessions). Handlers find it in the call's context; the result names it. Requests without a session pass unchanged.
  */
-export function serveSessions({ names, rules, host }: ServingParts): Pick<ExtensionInstance, 'methods' | 'middleware'> {
+export function serveSessions({
+  names,
+  rules,
+  host,
+}: SessionServiceOptions): Pick<ExtensionInstance, 'methods' | 'middleware'> {
   const report = rules.report ?? ((error: unknown) => host.report(error))
-  const serving: Serving = { names, rules, key: openedSessionKey(names.name), report }
-  const { create, delete: remove } = names.methods
+  const service: SessionService = { names, rules, key: openedSessionKey(names.name), report }
+  const { create, delete: deleteMethod } = names.methods
   return {
-    methods: { [create]: methodOf(serveCreate, serving), [remove]: methodOf(serveDeletion, serving) },
-    middleware: createSessionMiddleware(serving),
+    methods: {
+      [create]: toExtensionMethod(serveCreate, service),
+      [deleteMethod]: toExtensionMethod(serveDeletion, service),
+    },
+    middleware: createSessionMiddleware(service),
   }
 }
 
@@ -64,60 +71,71 @@ export function serveSessions({ names, rules, host }: ServingParts): Pick<Extens
 interface SessionMethodRequest {
   readonly request: RpcRequest
   readonly call: Call
-  readonly named: ReturnType<typeof sessionIn>
+  readonly named: ReturnType<typeof readSessionMetadata>
 }
 
-type Serve = (asked: SessionMethodRequest, serving: Serving) => Promise<JsonObject>
+type SessionMethodHandler = (methodRequest: SessionMethodRequest, service: SessionService) => Promise<JsonObject>
 
-function methodOf(serve: Serve, serving: Serving): ExtensionMethod {
+function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionService): ExtensionMethod {
   return async (request, call) => {
     try {
       rejectCancelled(call)
-      return await serve({ request, call, named: sessionIn(request.params, serving.names.key) }, serving)
+      return await handleMethod(
+        { request, call, named: readSessionMetadata(request.params, service.names.key) },
+        service,
+      )
     } catch (error) {
       // The server rejects a cancelled call with its reason.
-      throw isCancelled(call) ? error : toPeerError(error, requestInSession({ request, call }, serving))
+      throw isCancelled(call) ? error : toPeerError(error, toSessionRequest({ request, call }, service))
     }
   }
 }
 
-async function serveCreate({ request, call, named }: SessionMethodRequest, serving: Serving): Promise<JsonObject> {
-  const { methods, header } = serving.names
-  if (named !== undefined) throw invalidSession(`${methods.create} must not name a session`)
-  const session = await createSealedSession(requestInSession({ request, call }, serving), call.signal)
+async function serveCreate(
+  { request, call, named }: SessionMethodRequest,
+  service: SessionService,
+): Promise<JsonObject> {
+  const { methods, header } = service.names
+  if (named !== undefined) throw invalidSessionError(`${methods.create} must not name a session`)
+  const session = await createSealedSession(toSessionRequest({ request, call }, service), call.signal)
   call.context.get(callHeadersKey)?.answer?.(header, session.sessionId)
   return { session }
 }
 
-async function serveDeletion({ request, call, named }: SessionMethodRequest, serving: Serving): Promise<JsonObject> {
-  await deleteSession(checkedMetadata(named, call, serving.names), requestInSession({ request, call }, serving))
+async function serveDeletion(
+  { request, call, named }: SessionMethodRequest,
+  service: SessionService,
+): Promise<JsonObject> {
+  await deleteSession(requireSessionMetadata(named, call, service.names), toSessionRequest({ request, call }, service))
   return {}
 }
 
 /** Opens the session that a request names, and lets the result name it. */
-function createSessionMiddleware(serving: Serving): Middleware {
-  const { key, methods } = serving.names
-  const own = new Set<string>([methods.create, methods.delete])
+function createSessionMiddleware(service: SessionService): Middleware {
+  const { key, methods } = service.names
+  const sessionMethodNames = new Set<string>([methods.create, methods.delete])
   return (next) => (request, call) => {
-    const named = own.has(request.method) ? undefined : sessionIn(request.params, key)
-    return named === undefined ? next(request, call) : serveInSession({ request, call, named }, next, serving)
+    const namedSession = sessionMethodNames.has(request.method) ? undefined : readSessionMetadata(request.params, key)
+    return namedSession === undefined
+      ? next(request, call)
+      : serveInSession({ request, call, named: namedSession }, next, service)
   }
 }
 
 async function serveInSession(
   { request, call, named }: SessionMethodRequest,
   next: Exchange,
-  serving: Serving,
+  service: SessionService,
 ): Promise<RpcResponse> {
-  const sessionRequest = requestInSession({ request, call }, serving)
+  const sessionRequest = toSessionRequest({ request, call }, service)
   let session: OpenedSession | undefined
   try {
     rejectCancelled(call)
-    const metadata = checkedMetadata(named, call, serving.names)
+    const metadata = requireSessionMetadata(named, call, service.names)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
-    call.context.get(callHeadersKey)?.answer?.(serving.names.header, session.id)
-    const response = await next(request, withinSession(call, session, serving))
-    return await finishSessionRequest(session, response, serving.names.key)
+    call.context.get(callHeadersKey)?.answer?.(service.names.header, session.id)
+    const response = await next(request, withinSession(call, session, service))
+    return await finishSessionRequest(session, response, service.names.key)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
     if (isCancelled(call)) throw cancelReason(call)
@@ -126,7 +144,7 @@ async function serveInSession(
 }
 
 /** Returns a call with its session, which is recorded where the call becomes a task. */
-function withinSession(call: Call, session: OpenedSession, { key, names }: Serving): Call {
+function withinSession(call: Call, session: OpenedSession, { key, names }: SessionService): Call {
   const parts = { ...call.context.get(recordedPartsKey), [recordedName(names.name)]: () => recordSession(session) }
   return withContext(withContext(call, key, session), recordedPartsKey, parts)
 }
@@ -135,9 +153,9 @@ function rejectCancelled(call: Call): void {
   if (isCancelled(call)) throw cancelReason(call)
 }
 
-function requestInSession(
+function toSessionRequest(
   { request, call }: Pick<SessionMethodRequest, 'request' | 'call'>,
-  { rules, report }: Serving,
+  { rules, report }: SessionService,
 ): SessionRequest {
   const { method } = request
   return {
@@ -150,14 +168,14 @@ function requestInSession(
 }
 
 /** Returns the session that is named, once it is well-formed and equal to the header, where there is one. */
-function checkedMetadata(
-  named: SessionMethodRequest['named'],
+function requireSessionMetadata(
+  namedSession: SessionMethodRequest['named'],
   { context }: Call,
   { key, header }: SessionNames,
 ): SessionMetadata {
-  if (named === undefined) throw invalidSession(`params._meta must name a session under ${key}`)
-  if ('issue' in named) throw invalidSession(`params._meta["${key}"] ${named.issue}`)
-  const repeated = context.get(callHeadersKey)?.get(header)
-  if (repeated === undefined || repeated === named.sessionId) return named
+  if (namedSession === undefined) throw invalidSessionError(`params._meta must name a session under ${key}`)
+  if ('issue' in namedSession) throw invalidSessionError(`params._meta["${key}"] ${namedSession.issue}`)
+  const repeatedId = context.get(callHeadersKey)?.get(header)
+  if (repeatedId === undefined || repeatedId === namedSession.sessionId) return namedSession
   throw new McpError(errorCodes.headerMismatch, `${header} does not repeat the sessionId of the body`)
 }

@@ -21,16 +21,16 @@ export function toPeerError(error: unknown, { report }: { readonly report: (erro
     return new McpError(sessionNotFound, error.message, { data: { sessionId: error.sessionId } })
   }
   report(error)
-  return quotaOf(error) ?? new McpError(errorCodes.internal, 'Internal error')
+  return quotaErrorOf(error) ?? new McpError(errorCodes.internal, 'Internal error')
 }
 
 /** Returns the error of a caller who has as much in the store as one may have; undefined for every other failure. */
-export function quotaOf(error: unknown): McpError | undefined {
+export function quotaErrorOf(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }
 
 /** Returns the error for a request whose session is missing, malformed or out of place. */
-export function invalidSession(issue: string): McpError {
+export function invalidSessionError(issue: string): McpError {
   return new McpError(errorCodes.invalidParams, `Invalid params: ${issue}`, { data: { reason: 'session' } })
 }

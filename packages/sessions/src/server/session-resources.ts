@@ -30,61 +30,62 @@ export interface SessionResources<Resource> extends AsyncResource {
   close(): Promise<void>
 }
 
-interface HeldResource<Resource> {
+interface ResourceEntry<Resource> {
   readonly resource: Promise<Resource>
   timer: unknown
 }
 
 // The platforms' timers hold 31 bits.
-const maxTimer = 2_147_483_647
+const maxTimerMs = 2_147_483_647
 
 /** Makes resources that are opened once for each session at this instance, and closed when the session ends. */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
   const { maxOpen = 1000 } = options
   const onError = errorListener(options.onError, '@x/sessions')
   const runtime = runtimeOf(options.runtime)
-  const resources = new Map<string, HeldResource<Resource>>()
+  const resources = new Map<string, ResourceEntry<Resource>>()
 
-  async function end(id: string): Promise<void> {
-    const one = resources.get(id)
-    if (one === undefined) return
+  async function closeResource(id: string): Promise<void> {
+    const entry = resources.get(id)
+    if (entry === undefined) return
     resources.delete(id)
-    runtime.clearTimeout(one.timer)
+    runtime.clearTimeout(entry.timer)
     try {
-      await options.close(await one.resource)
+      await options.close(await entry.resource)
     } catch (error) {
       onError(error)
     }
   }
 
-  function closeOnExpiry(one: HeldResource<Resource>, id: string, expiresAt: number): void {
-    const left = expiresAt - runtime.now()
-    const checkExpiry = (): void => (expiresAt > runtime.now() ? closeOnExpiry(one, id, expiresAt) : void end(id))
-    one.timer = runtime.setTimeout(checkExpiry, Math.min(Math.max(left, 0), maxTimer))
+  function closeOnExpiry(entry: ResourceEntry<Resource>, id: string, expiresAt: number): void {
+    const remainingMs = expiresAt - runtime.now()
+    const checkExpiry = (): void =>
+      expiresAt > runtime.now() ? closeOnExpiry(entry, id, expiresAt) : void closeResource(id)
+    entry.timer = runtime.setTimeout(checkExpiry, Math.min(Math.max(remainingMs, 0), maxTimerMs))
     // A session that lives on must not keep a process alive.
-    unref(one.timer)
+    unref(entry.timer)
   }
 
-  function open(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource> {
+  function openResource(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource> {
     const { id, expiresAt } = session
     if (resources.size >= maxOpen) {
       throw new SessionUsageError(`${maxOpen} sessions have a resource open here: allow more with maxOpen`)
     }
-    const one: HeldResource<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
-    resources.set(id, one)
-    closeOnExpiry(one, id, expiresAt)
-    one.resource.catch(() => {
+    const entry: ResourceEntry<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
+    resources.set(id, entry)
+    closeOnExpiry(entry, id, expiresAt)
+    entry.resource.catch(() => {
       // The next call tries again.
-      if (resources.get(id) === one) resources.delete(id)
-      runtime.clearTimeout(one.timer)
+      if (resources.get(id) === entry) resources.delete(id)
+      runtime.clearTimeout(entry.timer)
     })
-    return one.resource
+    return entry.resource
   }
 
-  const close = async (): Promise<void> => void (await Promise.all([...resources.keys()].map(end)))
+  const close = async (): Promise<void> => void (await Promise.all([...resources.keys()].map(closeResource)))
   return {
-    of: async (session) => resources.get(session.id)?.resource ?? open(session),
-    end,
+    of: async (session) => resources.get(session.id)?.resource ?? openResource(session),
+    end: closeResource,
     get size() {
       return resources.size
     },

@@ -1,6 +1,6 @@
 import { errorListener, type JsonValue, runtimeOf } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
-import { createLedger, type Ledger } from './ledger.ts'
+import { createSessionRegistry, type SessionRegistry } from './ledger.ts'
 import type { DeletedSession, NewSession, SessionFailure, SessionOptions } from './session-options.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 
@@ -11,7 +11,7 @@ export interface SessionRules extends SessionHooks {
   readonly store: StateStore | undefined
   /** True when an end is known beyond this instance. */
   readonly canRevoke: boolean
-  readonly ledger: Ledger
+  readonly ledger: SessionRegistry
   readonly ttlMs: number
   /** The purposes of the tokens of this kind of sessions; keys of other purposes do not open them. */
   readonly purposes: { readonly id: string; readonly state: string }
@@ -31,10 +31,10 @@ export interface SessionHooks {
   readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
 }
 
-const oneDay = 86_400_000
+const oneDayMs = 86_400_000
 
 /** An answer must not depend on how its errors are logged. */
-function safely(onError: NonNullable<SessionRules['report']>): NonNullable<SessionRules['report']> {
+function guardErrorListener(onError: NonNullable<SessionRules['report']>): NonNullable<SessionRules['report']> {
   return (error, { method }) => {
     try {
       onError(error, { method })
@@ -48,12 +48,12 @@ function safely(onError: NonNullable<SessionRules['report']>): NonNullable<Sessi
  * @throws SessionUsageError for an invalid `ttlMs`, or one that is longer than the codec's tokens.
  */
 export function compileRules(options: SessionOptions<string>, hooks: SessionHooks): SessionRules {
-  const { codec, stateCodec = codec, store, bus, ttlMs = oneDay, onError } = options
+  const { codec, stateCodec = codec, store, bus, ttlMs = oneDayMs, onError } = options
   if (!Number.isFinite(ttlMs) || ttlMs < 1) {
     throw new SessionUsageError(`ttlMs is ${ttlMs}: give milliseconds, at least 1`)
   }
-  rejectShort('codec', codec, ttlMs)
-  rejectShort('stateCodec', stateCodec, ttlMs)
+  checkCodecLifetime('codec', codec, ttlMs)
+  checkCodecLifetime('stateCodec', stateCodec, ttlMs)
   const runtime = runtimeOf(options.runtime)
   const now = (): number => runtime.now()
   return {
@@ -61,12 +61,12 @@ export function compileRules(options: SessionOptions<string>, hooks: SessionHook
     stateCodec,
     store,
     canRevoke: store !== undefined || bus !== undefined,
-    ledger: createLedger({ store, bus, now }),
+    ledger: createSessionRegistry({ store, bus, now }),
     ttlMs: Math.ceil(ttlMs),
     purposes: purposesOf(options.name),
     now,
     randomUuid: () => runtime.randomUuid(),
-    report: onError === undefined ? undefined : safely(errorListener(onError, '@x/sessions')),
+    report: onError === undefined ? undefined : guardErrorListener(errorListener(onError, '@x/sessions')),
     ...hooks,
   }
 }
@@ -78,7 +78,7 @@ function purposesOf(name = 'sessions'): SessionRules['purposes'] {
 }
 
 /** Rejects a lifetime beyond that of the tokens, which a user would notice in the middle of a conversation. */
-function rejectShort(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
+function checkCodecLifetime(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
   if (lifetimeMs === undefined || ttlMs <= lifetimeMs) return
   throw new SessionUsageError(
     `ttlMs is ${ttlMs}, and the tokens of ${name} open for ${lifetimeMs} ms: give the codec a maxAgeMs of ${ttlMs}, or shorten ttlMs`,

@@ -1,6 +1,6 @@
 import { storeKey } from './ledger.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
-import { quotaOf } from './session-not-found.ts'
+import { quotaErrorOf } from './session-not-found.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 import type { StateParser } from './state-parser.ts'
 
@@ -30,10 +30,10 @@ export interface Session<State> extends SessionView<State> {
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
 }
 
-const tenMinutes = 600_000
+const tenMinutesMs = 600_000
 
 /** Makes a view of a session that was opened. */
-export function sessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
+export function createSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
   const { expiresAt, revision } = session
   const state = parser.parse(session.value, session.report)
   return {
@@ -65,7 +65,7 @@ export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): S
       state = parser.check(next)
       run.draft = { value: parser.write(state) }
     },
-    claim: async ({ ttlMs = tenMinutes } = {}) => claimRevision(session, ttlMs),
+    claim: async ({ ttlMs = tenMinutesMs } = {}) => claimRevision(session, ttlMs),
   }
 }
 
@@ -86,7 +86,7 @@ async function addClaim(key: string, ttlMs: number, { rules: { store }, caller }
   try {
     return (await (store?.ownedBy?.(caller) ?? store)?.add(key, '1', ttlMs)) === true
   } catch (error) {
-    throw quotaOf(error) ?? error
+    throw quotaErrorOf(error) ?? error
   }
 }
 
@@ -95,11 +95,13 @@ function idOf({ id }: OpenedSession): string {
   throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `credentials`')
 }
 
-function rejectEndedCall({ open, isRecorded }: OpenedSession, called: string): void {
+function rejectEndedCall({ open, isRecorded }: OpenedSession, methodName: string): void {
   if (open) return
   if (isRecorded === true) {
     const advice = 'a task has its session as it was at its creation, and no answer that could change it'
-    throw new SessionUsageError(`${called} was called in a task: ${advice}`)
+    throw new SessionUsageError(`${methodName} was called in a task: ${advice}`)
   }
-  throw new SessionUsageError(`${called} was called after the call had ended: await everything that the handler starts`)
+  throw new SessionUsageError(
+    `${methodName} was called after the call had ended: await everything that the handler starts`,
+  )
 }

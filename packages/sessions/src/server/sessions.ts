@@ -1,19 +1,19 @@
 import { errorCodes, McpError, type MustBeJson, type Principal, type ServerExtension } from '@x/schema'
-import { type SessionNames, sessionNames } from '../session-metadata.ts'
+import { type SessionNames, createSessionNames } from '../session-metadata.ts'
 import {
   type CallView,
-  openedIn,
+  findOpenedSession,
   openedSessionKey,
   type OpenedSession,
   runOf,
   type SessionRun,
 } from './opened-session.ts'
 import { serveSessions } from './serve-sessions.ts'
-import { sessionOf, type Session, type SessionView, sessionView } from './session.ts'
+import { sessionOf, type Session, type SessionView, createSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
 import { compileRules, type SessionHooks, type SessionRules } from './session-rules.ts'
 import { SessionUsageError } from './session-usage-error.ts'
-import { noState, parserOf, type StateParser } from './state-parser.ts'
+import { statelessParser, parserOf, type StateParser } from './state-parser.ts'
 
 /** The member that sessions add to their server. */
 export interface SessionsApi {
@@ -63,7 +63,7 @@ export function sessions<State, const Name extends string = 'sessions'>(
 export function sessions<State, Name extends string>(
   options: StatelessSessionsOptions<Name> | SessionsOptions<State, Name>,
 ): Sessions<State, Name> | Sessions<null, Name> {
-  return hasState(options) ? defineSessions(options, parserOf(options.state)) : defineSessions(options, noState)
+  return hasState(options) ? defineSessions(options, parserOf(options.state)) : defineSessions(options, statelessParser)
 }
 
 function hasState<State, Name extends string>(
@@ -76,9 +76,9 @@ function defineSessions<State, Name extends string>(
   options: SessionOptions<Name> & SessionEvents<State>,
   parser: StateParser<State>,
 ): Sessions<State, Name> {
-  const names = sessionNames(options.name ?? 'sessions')
+  const names = createSessionNames(options.name ?? 'sessions')
   const rules = compileRules(options, hooksOf(options, parser))
-  const revoke = (id: string): Promise<void> => revokeIn(rules, id)
+  const revoke = (id: string): Promise<void> => revokeSession(rules, id)
   return {
     ...extensionOf<Name>(names, rules, revoke),
     ...accessorsOf(names, rules, parser),
@@ -109,37 +109,37 @@ function accessorsOf<State>(
 ): Pick<Sessions<State>, 'of' | 'find' | 'only' | 'when'> {
   const key = openedSessionKey(name)
   const sessionsOfRuns = new WeakMap<SessionRun, Session<State>>()
-  const views = new WeakMap<OpenedSession, SessionView<State>>()
+  const sessionViews = new WeakMap<OpenedSession, SessionView<State>>()
 
   function findSession(ctx: CallView): Session<State> | undefined {
-    const opened = openedIn(ctx, key, { name, rules })
-    if (opened === undefined) return undefined
-    const run = runOf(opened, ctx)
+    const openedSession = findOpenedSession(ctx, key, { name, rules })
+    if (openedSession === undefined) return undefined
+    const run = runOf(openedSession, ctx)
     const session = sessionsOfRuns.get(run) ?? sessionOf(run, parser)
     sessionsOfRuns.set(run, session)
     return session
   }
 
-  function view(call: CallView): SessionView<State> | undefined {
-    const opened = openedIn(call, key, { name, rules })
-    if (opened === undefined) return undefined
-    const session = views.get(opened) ?? sessionView(opened, parser)
-    views.set(opened, session)
+  function findSessionView(call: CallView): SessionView<State> | undefined {
+    const openedSession = findOpenedSession(call, key, { name, rules })
+    if (openedSession === undefined) return undefined
+    const session = sessionViews.get(openedSession) ?? createSessionView(openedSession, parser)
+    sessionViews.set(openedSession, session)
     return session
   }
 
   return {
-    of: (ctx) => findSession(ctx) ?? rejectMissing(methods.create),
+    of: (ctx) => findSession(ctx) ?? rejectMissingSession(methods.create),
     find: findSession,
-    only: (_principal, call) => openedIn(call, key, { name, rules }) !== undefined,
+    only: (_principal, call) => findOpenedSession(call, key, { name, rules }) !== undefined,
     when: (test) => (_principal, call) => {
-      const session = view(call)
+      const session = findSessionView(call)
       return session !== undefined && test(session)
     },
   }
 }
 
-async function revokeIn({ canRevoke, ledger, ttlMs }: SessionRules, id: string): Promise<void> {
+async function revokeSession({ canRevoke, ledger, ttlMs }: SessionRules, id: string): Promise<void> {
   if (!canRevoke) {
     throw new SessionUsageError('revoke() needs a store or a bus that all instances share: give sessions() one')
   }
@@ -151,15 +151,15 @@ function hooksOf<State>({ onCreate, onDelete }: SessionEvents<State>, parser: St
     hasState: parser.initial !== undefined,
     begin: async (session) => {
       const state = (await onCreate?.(session)) ?? undefined
-      const first = state === undefined ? parser.initial : parser.check(state)
-      return first === undefined ? undefined : parser.write(first)
+      const initialState = state === undefined ? parser.initial : parser.check(state)
+      return initialState === undefined ? undefined : parser.write(initialState)
     },
     end: async ({ state, ...session }, report) =>
       onDelete?.({ ...session, state: state === undefined ? undefined : parser.parse(state, report) }),
   }
 }
 
-function rejectMissing(create: string): never {
-  const message = `This needs a session: create one with ${create}, and name it in _meta`
+function rejectMissingSession(createMethod: string): never {
+  const message = `This needs a session: create one with ${createMethod}, and name it in _meta`
   throw new McpError(errorCodes.invalidParams, message, { data: { reason: 'session' } })
 }

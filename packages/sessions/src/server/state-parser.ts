@@ -15,7 +15,7 @@ export interface StateParser<State> {
 }
 
 /** The parser of sessions without state. */
-export const noState: StateParser<null> = {
+export const statelessParser: StateParser<null> = {
   initial: undefined,
   parse: () => null,
   check: () => null,
@@ -36,17 +36,17 @@ export function parserOf<State>({ schema, initial }: SessionState<State>): State
       )
     }
     if (result.issues === undefined) return result.value
-    throw new SessionUsageError(`Not a session state: ${result.issues.map(describe).join('; ')}`)
+    throw new SessionUsageError(`Not a session state: ${result.issues.map(describeIssue).join('; ')}`)
   }
-  const first = validate(initial)
+  const initialState = validate(initial)
   return {
-    initial: first,
+    initial: initialState,
     parse(value, report) {
       try {
         return validate(value)
       } catch (error) {
         report(error)
-        return first
+        return initialState
       }
     },
     check: validate,
@@ -55,7 +55,7 @@ export function parserOf<State>({ schema, initial }: SessionState<State>): State
   }
 }
 
-function describe({
+function describeIssue({
   message,
   path = [],
 }: {

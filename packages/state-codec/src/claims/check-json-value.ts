@@ -13,12 +13,12 @@ interface JsonProblem {
  * @throws StateUsageError with `not_json` and the path of the value.
  */
 export function checkJsonValue(value: unknown): void {
-  const fault = findProblem(value, 0)
-  if (fault === undefined) return
-  const location = fault.path.length === 0 ? 'The value' : `"${fault.path.slice(0, 8).join('.').slice(0, 200)}"`
+  const problem = findProblem(value, 0)
+  if (problem === undefined) return
+  const location = problem.path.length === 0 ? 'The value' : `"${problem.path.slice(0, 8).join('.').slice(0, 200)}"`
   throw new StateUsageError(
     'not_json',
-    `${location} is ${fault.found}, which a state cannot carry: turn it into plain JSON`,
+    `${location} is ${problem.found}, which a state cannot carry: turn it into plain JSON`,
   )
 }
 
@@ -46,10 +46,10 @@ function findObjectProblem(value: object, depth: number): JsonProblem | undefine
 function findItemProblem(items: readonly unknown[], depth: number): JsonProblem | undefined {
   // Indexing by length visits holes too; JSON would turn them into null.
   for (let index = 0; index < items.length; index++) {
-    const fault = findProblem(items[index], depth + 1)
-    if (fault === undefined) continue
-    fault.path.unshift(String(index))
-    return fault
+    const problem = findProblem(items[index], depth + 1)
+    if (problem === undefined) continue
+    problem.path.unshift(String(index))
+    return problem
   }
   return undefined
 }
@@ -57,10 +57,10 @@ function findItemProblem(items: readonly unknown[], depth: number): JsonProblem 
 function findMemberProblem(members: object, depth: number): JsonProblem | undefined {
   for (const key of Object.keys(members)) {
     const member: unknown = Reflect.get(members, key)
-    const fault = member === undefined ? undefined : findProblem(member, depth + 1)
-    if (fault === undefined) continue
-    fault.path.unshift(key)
-    return fault
+    const problem = member === undefined ? undefined : findProblem(member, depth + 1)
+    if (problem === undefined) continue
+    problem.path.unshift(key)
+    return problem
   }
   return undefined
 }

@@ -9,7 +9,7 @@ export type Digest = (text: string) => Promise<string> | string
 /** The values that claims are checked against. */
 interface ClaimCheck {
   readonly rules: ClaimRules
-  /** The digest of the claimed binding, from {@link bindingDigest}. */
+  /** The digest of the claimed binding, from {@link digestBinding}. */
   readonly bind: string | undefined
 }
 
@@ -51,7 +51,7 @@ interface WrittenEnvelope {
  *
  * @throws StateUsageError for a binding that has no canonical form.
  */
-export function bindingDigest({ binding }: OpenClaims, digest: Digest): Promise<string> | string | undefined {
+export function digestBinding({ binding }: OpenClaims, digest: Digest): Promise<string> | string | undefined {
   return binding === undefined ? undefined : digest(canonicalJson(binding))
 }
 
@@ -68,15 +68,18 @@ export function writeEnvelope(
 ): WrittenEnvelope {
   checkPurpose(claims.purpose)
   checkJsonValue(value)
-  const { at, until, since } = tokenTimes(claims, rules)
+  const { at, until, since } = computeTokenTimes(claims, rules)
   if (until <= at) throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${rules.maxAgeMs}`)
   const aud = checkAudience(claims.audience) ?? rules.audience
   // Concatenation costs half of `JSON.stringify`: times are finite, and a digest needs no escapes.
   const audience = aud === undefined ? '' : `"aud":${JSON.stringify(aud)},`
-  const bound = bind === undefined ? '' : `"bind":"${bind}",`
-  const times = `"at":${at},"until":${until},"since":${since},`
-  const replaced = replaces === undefined ? '' : `"replaces":${JSON.stringify(replaces)},`
-  return { text: `{${times}${audience}${bound}${replaced}"value":${JSON.stringify(value)}}`, ttlMs: until - at }
+  const bindingText = bind === undefined ? '' : `"bind":"${bind}",`
+  const timesText = `"at":${at},"until":${until},"since":${since},`
+  const replacedText = replaces === undefined ? '' : `"replaces":${JSON.stringify(replaces)},`
+  return {
+    text: `{${timesText}${audience}${bindingText}${replacedText}"value":${JSON.stringify(value)}}`,
+    ttlMs: until - at,
+  }
 }
 
 /**
@@ -89,16 +92,16 @@ export function writeEnvelope(
 export function readEnvelope(text: string, claims: OpenOptions, { rules, bind }: ClaimCheck): OpenedEnvelope {
   const envelope = parseEnvelope(text)
   const timeProblem = timeFailure(envelope, rules)
-  const misdirected = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
-  const unbound = bindingFailure(envelope.bind, bind)
-  const failure = timeProblem ?? misdirected ?? unbound
+  const audienceProblem = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
+  const bindingProblem = bindingFailure(envelope.bind, bind)
+  const failure = timeProblem ?? audienceProblem ?? bindingProblem
   if (failure !== undefined) throw failure
   const { value, until, since, replaces } = envelope
   claims.onTtl?.(Math.min(until, since + rules.maxAgeMs) - rules.clock.now())
-  return { value, replaces: isReplaced(replaces) ? replaces : undefined }
+  return { value, replaces: isReplacedValue(replaces) ? replaces : undefined }
 }
 
-function isReplaced(replaces: unknown): replaces is ReplacedValue {
+function isReplacedValue(replaces: unknown): replaces is ReplacedValue {
   if (typeof replaces !== 'object' || replaces === null || !('key' in replaces) || !('at' in replaces)) return false
   return typeof replaces.key === 'string' && Number.isFinite(replaces.at)
 }
@@ -154,8 +157,8 @@ function quoteAudience(audience: string | undefined): string {
 }
 
 function bindingFailure(found: string | undefined, expected: string | undefined): StateError | undefined {
-  const same = equalDigests(found ?? '', expected ?? '')
-  if (same && (found === undefined) === (expected === undefined)) return undefined
+  const areEqual = equalDigests(found ?? '', expected ?? '')
+  if (areEqual && (found === undefined) === (expected === undefined)) return undefined
   const detail =
     expected === undefined
       ? 'It is bound, and no binding was claimed'
@@ -202,7 +205,7 @@ const platformClock: StateClock = { now: () => Date.now() }
  *
  * @throws StateUsageError for an invalid duration or limit.
  */
-export function claimRules(options: ClaimOptions, defaultMaxBytes: number): ClaimRules {
+export function compileClaimRules(options: ClaimOptions, defaultMaxBytes: number): ClaimRules {
   const maxAgeMs = checkPositive('maxAgeMs', options.maxAgeMs ?? 24 * hour)
   const ttlMs = checkPositive('ttlMs', options.ttlMs ?? Math.min(hour, maxAgeMs))
   if (ttlMs > maxAgeMs) {
@@ -218,7 +221,7 @@ export function claimRules(options: ClaimOptions, defaultMaxBytes: number): Clai
 }
 
 /** Returns the longest time in milliseconds during which a token made under these rules can open. */
-export function maxLifetimeMs({ maxAgeMs }: ClaimRules): number {
+export function maxLifetimeOf({ maxAgeMs }: ClaimRules): number {
   return maxAgeMs + clockSkewMs
 }
 
@@ -227,7 +230,7 @@ export function maxLifetimeMs({ maxAgeMs }: ClaimRules): number {
  *
  * @throws StateUsageError for an invalid time or duration.
  */
-function tokenTimes(claims: SealClaims, rules: ClaimRules): { at: number; until: number; since: number } {
+function computeTokenTimes(claims: SealClaims, rules: ClaimRules): { at: number; until: number; since: number } {
   const at = Math.trunc(rules.clock.now())
   if (!Number.isFinite(at)) throw new StateUsageError('configuration', 'clock.now() did not return a number')
   const since = claims.since === undefined ? at : Math.trunc(claims.since)

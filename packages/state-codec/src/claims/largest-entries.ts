@@ -1,13 +1,13 @@
 import type { JsonValue } from '../state-codec.ts'
 
 /** A path in a value, with its size in bytes of JSON. */
-interface Entry {
+interface SizedEntry {
   readonly path: string
   readonly bytes: number
 }
 
 /** Describes the paths with the most bytes of a value: `steps.plan (30211 bytes), answers.note (902 bytes)`. */
-export function largestEntries(value: JsonValue): string {
+export function describeLargestEntries(value: JsonValue): string {
   const entries = collectLargest({ path: '', bytes: countJsonBytes(value) }, value, 0)
   return entries
     .sort((a, b) => b.bytes - a.bytes)
@@ -17,16 +17,16 @@ export function largestEntries(value: JsonValue): string {
 }
 
 /** Returns the largest entries below one entry, or the entry itself when no part of it is large. */
-function collectLargest(entry: Entry, value: JsonValue, depth: number): Entry[] {
+function collectLargest(entry: SizedEntry, value: JsonValue, depth: number): SizedEntry[] {
   if (depth >= 6 || typeof value !== 'object' || value === null) return [entry]
-  const parts = Object.entries(value).flatMap(([key, member]): (readonly [Entry, JsonValue])[] => {
+  const sizedMembers = Object.entries(value).flatMap(([key, member]): (readonly [SizedEntry, JsonValue])[] => {
     if (member === undefined) return []
     const path = entry.path === '' ? key.slice(0, 64) : `${entry.path}.${key.slice(0, 64)}`
     return [[{ path, bytes: countJsonBytes(member) }, member]]
   })
-  const heavy = parts.filter(([part]) => part.bytes * 10 >= entry.bytes)
-  if (heavy.length === 0) return [entry]
-  return heavy.flatMap(([part, member]) => collectLargest(part, member, depth + 1))
+  const largeEntries = sizedMembers.filter(([part]) => part.bytes * 10 >= entry.bytes)
+  if (largeEntries.length === 0) return [entry]
+  return largeEntries.flatMap(([part, member]) => collectLargest(part, member, depth + 1))
 }
 
 function countJsonBytes(value: JsonValue): number {

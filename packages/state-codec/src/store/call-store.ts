@@ -18,18 +18,18 @@ export interface StoreCallOptions {
  */
 export async function callStore<T>(
   { name, timeoutMs }: StoreCallOptions,
-  work: (signal: AbortSignal) => Promise<T>,
+  operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
+  const timeoutPromise = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(new StateError('unavailable', `${name} did not answer within ${timeoutMs} ms`))
       controller.abort()
     }, timeoutMs)
   })
   try {
-    return await Promise.race([work(controller.signal), late])
+    return await Promise.race([operation(controller.signal), timeoutPromise])
   } catch (error) {
     throw toStateError(name, error)
   } finally {
@@ -47,23 +47,23 @@ export interface GuardedStore extends Required<Omit<StateStore, 'ownedBy'>> {
 
 /** Wraps a store so that every error is a {@link StateError}. */
 export function withStateErrors(store: StateStore): GuardedStore {
-  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+  const guardOperation = async <T>(operation: () => Promise<T>): Promise<T> => {
     try {
-      return await work()
+      return await operation()
     } catch (error) {
       throw toStateError('the store', error)
     }
   }
-  const guarded: GuardedStore = {
-    add: (key, value, ttlMs) => guard(() => store.add(key, value, ttlMs)),
-    get: (key) => guard(() => store.get(key)),
-    delete: (key) => guard(() => store.delete(key)),
+  const guardedStore: GuardedStore = {
+    add: (key, value, ttlMs) => guardOperation(() => store.add(key, value, ttlMs)),
+    get: (key) => guardOperation(() => store.get(key)),
+    delete: (key) => guardOperation(() => store.delete(key)),
     canExpire: store.expire !== undefined,
-    expire: (key, ttlMs) => guard(async () => store.expire?.(key, ttlMs)),
+    expire: (key, ttlMs) => guardOperation(async () => store.expire?.(key, ttlMs)),
     ownedBy: (owner) =>
-      owner === undefined || store.ownedBy === undefined ? guarded : withStateErrors(store.ownedBy(owner)),
+      owner === undefined || store.ownedBy === undefined ? guardedStore : withStateErrors(store.ownedBy(owner)),
   }
-  return guarded
+  return guardedStore
 }
 
 function toStateError(name: string, cause: unknown): unknown {

@@ -15,14 +15,14 @@ export interface MemoryStoreOptions {
   readonly clock?: StateClock | undefined
 }
 
-interface Entry {
+interface StoredEntry {
   readonly value: string
   readonly until: number
   readonly owner: string | undefined
 }
 
 /** The amount that an owner holds. */
-interface OwnerShare {
+interface OwnerUsage {
   entries: number
   characters: number
   /** No value of the owner expires before this time. */
@@ -30,9 +30,9 @@ interface OwnerShare {
 }
 
 /** The share of the store that one owner may hold when no option says otherwise. */
-const ownerShare = 1 / 10
+const ownerFraction = 1 / 10
 
-const defaults = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
+const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 
 /**
  * Creates a store in this process, for one instance and for tests. A full store throws `unavailable` and evicts
@@ -40,11 +40,11 @@ const defaults = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
  * `detail` names the limit, and its `retryAfterMs` is the time until a value expires.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
-  const memory = new Memory(options)
+  const memory = new MemoryStorage(options)
   return { ...operationsOf(memory, undefined), ownedBy: (owner) => operationsOf(memory, owner) }
 }
 
-function operationsOf(memory: Memory, owner: string | undefined): Required<Omit<StateStore, 'ownedBy'>> {
+function operationsOf(memory: MemoryStorage, owner: string | undefined): Required<Omit<StateStore, 'ownedBy'>> {
   return {
     add: async (key, value, ttlMs) => memory.add(key, { value, ttlMs, owner }),
     get: async (key) => memory.live(key)?.value,
@@ -53,15 +53,15 @@ function operationsOf(memory: Memory, owner: string | undefined): Required<Omit<
   }
 }
 
-interface Addition {
+interface NewEntry {
   readonly value: string
   readonly ttlMs: number
   readonly owner: string | undefined
 }
 
-class Memory {
-  readonly #entries = new Map<string, Entry>()
-  readonly #byOwner = new Map<string, OwnerShare>()
+class MemoryStorage {
+  readonly #entries = new Map<string, StoredEntry>()
+  readonly #byOwner = new Map<string, OwnerUsage>()
   readonly #most: StoredAmount
   readonly #mostPerOwner: StoredAmount
   readonly #clock: StateClock
@@ -69,15 +69,15 @@ class Memory {
   #soonest = Infinity
 
   constructor(options: MemoryStoreOptions) {
-    const { maxEntries = defaults.maxEntries, maxCharacters = defaults.maxCharacters } = options
-    const { maxEntriesPerOwner = Math.ceil(maxEntries * ownerShare) } = options
-    const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerShare) } = options
+    const { maxEntries = defaultLimits.maxEntries, maxCharacters = defaultLimits.maxCharacters } = options
+    const { maxEntriesPerOwner = Math.ceil(maxEntries * ownerFraction) } = options
+    const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerFraction) } = options
     this.#most = { entries: maxEntries, characters: maxCharacters }
     this.#mostPerOwner = { entries: maxEntriesPerOwner, characters: maxCharactersPerOwner }
     this.#clock = options.clock ?? { now: () => Date.now() }
   }
 
-  add(key: string, { value, ttlMs, owner }: Addition): boolean {
+  add(key: string, { value, ttlMs, owner }: NewEntry): boolean {
     if (this.live(key) !== undefined) return false
     const now = this.#clock.now()
     const size = key.length + value.length
@@ -90,7 +90,7 @@ class Memory {
     return true
   }
 
-  live(key: string): Entry | undefined {
+  live(key: string): StoredEntry | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || this.#clock.now() < entry.until) return entry
     this.remove(key)
@@ -114,17 +114,17 @@ class Memory {
 
   #noteExpiry(owner: string | undefined, until: number): void {
     this.#soonest = Math.min(this.#soonest, until)
-    const share = owner === undefined ? undefined : this.#byOwner.get(owner)
-    if (share !== undefined) share.soonest = Math.min(share.soonest, until)
+    const ownerUsage = owner === undefined ? undefined : this.#byOwner.get(owner)
+    if (ownerUsage !== undefined) ownerUsage.soonest = Math.min(ownerUsage.soonest, until)
   }
 
   #count(owner: string | undefined, entries: number, characters: number): void {
     this.#characters += characters
     if (owner === undefined) return
-    const share = this.#byOwner.get(owner) ?? { entries: 0, characters: 0, soonest: Infinity }
-    share.entries += entries
-    share.characters += characters
-    if (share.entries > 0) this.#byOwner.set(owner, share)
+    const ownerUsage = this.#byOwner.get(owner) ?? { entries: 0, characters: 0, soonest: Infinity }
+    ownerUsage.entries += entries
+    ownerUsage.characters += characters
+    if (ownerUsage.entries > 0) this.#byOwner.set(owner, ownerUsage)
     else this.#byOwner.delete(owner)
   }
 
@@ -140,12 +140,12 @@ class Memory {
 
   /** Returns the limit that a value of some size does not fit into: the owner's, or that of the whole store. */
   #limitReached(size: number, owner: string | undefined): StoreLimit | undefined {
-    const share = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? nothing)
-    const ofOwner = share && limitReached(share, this.#mostPerOwner, size)
-    if (ofOwner !== undefined) return { reached: ofOwner, owner }
-    const all = { entries: this.#entries.size, characters: this.#characters }
-    const ofAll = limitReached(all, this.#most, size)
-    return ofAll && { reached: ofAll, owner: undefined }
+    const ownerUsage = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? emptyAmount)
+    const ownerLimit = ownerUsage && limitReached(ownerUsage, this.#mostPerOwner, size)
+    if (ownerLimit !== undefined) return { reached: ownerLimit, owner }
+    const totalAmount = { entries: this.#entries.size, characters: this.#characters }
+    const totalLimit = limitReached(totalAmount, this.#most, size)
+    return totalLimit && { reached: totalLimit, owner: undefined }
   }
 
   #full({ reached, owner }: StoreLimit, now: number): StateError {
@@ -156,18 +156,18 @@ class Memory {
 
   /** Returns when the first value of an owner expires. An owner who is refused again and again costs no search each time. */
   #soonestOf(owner: string, now: number): number {
-    const share = this.#byOwner.get(owner)
-    if (share === undefined) return Infinity
-    if (share.soonest > now) return share.soonest
-    share.soonest = Infinity
+    const ownerUsage = this.#byOwner.get(owner)
+    if (ownerUsage === undefined) return Infinity
+    if (ownerUsage.soonest > now) return ownerUsage.soonest
+    ownerUsage.soonest = Infinity
     for (const entry of this.#entries.values()) {
-      if (entry.owner === owner) share.soonest = Math.min(share.soonest, entry.until)
+      if (entry.owner === owner) ownerUsage.soonest = Math.min(ownerUsage.soonest, entry.until)
     }
-    return share.soonest
+    return ownerUsage.soonest
   }
 }
 
-const nothing: StoredAmount = { entries: 0, characters: 0 }
+const emptyAmount: StoredAmount = { entries: 0, characters: 0 }
 
 interface StoreLimit {
   readonly reached: ReachedLimit

@@ -1,4 +1,4 @@
-import { maxLifetimeMs, checkToken } from '../claims/envelope.ts'
+import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
 import { canonicalJson } from '../claims/canonical-json.ts'
 import type {
   JsonValue,
@@ -12,7 +12,7 @@ import type {
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import {
-  countMigration,
+  createMigrationCount,
   type MigrationCount,
   type MigrationEvent,
   type MigrationPhase,
@@ -54,30 +54,30 @@ interface Migration {
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const { phase, state: codec, onEvent } = options
   const records = createRecords(requireStore(options), options, provider)
-  const lifetimeMs = Math.max(maxLifetimeMs(records.rules), codec.lifetimeMs ?? 0)
-  const counted = countMigration({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
-  const migration: Migration = { phase, codec, records, counted }
+  const lifetimeMs = Math.max(maxLifetimeOf(records.rules), codec.lifetimeMs ?? 0)
+  const migrationCount = createMigrationCount({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
+  const migration: Migration = { phase, codec, records, counted: migrationCount }
   return {
     lifetimeMs,
-    report: counted.report,
+    report: migrationCount.report,
     async seal(value, claims) {
       // Both parts have the same start, so that they age alike.
       const token = await sealers[phase](
         value,
-        { ...claims, since: claims.since ?? records.rules.clock.now(), replaces: handleIn(claims.replaces) },
+        { ...claims, since: claims.since ?? records.rules.clock.now(), replaces: handleOf(claims.replaces) },
         migration,
       )
-      counted.count('sealed')
+      migrationCount.count('sealed')
       return token
     },
     async open(token, claims) {
       checkToken(token)
       try {
         const value = await openParts(parseParts(token), claims, migration)
-        counted.count('opened')
+        migrationCount.count('opened')
         return value
       } catch (error) {
-        counted.count('rejected')
+        migrationCount.count('rejected')
         throw error
       }
     },
@@ -90,10 +90,10 @@ function requireStore({ phase, store }: MigratingOptions): StateStore {
   }
   if (store !== undefined) return store
   if (phase !== 'state') throw new StateUsageError('configuration', `The phase "${phase}" needs a store`)
-  const none = async (): Promise<never> => {
+  const rejectMissingStore = async (): Promise<never> => {
     throw new StateError('missing', 'The phase "state" has no store')
   }
-  return { add: none, get: none, delete: none }
+  return { add: rejectMissingStore, get: rejectMissingStore, delete: rejectMissingStore }
 }
 
 type Sealer = (value: JsonValue, claims: SealClaims, migration: Migration) => Promise<string>
@@ -114,10 +114,10 @@ async function sealHandle(value: JsonValue, claims: SealClaims, { records }: Mig
 async function sealPair(value: JsonValue, claims: SealClaims, migration: Migration): Promise<string> {
   const { codec, records, counted, phase } = migration
   const handle = records.newHandle()
-  const state = await trySealState(value, { ...claims, binding: pairedWith(handle, claims) }, migration)
+  const state = await trySealState(value, { ...claims, binding: pairBinding(handle, claims) }, migration)
   if (state === undefined) return sealHandle(value, claims, migration)
   try {
-    await records.write(handle, value, { ...claims, binding: pairedWith(state, claims) })
+    await records.write(handle, value, { ...claims, binding: pairBinding(state, claims) })
   } catch (error) {
     const isUnwritten = isStateError(error) && (error.code === 'unavailable' || error.code === 'quota')
     if (phase !== 'state-first' || !isUnwritten) throw error
@@ -146,11 +146,11 @@ async function trySealState(
 }
 
 /** The handle in a token that is replaced: a state that travels needs no deletion. */
-function handleIn(token: string | undefined): string | undefined {
+function handleOf(token: string | undefined): string | undefined {
   return token === undefined ? undefined : parseParts(token).handle
 }
 
-function pairedWith(other: string, { binding }: OpenClaims): JsonValue {
+function pairBinding(other: string, { binding }: OpenClaims): JsonValue {
   return binding === undefined ? { 'x/state-codec/pair': other } : { 'x/state-codec/pair': other, binding }
 }
 
@@ -167,12 +167,12 @@ async function openParts({ handle, state }: TokenParts, claims: OpenOptions, mig
     counted.record({ type: 'handle_only', purpose: claims.purpose })
     return records.read(handle, claims)
   }
-  const fromStore = (): Promise<JsonValue> => records.read(handle, { ...claims, binding: pairedWith(state, claims) })
-  const fromState = (): Promise<JsonValue> => codec.open(state, { ...claims, binding: pairedWith(handle, claims) })
+  const fromStore = (): Promise<JsonValue> => records.read(handle, { ...claims, binding: pairBinding(state, claims) })
+  const fromState = (): Promise<JsonValue> => codec.open(state, { ...claims, binding: pairBinding(handle, claims) })
   if (phase === 'store') return fromStore()
   if (phase === 'state') return fromState()
-  const both = { fromStore, fromState, purpose: claims.purpose, counted }
-  return phase === 'dual' ? openBoth(both) : openFirst(both)
+  const dualRead = { fromStore, fromState, purpose: claims.purpose, counted }
+  return phase === 'dual' ? openBoth(dualRead) : openFirst(dualRead)
 }
 
 interface DualRead {
@@ -201,20 +201,20 @@ async function openFirst({ fromStore, fromState, purpose, counted }: DualRead): 
   return stored.value
 }
 
-type Outcome = PromiseSettledResult<JsonValue>
+type OpenOutcome = PromiseSettledResult<JsonValue>
 
-function haveSameOutcome(one: Outcome, other: Outcome): boolean {
+function haveSameOutcome(one: OpenOutcome, other: OpenOutcome): boolean {
   if (one.status === 'fulfilled' && other.status === 'fulfilled') {
     return canonicalJson(one.value) === canonicalJson(other.value)
   }
   return one.status === other.status && !isUnavailable(one)
 }
 
-function isUnavailable(outcome: Outcome): boolean {
+function isUnavailable(outcome: OpenOutcome): boolean {
   return outcome.status === 'rejected' && isStateError(outcome.reason) && outcome.reason.code === 'unavailable'
 }
 
-function migrationFailure(outcome: Outcome): Pick<MigrationEvent, 'code' | 'cause'> {
+function migrationFailure(outcome: OpenOutcome): Pick<MigrationEvent, 'code' | 'cause'> {
   if (outcome.status === 'fulfilled') return {}
   const { reason } = outcome
   return isStateError(reason) ? { code: reason.code, cause: reason } : { cause: reason }

@@ -44,17 +44,17 @@ export interface MigrationReport {
   readonly advice: string
 }
 
-type Counter = 'sealed' | 'opened' | 'rejected' | 'agreed'
+type CounterName = 'sealed' | 'opened' | 'rejected' | 'agreed'
 
 /** Counts the events of a migration. */
 export interface MigrationCount {
-  count(counter: Counter): void
+  count(counterName: CounterName): void
   record(event: Omit<MigrationEvent, 'phase'>): void
   report(): MigrationReport
 }
 
-/** Options of {@link countMigration}. */
-export interface CountOptions {
+/** Options of {@link createMigrationCount}. */
+export interface MigrationCountOptions {
   readonly phase: MigrationPhase
   readonly lifetimeMs: number
   readonly now: () => number
@@ -77,16 +77,16 @@ const nextStep: Readonly<Record<MigrationPhase, string>> = {
 }
 
 /** Starts to count the events of a migration. */
-export function countMigration({ phase, lifetimeMs, now, onEvent }: CountOptions): MigrationCount {
+export function createMigrationCount({ phase, lifetimeMs, now, onEvent }: MigrationCountOptions): MigrationCount {
   const since = now()
   const counts = { sealed: 0, opened: 0, rejected: 0, agreed: 0 }
-  const events = { mismatch: 0, fallback: 0, unsealable: 0, store_failed: 0, handle_only: 0 }
+  const eventCounts = { mismatch: 0, fallback: 0, unsealable: 0, store_failed: 0, handle_only: 0 }
   let lastProblemAt: number | undefined
   const canAdvance = (): boolean => counts.opened > 0 && now() - (lastProblemAt ?? since) >= lifetimeMs
   return {
-    count: (counter) => void counts[counter]++,
+    count: (counterName) => void counts[counterName]++,
     record(event) {
-      events[event.type]++
+      eventCounts[event.type]++
       if (problemEvents[phase].has(event.type)) lastProblemAt = now()
       onEvent?.({ ...event, phase })
     },
@@ -94,11 +94,11 @@ export function countMigration({ phase, lifetimeMs, now, onEvent }: CountOptions
       phase,
       since,
       ...counts,
-      mismatched: events.mismatch,
-      fallbacks: events.fallback,
-      unsealable: events.unsealable,
-      storeFailures: events.store_failed,
-      handlesOnly: events.handle_only,
+      mismatched: eventCounts.mismatch,
+      fallbacks: eventCounts.fallback,
+      unsealable: eventCounts.unsealable,
+      storeFailures: eventCounts.store_failed,
+      handlesOnly: eventCounts.handle_only,
       lastProblemAt,
       canAdvance: canAdvance(),
       advice: canAdvance() ? nextStep[phase] : waitAdvice(lastProblemAt, lifetimeMs),
@@ -107,6 +107,6 @@ export function countMigration({ phase, lifetimeMs, now, onEvent }: CountOptions
 }
 
 function waitAdvice(lastProblemAt: number | undefined, lifetimeMs: number): string {
-  const quiet = `wait until tokens have opened and ${Math.ceil(lifetimeMs / 60_000)} minutes have passed without such an event`
-  return lastProblemAt === undefined ? `Stay, and ${quiet}` : `Investigate the events, and ${quiet}`
+  const waitCondition = `wait until tokens have opened and ${Math.ceil(lifetimeMs / 60_000)} minutes have passed without such an event`
+  return lastProblemAt === undefined ? `Stay, and ${waitCondition}` : `Investigate the events, and ${waitCondition}`
 }

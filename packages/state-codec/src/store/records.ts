@@ -1,14 +1,14 @@
 import {
   type ClaimRules,
   checkPurpose,
-  claimRules,
+  compileClaimRules,
   clockSkewMs,
-  bindingDigest,
+  digestBinding,
   readEnvelope,
   type ReplacedValue,
   writeEnvelope,
 } from '../claims/envelope.ts'
-import { largestEntries } from '../claims/largest-entries.ts'
+import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue, ClaimOptions, OpenOptions, SealClaims, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { encodeBase64url, isCanonicalBase64url } from '../token/base64url.ts'
@@ -34,7 +34,7 @@ const defaultMaxBytes = 1024 * 1024
 const replacedTtlMs = 600_000
 
 /** The number of deleted values that one process remembers. */
-const maxDeleted = 1000
+const maxDeletedKeys = 1000
 
 /** Tells if a text has the form of a handle. */
 export function isHandle(text: string): boolean {
@@ -43,49 +43,50 @@ export function isHandle(text: string): boolean {
 
 /** Creates records under the digests of their handles, so that a reader of the store cannot open them. */
 export function createRecords(store: StateStore, options: ClaimOptions, provider: CryptoProvider): Records {
-  const rules = claimRules(options, defaultMaxBytes)
+  const rules = compileClaimRules(options, defaultMaxBytes)
   const random = options.random ?? provider.random
-  const reached = withStateErrors(store)
+  const guardedStore = withStateErrors(store)
   const keyOf = async (handle: string): Promise<string> =>
     `state:${await provider.digest(`x/state-codec handle ${handle}`)}`
-  const replacedBy = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
+  const findReplacedValue = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
     replaces === undefined || !isHandle(replaces) ? undefined : { key: await keyOf(replaces), at: rules.clock.now() }
-  const deleted = new Set<string>()
+  const deletedKeys = new Set<string>()
   const deleteReplaced = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
     // One deletion is enough; after this time the value has expired by itself.
-    if (deleted.has(key) || (reached.canExpire && rules.clock.now() - at > replacedTtlMs + clockSkewMs)) return
-    await reached.ownedBy(owner).delete(key)
-    if (deleted.size >= maxDeleted) deleted.clear()
-    deleted.add(key)
+    if (deletedKeys.has(key) || (guardedStore.canExpire && rules.clock.now() - at > replacedTtlMs + clockSkewMs)) return
+    await guardedStore.ownedBy(owner).delete(key)
+    if (deletedKeys.size >= maxDeletedKeys) deletedKeys.clear()
+    deletedKeys.add(key)
   }
   return {
     rules,
     newHandle: () => encodeBase64url(random(32)),
     async write(handle, value, claims) {
-      const bind = await bindingDigest(claims, provider.digest)
-      const replaces = await replacedBy(claims)
+      const bind = await digestBinding(claims, provider.digest)
+      const replaces = await findReplacedValue(claims)
       const { text, ttlMs } = writeEnvelope(value, claims, { rules, bind, replaces })
       if (text.length > rules.maxBytes) throw recordTooLargeError(text.length, value, rules.maxBytes)
       // The envelope's own expiry decides; the store may keep the value a little longer.
-      const owned = reached.ownedBy(claims.owner)
-      const added = await owned.add(
+      const ownedStore = guardedStore.ownedBy(claims.owner)
+      const wasAdded = await ownedStore.add(
         await keyOf(handle),
         `${JSON.stringify(claims.purpose)}\n${text}`,
         ttlMs + clockSkewMs,
       )
-      if (!added) throw new StateUsageError('configuration', 'random() returned the same handle twice: use the default')
-      if (replaces !== undefined) await owned.expire(replaces.key, replacedTtlMs)
+      if (!wasAdded)
+        throw new StateUsageError('configuration', 'random() returned the same handle twice: use the default')
+      if (replaces !== undefined) await ownedStore.expire(replaces.key, replacedTtlMs)
     },
     async read(handle, claims) {
       checkPurpose(claims.purpose)
       if (!isHandle(handle)) throw new StateError('malformed', 'It is not a handle')
-      const record = await reached.get(await keyOf(handle))
+      const record = await guardedStore.get(await keyOf(handle))
       if (record === undefined)
         throw new StateError('missing', 'The store has no value under this handle; it may have expired')
-      const end = record.indexOf('\n')
-      const bind = await bindingDigest(claims, provider.digest)
-      const { value, replaces } = readEnvelope(record.slice(end + 1), claims, { rules, bind })
-      if (record.slice(0, end) !== JSON.stringify(claims.purpose)) {
+      const purposeEnd = record.indexOf('\n')
+      const bind = await digestBinding(claims, provider.digest)
+      const { value, replaces } = readEnvelope(record.slice(purposeEnd + 1), claims, { rules, bind })
+      if (record.slice(0, purposeEnd) !== JSON.stringify(claims.purpose)) {
         throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
       }
       if (replaces !== undefined) await deleteReplaced(replaces, claims.owner)
@@ -95,7 +96,7 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
 }
 
 function recordTooLargeError(bytes: number, value: JsonValue, maxBytes: number): StateUsageError {
-  const entries = largestEntries(value)
+  const entries = describeLargestEntries(value)
   const message = `The state has ${bytes} characters, the most is ${maxBytes}. The largest entries: ${entries}. Keep less`
   return new StateUsageError('too_large', message)
 }

@@ -13,7 +13,7 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
       'singleUse() needs a codec with lifetimeMs: used tokens are remembered for this long',
     )
   }
-  const reached = withStateErrors(store)
+  const guardedStore = withStateErrors(store)
   return {
     lifetimeMs,
     seal: (value, claims) => codec.seal(value, claims),
@@ -21,16 +21,16 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
       checkToken(token)
       // The token is opened first, so that nobody fills the store with forged tokens. A token has one canonical text in
       // every codec, so the digest of the text identifies it.
-      let leftMs: number | undefined
+      let remainingMs: number | undefined
       const onTtl = (ttlMs: number): void => {
-        leftMs = Math.max(leftMs ?? 0, ttlMs)
+        remainingMs = Math.max(remainingMs ?? 0, ttlMs)
         claims.onTtl?.(ttlMs)
       }
       const value = await codec.open(token, { ...claims, onTtl })
       const key = `used:${await provider.digest(token)}`
       // An instance whose clock is behind opens the token a little longer.
-      const rememberedMs = leftMs === undefined ? lifetimeMs : Math.min(leftMs + clockSkewMs, lifetimeMs)
-      if (await reached.ownedBy(claims.owner).add(key, '1', rememberedMs)) return value
+      const rememberedMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
+      if (await guardedStore.ownedBy(claims.owner).add(key, '1', rememberedMs)) return value
       throw new StateError('used', 'It was opened before; a token opens once')
     },
   }

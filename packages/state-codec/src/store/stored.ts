@@ -1,4 +1,4 @@
-import { maxLifetimeMs, checkToken } from '../claims/envelope.ts'
+import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
 import type { ClaimOptions, StateCodec, StateStore } from '../state-codec.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { createRecords } from './records.ts'
@@ -13,7 +13,7 @@ export interface StoredOptions extends ClaimOptions {
 export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
   const records = createRecords(options.store, options, provider)
   return {
-    lifetimeMs: maxLifetimeMs(records.rules),
+    lifetimeMs: maxLifetimeOf(records.rules),
     async seal(value, claims) {
       const handle = records.newHandle()
       await records.write(handle, value, claims)

@@ -6,10 +6,10 @@ const alphabet = /^[A-Za-z0-9_-]*$/
  */
 export function isCanonicalBase64url(text: string): boolean {
   if (!alphabet.test(text)) return false
-  const rest = text.length % 4
-  if (rest === 0) return true
-  if (rest === 1) return false
-  return (rest === 2 ? 'AQgw' : 'AEIMQUYcgkosw048').includes(text.slice(-1))
+  const remainder = text.length % 4
+  if (remainder === 0) return true
+  if (remainder === 1) return false
+  return (remainder === 2 ? 'AQgw' : 'AEIMQUYcgkosw048').includes(text.slice(-1))
 }
 
 /** Encodes bytes as Base64url. */

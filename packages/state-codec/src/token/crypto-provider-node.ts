@@ -30,22 +30,22 @@ function isRoundTrip(text: string): boolean {
 }
 
 /** As large as the decoded content of the largest token by default. */
-const scratch = Buffer.allocUnsafeSlow(24 * 1024)
+const scratchBuffer = Buffer.allocUnsafeSlow(24 * 1024)
 
 /**
  * Decodes a Base64url text; the result is valid until the next call. A new buffer for a long text costs several times
  * its decoding.
  */
 function decodeToBuffer(text: string): Buffer {
-  if (text.length > (scratch.length / 3) * 4) return Buffer.from(text, 'base64url')
-  return scratch.subarray(0, scratch.write(text, 'base64url'))
+  if (text.length > (scratchBuffer.length / 3) * 4) return Buffer.from(text, 'base64url')
+  return scratchBuffer.subarray(0, scratchBuffer.write(text, 'base64url'))
 }
 
 function deriveNodeKey({ secret, info }: CipherKey): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, derivationSalt, info, 32)))
 }
 
-function encodedHeader({ header }: CipherKey): string {
+function encodeHeader({ header }: CipherKey): string {
   return Buffer.from(JSON.stringify(header)).toString('base64url')
 }
 
@@ -53,15 +53,15 @@ function encodedHeader({ header }: CipherKey): string {
 const gcmOptions = { authTagLength: 16 }
 
 // Whole buffers in and out: with strings, `update` uses a stream decoder, which costs as much as the cipher itself.
-function createNodeEncryption(from: CipherKey): Cipher {
-  const key = deriveNodeKey(from)
-  const header = encodedHeader(from)
-  const additional = Buffer.from(header, 'ascii')
+function createNodeEncryption(cipherKey: CipherKey): Cipher {
+  const key = deriveNodeKey(cipherKey)
+  const header = encodeHeader(cipherKey)
+  const additionalData = Buffer.from(header, 'ascii')
   return {
     seal(text, random) {
-      const nonce = asBuffer(random(12))
+      const nonce = toBuffer(random(12))
       const cipher = createCipheriv('aes-256-gcm', key, nonce)
-      cipher.setAAD(additional)
+      cipher.setAAD(additionalData)
       const content = cipher.update(text, 'utf8')
       // In GCM `final` returns no bytes.
       cipher.final()
@@ -69,7 +69,7 @@ function createNodeEncryption(from: CipherKey): Cipher {
     },
     open([, , nonce = '', content = '', tag = '']) {
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), gcmOptions)
-      decipher.setAAD(additional)
+      decipher.setAAD(additionalData)
       decipher.setAuthTag(Buffer.from(tag, 'base64url'))
       const text = decipher.update(decodeToBuffer(content))
       try {
@@ -83,26 +83,27 @@ function createNodeEncryption(from: CipherKey): Cipher {
   }
 }
 
-function createNodeSigning(from: CipherKey): Cipher {
-  const key = deriveNodeKey(from)
-  const header = encodedHeader(from)
-  const signature = (signed: string): Buffer => createHmac('sha256', key).update(signed).digest()
+function createNodeSigning(cipherKey: CipherKey): Cipher {
+  const key = deriveNodeKey(cipherKey)
+  const header = encodeHeader(cipherKey)
+  const computeSignature = (signedText: string): Buffer => createHmac('sha256', key).update(signedText).digest()
   return {
     seal(text) {
-      const signed = `${header}.${Buffer.from(text).toString('base64url')}`
-      return `${signed}.${signature(signed).toString('base64url')}`
+      const signedText = `${header}.${Buffer.from(text).toString('base64url')}`
+      return `${signedText}.${computeSignature(signedText).toString('base64url')}`
     },
     open([, content = '', given = '']) {
-      const expected = signature(`${header}.${content}`)
-      const found = Buffer.from(given, 'base64url')
-      if (found.length !== expected.length || !timingSafeEqual(found, expected)) return undefined
+      const expectedSignature = computeSignature(`${header}.${content}`)
+      const givenSignature = Buffer.from(given, 'base64url')
+      if (givenSignature.length !== expectedSignature.length || !timingSafeEqual(givenSignature, expectedSignature))
+        return undefined
       return decodeToBuffer(content).toString('utf8')
     },
   }
 }
 
 /** Returns the same bytes as a `Buffer`; bytes of the pool are one already. */
-function asBuffer(bytes: Uint8Array): Buffer {
+function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 

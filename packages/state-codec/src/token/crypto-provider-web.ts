@@ -15,9 +15,9 @@ export const webCrypto: CryptoProvider = {
   createSigning: createWebSigning,
 }
 
-async function createWebEncryption(from: CipherKey): Promise<Cipher> {
-  const key = await deriveWebKey(from, { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
-  const { header } = from
+async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
+  const key = await deriveWebKey(cipherKey, { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
+  const { header } = cipherKey
   if (header.alg !== 'dir') throw new TypeError('createEncryption needs a header with the algorithm "dir"')
   return {
     seal: (text, random) =>
@@ -26,34 +26,34 @@ async function createWebEncryption(from: CipherKey): Promise<Cipher> {
         .setInitializationVector(random(12))
         .encrypt(key),
     open: (segments) =>
-      undefinedIfForged(async () => {
+      decodeUnlessForged(async () => {
         const options = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
         return (await compactDecrypt(segments.join('.'), key, options)).plaintext
       }),
   }
 }
 
-async function createWebSigning(from: CipherKey): Promise<Cipher> {
-  const key = await deriveWebKey(from, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
+async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
+  const key = await deriveWebKey(cipherKey, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
   return {
-    seal: (text) => new CompactSign(encoder.encode(text)).setProtectedHeader({ ...from.header }).sign(key),
+    seal: (text) => new CompactSign(encoder.encode(text)).setProtectedHeader({ ...cipherKey.header }).sign(key),
     open: (segments) =>
-      undefinedIfForged(async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload),
+      decodeUnlessForged(async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload),
   }
 }
 
 type DerivedAlgorithm = { name: 'AES-GCM'; length: number } | { name: 'HMAC'; hash: string; length: number }
 type KeyUse = 'encrypt' | 'decrypt' | 'sign' | 'verify'
 
-async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgorithm, uses: KeyUse[]) {
-  const root = await crypto.subtle.importKey('raw', new Uint8Array(secret), 'HKDF', false, ['deriveKey'])
+async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgorithm, keyUses: KeyUse[]) {
+  const rootKey = await crypto.subtle.importKey('raw', new Uint8Array(secret), 'HKDF', false, ['deriveKey'])
   const salt = encoder.encode(derivationSalt)
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt, info: encoder.encode(info) }
-  return crypto.subtle.deriveKey(derivation, root, algorithm, false, uses)
+  return crypto.subtle.deriveKey(derivation, rootKey, algorithm, false, keyUses)
 }
 
 /** Returns `undefined` when jose rejects a token as forged; rethrows every other error. */
-async function undefinedIfForged(work: () => Promise<Uint8Array>): Promise<string | undefined> {
+async function decodeUnlessForged(work: () => Promise<Uint8Array>): Promise<string | undefined> {
   try {
     return decoder.decode(await work())
   } catch (error) {

@@ -27,10 +27,11 @@ export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly R
   if (inputs.length > maxKeys) throw keyError(`keys has ${inputs.length} keys, the most is ${maxKeys}: drop old ones`)
   const keys = inputs.map((input, index) => parseKey(input, `keys[${index}]`))
   for (const [index, { id, secret }] of keys.entries()) {
-    const before = keys.slice(0, index)
-    const duplicate = before.findIndex((other) => sameBytes(other.secret, secret))
-    if (duplicate !== -1) throw keyError(`keys[${index}] is the same as keys[${duplicate}]: give each key once`)
-    if (id !== undefined && before.some((other) => other.id === id)) {
+    const earlierKeys = keys.slice(0, index)
+    const duplicateIndex = earlierKeys.findIndex((other) => haveSameBytes(other.secret, secret))
+    if (duplicateIndex !== -1)
+      throw keyError(`keys[${index}] is the same as keys[${duplicateIndex}]: give each key once`)
+    if (id !== undefined && earlierKeys.some((other) => other.id === id)) {
       throw keyError(
         `keys[${index}] has the id "${id}" of a key before it: give each key an id of its own, and never reuse one`,
       )
@@ -56,8 +57,10 @@ function parseKey(input: unknown, name: string): RingKey {
 
 function parseSecret(input: unknown, name: string): Uint8Array {
   if (input === undefined || input === null || input === '') {
-    const found = input === '' ? 'empty' : String(input)
-    throw keyError(`${name} is ${found}: is the environment variable set? If you need a key, ${keyInstructions}`)
+    const inputDescription = input === '' ? 'empty' : String(input)
+    throw keyError(
+      `${name} is ${inputDescription}: is the environment variable set? If you need a key, ${keyInstructions}`,
+    )
   }
   if (typeof input === 'string') return decodeText(input, name)
   if (input instanceof Uint8Array) return checkKeyBytes(input, name)
@@ -72,18 +75,18 @@ function parseId(id: unknown, name: string): string {
 }
 
 function decodeText(text: string, name: string): Uint8Array {
-  const trimmed = text.trim()
+  const trimmedText = text.trim()
   // Base64 of 32 random bytes is never hex by chance, so an all-hex text is read as hex.
-  if (/^(?:[0-9a-f]{2})+$/i.test(trimmed)) return checkKeyBytes(fromHex(trimmed), name)
+  if (/^(?:[0-9a-f]{2})+$/i.test(trimmedText)) return checkKeyBytes(decodeHex(trimmedText), name)
   const bytes = decodeBase64url(
-    trimmed
+    trimmedText
       .replaceAll('+', '-')
       .replaceAll('/', '_')
       .replace(/={1,2}$/, ''),
   )
   if (bytes === undefined)
     throw keyError(`${name} is neither hex nor Base64, and a passphrase is not a key: ${keyInstructions}`)
-  if (bytes.length >= 32 && looksLikeWords(trimmed))
+  if (bytes.length >= 32 && looksLikeWords(trimmedText))
     throw keyError(`${name} looks like a passphrase, not a random key: ${keyInstructions}`)
   return checkKeyBytes(bytes, name)
 }
@@ -108,12 +111,12 @@ function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
  * one.
  */
 function looksLikeWords(text: string): boolean {
-  const kinds = Array.from(text.slice(0, 43), (character) =>
+  const characterKinds = Array.from(text.slice(0, 43), (character) =>
     /[a-z]/.test(character) ? 0 : /[A-Z]/.test(character) ? 1 : 2,
   )
-  const changes = kinds.filter((kind, index) => index > 0 && kind !== kinds[index - 1]).length
-  const onlyLetters = !kinds.includes(2)
-  return changes < (onlyLetters ? 16 : 12) || !kinds.includes(0) || !kinds.includes(1)
+  const kindChanges = characterKinds.filter((kind, index) => index > 0 && kind !== characterKinds[index - 1]).length
+  const hasOnlyLetters = !characterKinds.includes(2)
+  return kindChanges < (hasOnlyLetters ? 16 : 12) || !characterKinds.includes(0) || !characterKinds.includes(1)
 }
 
 function isSequence(bytes: Uint8Array): boolean {
@@ -121,13 +124,13 @@ function isSequence(bytes: Uint8Array): boolean {
   return bytes.every((byte, index) => index === 0 || ((byte - (bytes[index - 1] ?? 0)) & 255) === step)
 }
 
-function fromHex(text: string): Uint8Array {
+function decodeHex(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length / 2 }, (_, index) =>
     Number.parseInt(text.slice(index * 2, index * 2 + 2), 16),
   )
 }
 
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+function haveSameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 

@@ -1,8 +1,8 @@
 import {
   checkPurpose,
-  claimRules,
-  maxLifetimeMs,
-  bindingDigest,
+  compileClaimRules,
+  maxLifetimeOf,
+  digestBinding,
   checkToken,
   readEnvelope,
   writeEnvelope,
@@ -28,11 +28,11 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       'plain() protects nothing: use sealed({ keys }), or say plain({ insecure: true })',
     )
   }
-  const rules = claimRules(options, defaultMaxBytes)
+  const rules = compileClaimRules(options, defaultMaxBytes)
   return {
-    lifetimeMs: maxLifetimeMs(rules),
+    lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
-      const bind = await bindingDigest(claims, provider.digest)
+      const bind = await digestBinding(claims, provider.digest)
       const { text } = writeEnvelope(value, claims, { rules, bind })
       const content = encodeBase64url(new TextEncoder().encode(text))
       return checkTokenSize(`${unsecuredHeader(claims.purpose)}.${content}.`, value, rules.maxBytes)
@@ -48,7 +48,7 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       if (bytes === undefined || rest.length !== 1 || rest[0] !== '') {
         throw new StateError('malformed', 'It is not a plain token')
       }
-      const bind = await bindingDigest(claims, provider.digest)
+      const bind = await digestBinding(claims, provider.digest)
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
       const { value } = readEnvelope(text, claims, { rules, bind })
       if (header === unsecuredHeader(claims.purpose)) return value

@@ -1,13 +1,13 @@
 import {
-  claimRules,
-  maxLifetimeMs,
+  compileClaimRules,
+  maxLifetimeOf,
   checkPurpose,
-  bindingDigest,
+  digestBinding,
   checkToken,
   readEnvelope,
   writeEnvelope,
 } from '../claims/envelope.ts'
-import { largestEntries } from '../claims/largest-entries.ts'
+import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue, ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
@@ -36,17 +36,17 @@ const segmentLengths: Readonly<Record<TokenKind, readonly (number | undefined)[]
 
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provider: CryptoProvider): StateCodec {
-  const rules = claimRules(options, defaultMaxBytes)
-  const ring = createKeyRing(parseKeys(options.keys), kind, provider)
+  const rules = compileClaimRules(options, defaultMaxBytes)
+  const keyRing = createKeyRing(parseKeys(options.keys), kind, provider)
   const random = options.random ?? provider.random
-  const form = { kind, maxBytes: rules.maxBytes, provider }
+  const tokenForm = { kind, maxBytes: rules.maxBytes, provider }
   return {
-    lifetimeMs: maxLifetimeMs(rules),
+    lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
-      const digest = bindingDigest(claims, provider.digest)
+      const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
       const { text } = writeEnvelope(value, claims, { rules, bind })
-      const keys = ring.purposeKeys(claims.purpose)
+      const keys = keyRing.purposeKeys(claims.purpose)
       const { first } = isPromise(keys) ? await keys : keys
       const token = first.seal(text, random)
       return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
@@ -54,17 +54,17 @@ export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provide
     async open(token, claims) {
       const { purpose } = claims
       checkPurpose(purpose)
-      const segments = splitSegments(token, form)
+      const segments = splitSegments(token, tokenForm)
       const [header = ''] = segments
-      const keys = ring.purposeKeys(purpose)
+      const keys = keyRing.purposeKeys(purpose)
       const { first, byHeader } = isPromise(keys) ? await keys : keys
       const cipher = byHeader.get(header)
       // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
-      const recovered = (cipher ?? first).open(segments)
-      const text = isPromise(recovered) ? await recovered : recovered
-      if (cipher === undefined) throw await explainUnknownHeader(header, purpose, ring)
+      const recoveredText = (cipher ?? first).open(segments)
+      const text = isPromise(recoveredText) ? await recoveredText : recoveredText
+      if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
       if (text === undefined) throw new StateError('forged', 'It was altered, or made with another key of the same id')
-      const digest = bindingDigest(claims, provider.digest)
+      const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
       return readEnvelope(text, claims, { rules, bind }).value
     },
@@ -74,7 +74,7 @@ export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provide
 /** @throws StateUsageError when a token exceeds the limit; the message names the largest entries. */
 export function checkTokenSize(token: string, value: JsonValue, maxBytes: number): string {
   if (token.length <= maxBytes) return token
-  const entries = largestEntries(value)
+  const entries = describeLargestEntries(value)
   throw new StateUsageError(
     'too_large',
     `The state makes a token of ${token.length} bytes, the most is ${maxBytes}. The largest entries: ${entries}. Carry less, or use stored()`,
@@ -100,28 +100,28 @@ function splitSegments(token: string, { kind, maxBytes, provider }: TokenForm): 
   const lengths = segmentLengths[kind]
   // One segment more than expected is enough to detect too many.
   const segments = token.split('.', lengths.length + 1)
-  let fits = segments.length === lengths.length
+  let hasExpectedForm = segments.length === lengths.length
   // The header, at 0, is compared with the headers of the keys, and needs no check of its own.
-  for (let at = 1; fits && at < lengths.length; at++) {
+  for (let at = 1; hasExpectedForm && at < lengths.length; at++) {
     const [segment = '', length] = [segments[at], lengths[at]]
-    fits = (length === undefined || segment.length === length) && provider.isCanonicalBase64url(segment)
+    hasExpectedForm = (length === undefined || segment.length === length) && provider.isCanonicalBase64url(segment)
   }
-  if (fits) return segments
+  if (hasExpectedForm) return segments
   throw new StateError('malformed', `It is not a ${kind} token: truncated, or encoded in another way`)
 }
 
 /** Returns the reason why no key has this header. Its content is untrusted and only selects the error code. */
-async function explainUnknownHeader(header: string, purpose: string, ring: KeyRing): Promise<StateError> {
-  const parsed = parseHeader(header)
-  if (parsed === undefined) return new StateError('malformed', 'Its header is not the header of a state token')
-  if (!(await ring.knows(parsed.kid))) {
+async function explainUnknownHeader(header: string, purpose: string, keyRing: KeyRing): Promise<StateError> {
+  const parsedHeader = parseHeader(header)
+  if (parsedHeader === undefined) return new StateError('malformed', 'Its header is not the header of a state token')
+  if (!(await keyRing.knows(parsedHeader.kid))) {
     const hint = 'it was removed, or the instances do not have the same keys'
-    return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsed.kid.slice(0, 64))}: ${hint}`)
+    return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsedHeader.kid.slice(0, 64))}: ${hint}`)
   }
-  if (parsed.typ !== purpose) {
+  if (parsedHeader.typ !== purpose) {
     return new StateError(
       'purpose',
-      `It was made for ${JSON.stringify(parsed.typ.slice(0, 64))}, and was opened for "${purpose}"`,
+      `It was made for ${JSON.stringify(parsedHeader.typ.slice(0, 64))}, and was opened for "${purpose}"`,
     )
   }
   return new StateError('forged', 'Its header names a known key and was not written by this codec')
@@ -165,20 +165,20 @@ const maxPurposes = 256
 function createKeyRing(keys: readonly RingKey[], kind: TokenKind, provider: CryptoProvider): KeyRing {
   let named: Promise<ReadonlyMap<string, Uint8Array>> | undefined
   const ready = new Map<string, PurposeKeys>()
-  const nameOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
+  const resolveKeyIdsOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
     named ??= resolveKeyIds(keys, provider)
     return named
   }
-  const derive = async (purpose: string): Promise<PurposeKeys> => {
-    const derived = await deriveKeys(await nameOnce(), { kind, purpose }, provider)
+  const derivePurposeKeys = async (purpose: string): Promise<PurposeKeys> => {
+    const derivedKeys = await deriveKeys(await resolveKeyIdsOnce(), { kind, purpose }, provider)
     const [oldest] = ready.keys()
     if (ready.size >= maxPurposes && oldest !== undefined) ready.delete(oldest)
-    ready.set(purpose, derived)
-    return derived
+    ready.set(purpose, derivedKeys)
+    return derivedKeys
   }
   return {
-    purposeKeys: (purpose) => ready.get(purpose) ?? derive(purpose),
-    knows: async (id) => (await nameOnce()).has(id),
+    purposeKeys: (purpose) => ready.get(purpose) ?? derivePurposeKeys(purpose),
+    knows: async (id) => (await resolveKeyIdsOnce()).has(id),
   }
 }
 

@@ -2,12 +2,12 @@ import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/cl
 import type { InputRequest, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
-import { failurePause } from './poll-interval.ts'
+import { failurePauseMs } from './poll-interval.ts'
 import { sleep } from './sleep.ts'
 import { requestContext, updateTask } from './task-calls.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */
-export interface Questions {
+export interface QuestionAnswerer {
   /** Takes a state: what is new in it is asked, and what it does not ask any more is called off. */
   see(state: DetailedTask): void
   /** Calls everything off. */
@@ -15,7 +15,7 @@ export interface Questions {
 }
 
 /** The handlers of a call, and the function that receives their failures. */
-export interface AnsweringContext {
+export interface AnswerQuestionsContext {
   readonly options: CallOptions & { readonly signal: AbortSignal }
   readonly onFailure: (error: unknown) => void
 }
@@ -31,19 +31,19 @@ interface QuestionBatch {
  * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which somebody else has answered, or
  * which ended with the task, goes away.
  */
-export function answerQuestions(task: OpenTask, { options, onFailure }: AnsweringContext): Questions {
+export function answerQuestions(task: OpenTask, { options, onFailure }: AnswerQuestionsContext): QuestionAnswerer {
   const { asked } = task
   const batches = new Set<QuestionBatch>()
-  let outstanding: ReadonlySet<string> = new Set()
+  let openKeys: ReadonlySet<string> = new Set()
 
-  const answer = async (batch: QuestionBatch): Promise<void> => {
+  const answerBatch = async (batch: QuestionBatch): Promise<void> => {
     const { requests, round, controller } = batch
     const keys = [...requests.keys()]
     try {
       const call = { ...options, signal: controller.signal }
       const responses = await askHost(task, { requests, round }, call)
-      const wanted = Object.entries(responses).filter(([key]) => outstanding.has(key))
-      if (wanted.length > 0) await sendAnswers(task, Object.fromEntries(wanted), call)
+      const openResponses = Object.entries(responses).filter(([key]) => openKeys.has(key))
+      if (openResponses.length > 0) await sendAnswers(task, Object.fromEntries(openResponses), call)
       asked.markAnswered(keys)
     } catch (error) {
       asked.release(keys)
@@ -52,25 +52,25 @@ export function answerQuestions(task: OpenTask, { options, onFailure }: Answerin
       batches.delete(batch)
     }
   }
-  const callOff = (batch: QuestionBatch): void => {
+  const cancelBatch = (batch: QuestionBatch): void => {
     asked.release(batch.requests.keys())
     batch.controller.abort(new DOMException('The task does not ask this any more', 'AbortError'))
   }
   return {
     see: (state) => {
       const requests = state.status === 'input_required' ? state.inputRequests : {}
-      outstanding = new Set(Object.keys(requests))
-      for (const batch of batches) if (![...batch.requests.keys()].some((key) => outstanding.has(key))) callOff(batch)
-      const taken = asked.take(requests)
-      if ('changed' in taken) return onFailure(changedKey(task, taken.changed))
-      if (taken.requests.size === 0) return
+      openKeys = new Set(Object.keys(requests))
+      for (const batch of batches) if (![...batch.requests.keys()].some((key) => openKeys.has(key))) cancelBatch(batch)
+      const newRequests = asked.take(requests)
+      if ('changed' in newRequests) return onFailure(changedRequestError(task, newRequests.changed))
+      if (newRequests.requests.size === 0) return
       asked.rounds += 1
-      const batch = { requests: taken.requests, round: asked.rounds, controller: new AbortController() }
+      const batch = { requests: newRequests.requests, round: asked.rounds, controller: new AbortController() }
       batches.add(batch)
-      void answer(batch)
+      void answerBatch(batch)
     },
     close: () => {
-      for (const batch of batches) callOff(batch)
+      for (const batch of batches) cancelBatch(batch)
     },
   }
 }
@@ -90,21 +90,21 @@ async function sendAnswers(
   options: CallOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const { clock, random, failureTimeoutMs } = task.settings
-  const since = clock.now()
+  const startedAt = clock.now()
   for (let failures = 0; ; failures += 1) {
     try {
       return await updateTask({ ...task, options }, responses)
     } catch (error) {
       options.signal.throwIfAborted()
-      const isLasting = clock.now() - since >= failureTimeoutMs
-      if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result' || isLasting) throw error
+      const isTimedOut = clock.now() - startedAt >= failureTimeoutMs
+      if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result' || isTimedOut) throw error
     }
-    await sleep(failurePause(failures, random), { clock, signal: options.signal })
+    await sleep(failurePauseMs(failures, random), { clock, signal: options.signal })
   }
 }
 
-function changedKey({ host, tool }: OpenTask, key: string): ClientError {
-  const shown = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
-  const why = `the task asks ${shown} again with another request: a key may stand for one request alone`
-  return new ClientError('invalid_result', why, requestContext(host, tool))
+function changedRequestError({ host, tool }: OpenTask, key: string): ClientError {
+  const shownKey = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
+  const reason = `the task asks ${shownKey} again with another request: a key may stand for one request alone`
+  return new ClientError('invalid_result', reason, requestContext(host, tool))
 }

@@ -21,26 +21,28 @@ export interface AskedKeys {
 export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changed: string }
 
 /** Makes {@link AskedKeys}; `answered` are those that were answered before the task was taken up here. */
-export function askedKeys(answered: readonly string[]): AskedKeys {
-  const done = new Set(answered)
+export function createAskedKeys(answered: readonly string[]): AskedKeys {
+  const answeredKeys = new Set(answered)
   /** The request of each key, as one text; unknown for those that were answered elsewhere. */
-  const texts = new Map<string, string>()
+  const requestTexts = new Map<string, string>()
   return {
     rounds: 0,
-    answered: done,
+    answered: answeredKeys,
     take: (requests) => {
       const entries = Object.entries(requests)
-      const changed = entries.find(([key, request]) => texts.has(key) && texts.get(key) !== canonicalRequest(request))
-      if (changed) return { changed: changed[0] }
-      const fresh = entries.filter(([key]) => !texts.has(key) && !done.has(key))
-      for (const [key, request] of fresh) texts.set(key, canonicalRequest(request))
-      return { requests: new Map(fresh) }
+      const changedEntry = entries.find(
+        ([key, request]) => requestTexts.has(key) && requestTexts.get(key) !== canonicalRequest(request),
+      )
+      if (changedEntry) return { changed: changedEntry[0] }
+      const newEntries = entries.filter(([key]) => !requestTexts.has(key) && !answeredKeys.has(key))
+      for (const [key, request] of newEntries) requestTexts.set(key, canonicalRequest(request))
+      return { requests: new Map(newEntries) }
     },
     release: (keys) => {
-      for (const key of keys) texts.delete(key)
+      for (const key of keys) requestTexts.delete(key)
     },
     markAnswered: (keys) => {
-      for (const key of keys) done.add(key)
+      for (const key of keys) answeredKeys.add(key)
     },
   }
 }
@@ -48,13 +50,13 @@ export function askedKeys(answered: readonly string[]): AskedKeys {
 /** A request as one text, whatever the order of its members: stores of servers may change that. */
 function canonicalRequest(request: InputRequest): string {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
-  return JSON.stringify(ordered(request as unknown as JsonValue))
+  return JSON.stringify(sortMembers(request as unknown as JsonValue))
 }
 
-function ordered(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(ordered)
+function sortMembers(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sortMembers)
   if (typeof value !== 'object' || value === null) return value
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => [key, ordered(member ?? null)])
+    .map(([key, member]) => [key, sortMembers(member ?? null)])
 }

@@ -19,34 +19,34 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
   return {
     taskId,
     tool,
-    status: async (options = {}) => withoutType(await getTask({ ...task, options })),
+    status: async (options = {}) => withoutResultType(await getTask({ ...task, options })),
     result: (options = {}) => taskResult(task, options),
     states,
     [Symbol.asyncIterator]: () => states()[Symbol.asyncIterator](),
-    answer: (answers, options = {}) => answerNow(task, answers, options),
+    answer: (answers, options = {}) => sendTaskAnswers(task, answers, options),
     cancel: (options = {}) => cancelTask({ ...task, options }),
     serialize: () => serializeTask({ taskId, tool, answered: [...asked.answered] }, task.settings),
   }
 }
 
-function withoutType({ resultType: _, ...state }: DetailedTask & { readonly resultType: string }): DetailedTask {
+function withoutResultType({ resultType: _, ...state }: DetailedTask & { readonly resultType: string }): DetailedTask {
   return state
 }
 
-async function answerNow(task: OpenTask, answers: InputAnswers, options: CallOptions): Promise<void> {
+async function sendTaskAnswers(task: OpenTask, answers: InputAnswers, options: CallOptions): Promise<void> {
   const { host, tool, asked } = task
   const state = await getTask({ ...task, options })
-  const open: InputRequests = state.status === 'input_required' ? state.inputRequests : {}
+  const openRequests: InputRequests = state.status === 'input_required' ? state.inputRequests : {}
   const keys = Object.keys(answers)
-  const extra = keys.find((key) => !Object.hasOwn(open, key) || asked.answered.has(key))
-  if (keys.length === 0 || extra !== undefined) throw notAsked(task, extra)
-  const inputRequests = Object.fromEntries(Object.entries(open).filter(([key]) => keys.includes(key)))
+  const unknownKey = keys.find((key) => !Object.hasOwn(openRequests, key) || asked.answered.has(key))
+  if (keys.length === 0 || unknownKey !== undefined) throw notAskedError(task, unknownKey)
+  const inputRequests = Object.fromEntries(Object.entries(openRequests).filter(([key]) => keys.includes(key)))
   const responses = host.checkAnswers({ name: tool, inputRequests: inputRequests, round: 1 }, answers, options)
   await updateTask({ ...task, options }, responses)
   asked.markAnswered(keys)
 }
 
-function notAsked({ tool }: OpenTask, key: string | undefined): TaskError {
-  const what = key === undefined ? 'no answer was given' : `it does not ask ${JSON.stringify(key.slice(0, 128))} now`
-  return new TaskError('not_asked', `The task of ${JSON.stringify(tool)} was not answered: ${what}`, { tool })
+function notAskedError({ tool }: OpenTask, key: string | undefined): TaskError {
+  const reason = key === undefined ? 'no answer was given' : `it does not ask ${JSON.stringify(key.slice(0, 128))} now`
+  return new TaskError('not_asked', `The task of ${JSON.stringify(tool)} was not answered: ${reason}`, { tool })
 }

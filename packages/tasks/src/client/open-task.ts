@@ -1,4 +1,4 @@
-import { type AskedKeys, askedKeys } from './asked-keys.ts'
+import { type AskedKeys, createAskedKeys } from './asked-keys.ts'
 import type { ResumedTask } from './serialized-task.ts'
 import type { WatchedTask } from './watch-task.ts'
 
@@ -12,12 +12,12 @@ export interface OpenTask extends WatchedTask {
 }
 
 /** The parts of an {@link OpenTask}. */
-export interface OpenTaskParts extends Omit<WatchedTask, 'seed'>, ResumedTask {
+export interface OpenTaskOptions extends Omit<WatchedTask, 'seed'>, ResumedTask {
   readonly seed?: WatchedTask['seed']
   readonly progress?: number | undefined
 }
 
 /** Makes an {@link OpenTask}. */
-export function openTask({ answered, seed, progress = 0, ...parts }: OpenTaskParts): OpenTask {
-  return { ...parts, seed, progress, asked: askedKeys(answered), isOver: false }
+export function openTask({ answered, seed, progress = 0, ...parts }: OpenTaskOptions): OpenTask {
+  return { ...parts, seed, progress, asked: createAskedKeys(answered), isOver: false }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@x/schema'
-import { isTaskId, longestId } from './read-answers.ts'
+import { isTaskId, maxIdLength } from './read-answers.ts'
 import type { KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 
@@ -32,31 +32,35 @@ export interface ResumedTask extends KnownTask {
 
 /** Serializes a task for its owner. Throws {@link TaskError} `unidentified`. */
 export function serializeTask({ taskId, tool, answered }: ResumedTask, owner: TaskOwner): SerializedTask {
-  return { ...identifiedOwner(owner), taskId, tool, answered }
+  return { ...requireIdentifiedOwner(owner), taskId, tool, answered }
 }
 
 // As many as a call may be asked in all its rounds where nobody says otherwise.
-const maxAnswered = 1000
+const maxAnsweredKeys = 1000
 
 /** Parses a serialized task, which anybody may have altered. Throws {@link TaskError} unless it is this owner's. */
 export function parseSerializedTask(serialized: unknown, owner: TaskOwner): ResumedTask {
-  const { target, user } = identifiedOwner(owner)
-  if (!isJsonObject(serialized)) throw malformedTask('it must be an object, as task.serialize() returns it')
+  const { target, user } = requireIdentifiedOwner(owner)
+  if (!isJsonObject(serialized)) throw malformedTaskError('it must be an object, as task.serialize() returns it')
   const { taskId, tool, answered } = serialized
-  if (!isTaskId(taskId)) throw malformedTask(`its taskId must be a text of 1 to ${longestId} characters`)
-  if (typeof tool !== 'string' || tool.length > longestId) throw malformedTask('its tool must be the name of a tool')
-  if (!isKeys(answered)) throw malformedTask(`its answered must be at most ${maxAnswered} keys`)
+  if (!isTaskId(taskId)) throw malformedTaskError(`its taskId must be a text of 1 to ${maxIdLength} characters`)
+  if (typeof tool !== 'string' || tool.length > maxIdLength)
+    throw malformedTaskError('its tool must be the name of a tool')
+  if (!isKeyList(answered)) throw malformedTaskError(`its answered must be at most ${maxAnsweredKeys} keys`)
   if (serialized.target !== target)
     throw new TaskError('foreign', `The serialized task is not one of ${target}`, { tool })
   if (serialized.user !== user) throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
   return { taskId, tool, answered }
 }
 
-function isKeys(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length <= maxAnswered && value.every((key) => typeof key === 'string')
+function isKeyList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length <= maxAnsweredKeys && value.every((key) => typeof key === 'string')
 }
 
-function identifiedOwner({ target, user }: TaskOwner): { readonly target: string; readonly user: string | null } {
+function requireIdentifiedOwner({ target, user }: TaskOwner): {
+  readonly target: string
+  readonly user: string | null
+} {
   if (target === undefined) {
     const message = 'This connection has no URL that says which server it leads to: give the extension tasks a `target`'
     throw new TaskError('unidentified', message)
@@ -69,6 +73,6 @@ function identifiedOwner({ target, user }: TaskOwner): { readonly target: string
   return { target, user }
 }
 
-function malformedTask(why: string): TaskError {
-  return new TaskError('malformed', `Not a serialized task: ${why}`)
+function malformedTaskError(reason: string): TaskError {
+  return new TaskError('malformed', `Not a serialized task: ${reason}`)
 }

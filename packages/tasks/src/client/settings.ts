@@ -43,14 +43,14 @@ export interface TasksClientOptions {
 }
 
 /** The bounds of {@link PollingOptions}, filled in. */
-export type Polling = { readonly [K in keyof PollingOptions]-?: number }
+export type PollingSettings = { readonly [K in keyof PollingOptions]-?: number }
 
 /** {@link TasksClientOptions} with defaults filled in. */
 export interface TasksClientSettings {
   readonly target: string | undefined
   readonly user: string | null | undefined
   readonly listens: boolean
-  readonly polling: Polling
+  readonly polling: PollingSettings
   readonly failureTimeoutMs: number
   readonly maxTaskMs: number
   readonly cancelsOnAbort: boolean
@@ -71,25 +71,25 @@ export function tasksSettings(options: TasksClientOptions, url: string | undefin
     listens: options.follow === 'listen',
     cancelsOnAbort: options.onAbort !== 'leave',
     polling: pollingOf(options.polling),
-    failureTimeoutMs: milliseconds('failureTimeoutMs', options.failureTimeoutMs, 120_000),
-    maxTaskMs: milliseconds('maxTaskMs', options.maxTaskMs, 86_400_000),
+    failureTimeoutMs: checkMilliseconds('failureTimeoutMs', options.failureTimeoutMs, 120_000),
+    maxTaskMs: checkMilliseconds('maxTaskMs', options.maxTaskMs, 86_400_000),
   }
 }
 
-function pollingOf({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}): Polling {
+function pollingOf({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}): PollingSettings {
   return {
-    defaultMs: milliseconds('polling.defaultMs', defaultMs, 1000),
-    minMs: milliseconds('polling.minMs', minMs, 50),
-    maxMs: milliseconds('polling.maxMs', maxMs, 3_600_000),
-    streamingMs: milliseconds('polling.streamingMs', streamingMs, 30_000),
+    defaultMs: checkMilliseconds('polling.defaultMs', defaultMs, 1000),
+    minMs: checkMilliseconds('polling.minMs', minMs, 50),
+    maxMs: checkMilliseconds('polling.maxMs', maxMs, 3_600_000),
+    streamingMs: checkMilliseconds('polling.streamingMs', streamingMs, 30_000),
   }
 }
 
 // The platforms' timers hold 31 bits.
-const maxTimer = 2_147_483_647
+const maxTimerMs = 2_147_483_647
 
-function milliseconds(name: string, value: number | undefined, fallback: number): number {
-  const chosen = value ?? fallback
-  if (chosen > 0 && chosen <= maxTimer) return chosen
-  throw new RangeError(`${name} must be milliseconds above 0, at most ${maxTimer}: got ${chosen}`)
+function checkMilliseconds(name: string, value: number | undefined, fallback: number): number {
+  const durationMs = value ?? fallback
+  if (durationMs > 0 && durationMs <= maxTimerMs) return durationMs
+  throw new RangeError(`${name} must be milliseconds above 0, at most ${maxTimerMs}: got ${durationMs}`)
 }

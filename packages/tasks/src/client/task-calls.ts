@@ -8,7 +8,7 @@ import {
 import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
 import { relatedTaskKey, tasksCapability } from '../schema/extension.ts'
 import type { GetTaskResult } from '../schema/task.ts'
-import { type ParsedResult, readAcknowledgement, readState } from './read-answers.ts'
+import { type ParsedResult, parseAcknowledgement, parseTaskState } from './read-answers.ts'
 import { TaskError } from './task-error.ts'
 
 /** A task that this client knows, and the tool that it runs. */
@@ -27,7 +27,7 @@ export interface TaskCall extends KnownTask {
 export async function getTask(call: TaskCall): Promise<GetTaskResult> {
   const { taskId } = call
   const state = await requestTask('tasks/get', { taskId }, call)
-  return valid(call, readState(await withPayload(state, call), taskId))
+  return requireValidResult(call, parseTaskState(await withPayload(state, call), taskId))
 }
 
 /**
@@ -90,16 +90,16 @@ export async function updateTask(call: TaskCall, responses: InputResponses): Pro
     if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
     return requestTask('tasks/input_response', params, relatedTo(call))
   })
-  valid(call, readAcknowledgement(await sent))
+  requireValidResult(call, parseAcknowledgement(await sent))
 }
 
 /** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
 export async function cancelTask(call: TaskCall): Promise<void> {
-  valid(call, readAcknowledgement(await requestTask('tasks/cancel', { taskId: call.taskId }, call)))
+  requireValidResult(call, parseAcknowledgement(await requestTask('tasks/cancel', { taskId: call.taskId }, call)))
 }
 
 /** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
-export function aboutTask({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ExtensionCallOptions {
+export function taskRequestOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ExtensionCallOptions {
   return { signal, timeoutMs, maxTotalMs, meta, capabilities: tasksCapability, named: 'taskId', repeatable: true }
 }
 
@@ -108,7 +108,7 @@ const keepsErrors: ReadonlySet<string> = new Set(['tasks/update', 'tasks/input_r
 
 async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
   try {
-    return await host.request(method, params, aboutTask(options))
+    return await host.request(method, params, taskRequestOptions(options))
   } catch (error) {
     if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || keepsErrors.has(method)) throw error
     const message = `The server does not know the task of ${JSON.stringify(tool)}: it has expired, or is not this user's`
@@ -116,9 +116,9 @@ async function requestTask(method: string, params: JsonObject, { host, options, 
   }
 }
 
-function valid<T>({ host, tool }: TaskCall, read: ParsedResult<T>): T {
-  if ('value' in read) return read.value
-  throw new ClientError('invalid_result', `what the server says of its task is not valid at ${read.issue}`, {
+function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedResult<T>): T {
+  if ('value' in parsedResult) return parsedResult.value
+  throw new ClientError('invalid_result', `what the server says of its task is not valid at ${parsedResult.issue}`, {
     ...requestContext(host, tool),
   })
 }
@@ -128,6 +128,6 @@ export function requestContext(
   { server, url }: ClientExtensionHost,
   tool: string,
 ): { method: string; target: string; server: string | undefined } {
-  const words = [server && `${server.name} ${server.version}`, url && `(${url})`].filter(Boolean)
-  return { method: 'tools/call', target: tool, server: words.join(' ') || undefined }
+  const serverLabels = [server && `${server.name} ${server.version}`, url && `(${url})`].filter(Boolean)
+  return { method: 'tools/call', target: tool, server: serverLabels.join(' ') || undefined }
 }

@@ -1,11 +1,11 @@
 import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { failurePause, longestPauseMs } from './poll-interval.ts'
-import { readNotification } from './read-answers.ts'
+import { failurePauseMs, maxFailurePauseMs } from './poll-interval.ts'
+import { parseTaskNotification } from './read-answers.ts'
 import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
-import { aboutTask } from './task-calls.ts'
+import { taskRequestOptions } from './task-calls.ts'
 
 /** The notifications of a server about one task. */
 export interface TaskNotifications {
@@ -19,7 +19,7 @@ export interface TaskNotifications {
 }
 
 /** The parameters of a subscription to a task. */
-export interface Listening {
+export interface NotificationContext {
   readonly host: ClientExtensionHost
   readonly taskId: string
   readonly settings: TasksClientSettings
@@ -30,13 +30,13 @@ export interface Listening {
  * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status notifications). A server that
  * does not tell is not asked again: the task is polled in any case.
  */
-export function openNotifications({ host, taskId, settings, meta }: Listening): TaskNotifications {
+export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
   const controller = new AbortController()
   const { signal } = controller
   const { clock, random } = settings
   let isOpen = false
   let openedAt = 0
-  let latest: DetailedTask | undefined
+  let latestState: DetailedTask | undefined
   let wake = (): void => {}
 
   const onNotification = listenToTask(taskId, {
@@ -46,24 +46,24 @@ export function openNotifications({ host, taskId, settings, meta }: Listening): 
       wake()
     },
     changed: (state) => {
-      latest = state
+      latestState = state
       wake()
     },
   })
   const listen = async (): Promise<void> => {
-    const options = { ...aboutTask({ signal, meta }), named: undefined, onNotification }
-    for (let ends = 0; ; ends += 1) {
+    const options = { ...taskRequestOptions({ signal, meta }), named: undefined, onNotification }
+    for (let endCount = 0; ; endCount += 1) {
       try {
         await host.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, options)
       } catch (error) {
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
         // A stream that stood for a while is none of a row of failures.
-        if (isOpen && clock.now() - openedAt >= longestPauseMs) ends = 0
+        if (isOpen && clock.now() - openedAt >= maxFailurePauseMs) endCount = 0
         if (isOpen) wake()
         isOpen = false
       }
-      await sleep(failurePause(ends, random), { clock, signal })
+      await sleep(failurePauseMs(endCount, random), { clock, signal })
     }
   }
   // It ends with `close`, which rejects the waits in it.
@@ -73,20 +73,20 @@ export function openNotifications({ host, taskId, settings, meta }: Listening): 
       return isOpen
     },
     take: () => {
-      const taken = latest
-      latest = undefined
-      return taken
+      const pendingState = latestState
+      latestState = undefined
+      return pendingState
     },
-    wakeBy: (next) => {
-      wake = next
+    wakeBy: (wakeCallback) => {
+      wake = wakeCallback
       // It may have come while nobody waited.
-      if (latest !== undefined) next()
+      if (latestState !== undefined) wakeCallback()
     },
     close: () => controller.abort(new DOMException('The task is not followed any more', 'AbortError')),
   }
 }
 
-interface Listener {
+interface TaskListener {
   readonly opened: () => void
   readonly changed: (state: DetailedTask) => void
 }
@@ -94,7 +94,7 @@ interface Listener {
 /** Reads what comes on the stream of this request; what is not about the task is passed over. */
 function listenToTask(
   taskId: string,
-  { opened, changed }: Listener,
+  { opened, changed }: TaskListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
   let openId: RequestId | undefined
   return (message, id) => {
@@ -105,8 +105,8 @@ function listenToTask(
       openId = id
       opened()
     } else if (method === 'notifications/tasks' && openId === id) {
-      const read = readNotification(params, taskId)
-      if ('value' in read) changed(read.value)
+      const parsedNotification = parseTaskNotification(params, taskId)
+      if ('value' in parsedNotification) changed(parsedNotification.value)
     }
     return openId === id
   }
@@ -118,7 +118,7 @@ function subscriptionIdOf({ params }: RpcNotification): unknown {
 }
 
 function isAccepted(params: JsonObject | undefined, taskId: string): boolean {
-  const accepted = params?.['notifications']
-  const ids = isJsonObject(accepted) ? accepted['taskIds'] : undefined
+  const acknowledgedFilter = params?.['notifications']
+  const ids = isJsonObject(acknowledgedFilter) ? acknowledgedFilter['taskIds'] : undefined
   return Array.isArray(ids) && ids.includes(taskId)
 }

@@ -5,7 +5,7 @@ import { answerQuestions } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'
 import { requestContext } from './task-calls.ts'
 import { isTaskError, TaskError } from './task-error.ts'
-import { progressIn } from './progress-in.ts'
+import { progressOfState } from './progress-in.ts'
 import { isFinal, watchTask } from './watch-task.ts'
 
 /**
@@ -13,17 +13,17 @@ import { isFinal, watchTask } from './watch-task.ts'
  * with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
 export async function taskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
-  const following = openFollower(task, options)
-  const { signal } = following
+  const follower = openFollower(task, options)
+  const { signal } = follower
   const call = { ...options, signal }
-  const questions = answerQuestions(task, { options: call, onFailure: following.stop })
-  const notify = progressReporter(task, options)
+  const questions = answerQuestions(task, { options: call, onFailure: follower.stop })
+  const notify = createProgressReporter(task, options)
   try {
     for await (const state of watchTask(task, call)) {
       notify(state)
       questions.see(state)
       task.isOver = isFinal(state)
-      if (task.isOver) return await outcomeOf(task, state, call)
+      if (task.isOver) return await resultOfState(task, state, call)
       signal.throwIfAborted()
     }
     // The watch ends with a final state alone, after which this function has returned.
@@ -33,27 +33,27 @@ export async function taskResult(task: OpenTask, options: CallOptions): Promise<
     throw error
   } finally {
     questions.close()
-    following.close()
+    follower.close()
   }
 }
 
-async function outcomeOf(task: OpenTask, state: DetailedTask, options: CallOptions): Promise<CallToolResult> {
+async function resultOfState(task: OpenTask, state: DetailedTask, options: CallOptions): Promise<CallToolResult> {
   const { host, tool } = task
   if (state.status === 'completed') return host.checkToolResult(tool, state.result, options)
   if (state.status === 'failed') {
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
-    throw new ClientError('rpc', `the task failed with ${code} ${shownStatus(message)}`, {
+    throw new ClientError('rpc', `the task failed with ${code} ${printableStatus(message)}`, {
       ...requestContext(host, tool),
       rpc,
     })
   }
-  const why = state.statusMessage === undefined ? '' : `: ${shownStatus(state.statusMessage)}`
-  throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${why}`, { tool })
+  const statusSuffix = state.statusMessage === undefined ? '' : `: ${printableStatus(state.statusMessage)}`
+  throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${statusSuffix}`, { tool })
 }
 
 // It ends up in error messages, and so in logs, where a line of the server's own must not appear.
-function shownStatus(text: string): string {
+function printableStatus(text: string): string {
   return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
 }
 
@@ -61,17 +61,20 @@ function shownStatus(text: string): string {
  * Tells the progress of a task, each change once. The numbers are the server's; one that gives none is told with the last ones that
  * are known, and numbers never go back: a handler that runs again reports its first steps anew.
  */
-function progressReporter({ progress: begun }: OpenTask, { onProgress }: CallOptions): (state: DetailedTask) => void {
-  let highestProgress: Progress = { progress: begun }
+function createProgressReporter(
+  { progress: initialProgress }: OpenTask,
+  { onProgress }: CallOptions,
+): (state: DetailedTask) => void {
+  let highestProgress: Progress = { progress: initialProgress }
   return (state) => {
     const message = state.statusMessage ?? highestProgress.message
-    const numbers = progressIn(state)
-    const isBehind = numbers === undefined || numbers.progress < highestProgress.progress
-    const { progress, total } = isBehind ? highestProgress : numbers
-    const next = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
-    if (JSON.stringify(next) === JSON.stringify(highestProgress)) return
-    highestProgress = next
-    onProgress?.(next)
+    const stateProgress = progressOfState(state)
+    const isBehind = stateProgress === undefined || stateProgress.progress < highestProgress.progress
+    const { progress, total } = isBehind ? highestProgress : stateProgress
+    const nextProgress = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
+    if (JSON.stringify(nextProgress) === JSON.stringify(highestProgress)) return
+    highestProgress = nextProgress
+    onProgress?.(nextProgress)
   }
 }
 
@@ -86,11 +89,11 @@ function openFollower({ settings, tool }: OpenTask, { signal }: CallOptions): Re
   const { clock, maxTaskMs } = settings
   const controller = new AbortController()
   const cancel = (): void => controller.abort(signal?.reason)
-  const late = (): void => {
+  const abortWithTimeout = (): void => {
     const message = `The task of ${JSON.stringify(tool)} has not ended within ${maxTaskMs} ms; allow more with maxTaskMs`
     controller.abort(new TaskError('timeout', message, { tool }))
   }
-  const timer = clock.setTimeout(late, maxTaskMs)
+  const timer = clock.setTimeout(abortWithTimeout, maxTaskMs)
   if (signal?.aborted) cancel()
   else if (signal) onAbort(signal, cancel)
   return {

@@ -13,7 +13,7 @@ import { tasksCapability, tasksExtension } from '../schema/extension.ts'
 import type { CreateTaskResult } from '../schema/task.ts'
 import { createTaskHandle } from './create-task-handle.ts'
 import { type OpenTask, openTask } from './open-task.ts'
-import { readCreated } from './read-answers.ts'
+import { parseCreatedTask } from './read-answers.ts'
 import { parseSerializedTask } from './serialized-task.ts'
 import { type TasksClientOptions, type TasksClientSettings, tasksSettings } from './settings.ts'
 import { cancelTask, requestContext } from './task-calls.ts'
@@ -66,8 +66,8 @@ export function tasks(options: TasksClientOptions = {}): ClientExtension<'tasks'
  * client has none.
  */
 export function tasksOf(client: Client): TaskCalls {
-  const found: unknown = 'tasks' in client ? client.tasks : undefined
-  if (isTaskCalls(found)) return found
+  const tasksMember: unknown = 'tasks' in client ? client.tasks : undefined
+  if (isTaskCalls(tasksMember)) return tasksMember
   throw new TypeError('The client has no tasks: give createClient `extensions: [tasks()]` of @x/tasks/client')
 }
 
@@ -80,20 +80,24 @@ function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost)
   const context: TasksContext = { host, settings: tasksSettings(options, host.url) }
   // Replaced by the call behind this extension, which completes result types of the extensions after it.
   let callTool = host.callTool
-  const call = async (name: string, args: JsonObject = {}, given: TaskCallOptions = {}): Promise<CallToolResult> => {
-    const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options: given })
+  const call = async (
+    name: string,
+    args: JsonObject = {},
+    taskOptions: TaskCallOptions = {},
+  ): Promise<CallToolResult> => {
+    const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options: taskOptions })
     if (outcome.resultType === 'other') throw outcome.error
-    return outcome.resultType === 'complete' ? outcome.result : finishTaskCall(outcome.task, given)
+    return outcome.resultType === 'complete' ? outcome.result : finishTaskCall(outcome.task, taskOptions)
   }
   return {
     api: {
       call,
-      start: async (name, args = {}, given = {}) => {
-        const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options: given })
+      start: async (name, args = {}, taskOptions = {}) => {
+        const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options: taskOptions })
         if (outcome.resultType === 'other') throw outcome.error
         if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result }
         const task = createTaskHandle(outcome.task)
-        await notifyTask(task, given, context.settings)
+        await notifyTask(task, taskOptions, context.settings)
         return { status: 'task', task }
       },
       resume: (serialized) =>
@@ -101,10 +105,10 @@ function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost)
     },
     wrapToolCall: (next) => {
       callTool = next
-      return async (name, args, given) => {
-        const outcome = await beginTaskCall({ ...context, callTool: next }, { name, args, options: given })
+      return async (name, args, taskOptions) => {
+        const outcome = await beginTaskCall({ ...context, callTool: next }, { name, args, options: taskOptions })
         if (outcome.resultType !== 'task') return outcome
-        return { resultType: 'complete', result: await finishTaskCall(outcome.task, given) }
+        return { resultType: 'complete', result: await finishTaskCall(outcome.task, taskOptions) }
       }
     },
   }
@@ -129,32 +133,36 @@ async function beginTaskCall(
   { name, args, options }: TaskCallStart,
 ): Promise<StartedTask> {
   const state = { progress: 0 }
-  const outcome = await callTool(name, args, callOptions(options, state))
+  const outcome = await callTool(name, args, withTaskCapability(options, state))
   if (outcome.resultType === 'complete' || outcome.result['resultType'] !== 'task') return outcome
-  const created = checkCreated(outcome.result, host, name)
+  const createdTask = requireCreatedTask(outcome.result, host, name)
   const { progress } = state
-  const { taskId } = created
+  const { taskId } = createdTask
   return {
     resultType: 'task',
-    task: openTask({ taskId, tool: name, answered: [], seed: created, progress, host, settings }),
+    task: openTask({ taskId, tool: name, answered: [], seed: createdTask, progress, host, settings }),
   }
 }
 
 /** Returns the options of a call that may become a task; writes the progress that it had into `state`. */
-function callOptions({ onTask: _, ...options }: TaskCallOptions, state: { progress: number }): CallOptions {
+function withTaskCapability({ onTask: _, ...options }: TaskCallOptions, state: { progress: number }): CallOptions {
   const { onProgress, capabilities = {} } = options
   const extensions = { ...capabilities.extensions, ...tasksCapability.extensions }
-  const onNext = ({ progress, ...more }: Progress): void => {
+  const reportProgress = ({ progress, ...more }: Progress): void => {
     state.progress = Math.max(state.progress, progress)
     onProgress?.({ progress, ...more })
   }
-  return { ...options, capabilities: { ...capabilities, extensions }, ...(onProgress && { onProgress: onNext }) }
+  return {
+    ...options,
+    capabilities: { ...capabilities, extensions },
+    ...(onProgress && { onProgress: reportProgress }),
+  }
 }
 
-function checkCreated(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
-  const read = readCreated(result)
-  if ('value' in read) return read.value
-  throw new ClientError('invalid_result', `the task is not valid at ${read.issue}`, requestContext(host, name))
+function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
+  const parsedTask = parseCreatedTask(result)
+  if ('value' in parsedTask) return parsedTask.value
+  throw new ClientError('invalid_result', `the task is not valid at ${parsedTask.issue}`, requestContext(host, name))
 }
 
 /** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */
@@ -163,13 +171,13 @@ async function finishTaskCall(task: OpenTask, options: TaskCallOptions): Promise
     await notifyTask(createTaskHandle(task), options, task.settings)
     return await taskResult(task, options)
   } catch (error) {
-    if (task.settings.cancelsOnAbort && !task.isOver) abandon(task, options)
+    if (task.settings.cancelsOnAbort && !task.isOver) cancelAbandonedTask(task, options)
     throw error
   }
 }
 
 /** Asks for the end of a task. Nobody waits for the answer: a task that is not cancelled expires. */
-function abandon(task: OpenTask, { meta, timeoutMs, maxTotalMs }: CallOptions): void {
+function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs, maxTotalMs }: CallOptions): void {
   cancelTask({ ...task, options: { meta, timeoutMs, maxTotalMs } }).catch(() => {})
 }
 

@@ -1,11 +1,11 @@
 import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterOf } from '@x/client'
 import type { DetailedTask, Task } from '../schema/task.ts'
-import { failurePause, pollPause } from './poll-interval.ts'
+import { failurePauseMs, pollPauseMs } from './poll-interval.ts'
 import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { getTask, type KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
-import { progressIn } from './progress-in.ts'
+import { progressOfState } from './progress-in.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 
 /** A task to be watched. */
@@ -16,26 +16,29 @@ export interface WatchedTask extends KnownTask {
   readonly seed: Task | undefined
 }
 
-type Watching = CallOptions & { readonly signal: AbortSignal }
+type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
 
 /** Watches a task to its end. Ends when it has ended, and rejects with `signal.reason`, {@link TaskError} or `ClientError`. */
-export async function* watchTask(task: WatchedTask, options: Watching): AsyncGenerator<DetailedTask, void, undefined> {
-  const view = openTaskView(task, options)
+export async function* watchTask(
+  task: WatchedTask,
+  options: WatchTaskOptions,
+): AsyncGenerator<DetailedTask, void, undefined> {
+  const reader = openTaskReader(task, options)
   try {
     // Of a task that has just been made and is worked on there is nothing to see yet.
-    if (task.seed?.status === 'working') await view.pause()
+    if (task.seed?.status === 'working') await reader.pause()
     for (;;) {
-      const state = await view.read()
+      const state = await reader.read()
       if (state) yield state
       if (state && isFinal(state)) return
-      await view.pause()
+      await reader.pause()
     }
   } finally {
-    view.close()
+    reader.close()
   }
 }
 
-interface TaskView {
+interface TaskReader {
   /** Reads the state, if it is new; rejects when another poll cannot help. */
   read(): Promise<DetailedTask | undefined>
   /** Waits until it is time to look again, or the server tells something. */
@@ -43,25 +46,25 @@ interface TaskView {
   close(): void
 }
 
-function openTaskView(task: WatchedTask, options: Watching): TaskView {
+function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReader {
   const { host, taskId, settings, seed } = task
   const { clock, listens } = settings
   const { signal, meta } = options
   const notifications = listens ? openNotifications({ host, taskId, settings, meta }) : undefined
-  const again = readAgain(task, options)
-  let last: DetailedTask | undefined
+  const retryingReads = createRetryingReads(task, options)
+  let lastState: DetailedTask | undefined
   return {
     read: async () => {
-      const state = notified(notifications, last) ?? (await again.read())
-      const isKnown = state === undefined || isSame(state, last)
-      last = state ?? last
+      const state = takeNotifiedState(notifications, lastState) ?? (await retryingReads.read())
+      const isKnown = state === undefined || isSameState(state, lastState)
+      lastState = state ?? lastState
       return isKnown ? undefined : state
     },
     pause: () => {
-      const failingMs = again.pauseMs()
-      const ms = Math.max(pauseBeforePoll(last ?? seed, notifications, settings), failingMs)
+      const backoffPauseMs = retryingReads.pauseMs()
+      const ms = Math.max(pauseBeforePollMs(lastState ?? seed, notifications, settings), backoffPauseMs)
       // News that come while the server fails would be a way around the pause that it needs.
-      return sleep(ms, { clock, signal, wakeBy: failingMs === 0 ? notifications?.wakeBy : undefined })
+      return sleep(ms, { clock, signal, wakeBy: backoffPauseMs === 0 ? notifications?.wakeBy : undefined })
     },
     close: () => notifications?.close(),
   }
@@ -72,36 +75,36 @@ export function isFinal({ status }: Task): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
 
-function isSame(state: DetailedTask, last: DetailedTask | undefined): boolean {
-  return last !== undefined && contentOf(state) === contentOf(last)
+function isSameState(state: DetailedTask, lastState: DetailedTask | undefined): boolean {
+  return lastState !== undefined && comparableTextOf(state) === comparableTextOf(lastState)
 }
 
 /** The interval may change with each poll, and `_meta` with each answer. */
-function contentOf(state: DetailedTask): string {
-  return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressIn(state) ?? null })
+function comparableTextOf(state: DetailedTask): string {
+  return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressOfState(state) ?? null })
 }
 
 /** Returns the last notified state, unless a newer one is known: a stream may be slower than an answer. */
-function notified(
+function takeNotifiedState(
   notifications: TaskNotifications | undefined,
-  last: DetailedTask | undefined,
+  lastState: DetailedTask | undefined,
 ): DetailedTask | undefined {
   const state = notifications?.take()
-  if (state === undefined || last === undefined || isFinal(state)) return state
-  return Date.parse(state.lastUpdatedAt) < Date.parse(last.lastUpdatedAt) ? undefined : state
+  if (state === undefined || lastState === undefined || isFinal(state)) return state
+  return Date.parse(state.lastUpdatedAt) < Date.parse(lastState.lastUpdatedAt) ? undefined : state
 }
 
-function pauseBeforePoll(
+function pauseBeforePollMs(
   state: Task | undefined,
   notifications: TaskNotifications | undefined,
   settings: TasksClientSettings,
 ): number {
   const { polling, random } = settings
-  const pauseMs = pollPause(state?.pollIntervalMs, polling, random)
+  const pauseMs = pollPauseMs(state?.pollIntervalMs, polling, random)
   return notifications?.isOpen ? Math.max(pauseMs, polling.streamingMs) : pauseMs
 }
 
-interface TaskReads {
+interface RetryingReads {
   /** Reads the state of the task; undefined when this attempt failed. Rejects when another attempt cannot succeed. */
   read(): Promise<DetailedTask | undefined>
   /** Returns the pause after failures, in milliseconds; 0 when the last read succeeded. */
@@ -109,7 +112,7 @@ interface TaskReads {
 }
 
 /** Polls the state of a task: transient failures are waited out, and lasting ones end it. */
-function readAgain(task: WatchedTask, options: Watching): TaskReads {
+function createRetryingReads(task: WatchedTask, options: WatchTaskOptions): RetryingReads {
   const { clock, failureTimeoutMs, random, polling } = task.settings
   const { signal } = options
   let failures = 0
@@ -125,8 +128,8 @@ function readAgain(task: WatchedTask, options: Watching): TaskReads {
       signal.throwIfAborted()
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result') throw error
       if (failures === 0) failingSince = clock.now()
-      if (clock.now() - failingSince >= failureTimeoutMs) throw unreachable(task, error)
-      pauseMs = Math.max(failurePause(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
+      if (clock.now() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
+      pauseMs = Math.max(failurePauseMs(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
       failures += 1
       return undefined
     }
@@ -134,7 +137,7 @@ function readAgain(task: WatchedTask, options: Watching): TaskReads {
   return { read, pauseMs: () => pauseMs }
 }
 
-function unreachable({ tool, settings }: WatchedTask, cause: Error): TaskError {
+function unreachableError({ tool, settings }: WatchedTask, cause: Error): TaskError {
   const message =
     `The task of ${JSON.stringify(tool)} was unreachable for ${settings.failureTimeoutMs} ms; ` +
     'it may go on at the server: resume it, or allow more with failureTimeoutMs'

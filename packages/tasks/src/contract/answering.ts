@@ -2,58 +2,58 @@ import { deepEqual, equal } from 'node:assert/strict'
 import type { AnswerOutcome, TaskEngine } from '../engines/engine.ts'
 import type { Bench } from './engine-under-test.ts'
 import {
-  accepted,
+  acceptedAnswer,
   claimedTask,
   claimOne,
-  life,
+  sampleLifeMs,
   newTask,
   owner,
-  progress,
+  newRelease,
   requests,
   result,
   suspendedTask,
 } from './samples.ts'
 import type { JsonObject } from '@x/schema'
-import { until } from './until.ts'
-import { writeEverything } from './working.ts'
+import { waitUntil } from './until.ts'
+import { writeAllWithLease } from './working.ts'
 
 /** How a task's client answers, cancels, and wakes workers. */
-export const answering: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const answerTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'answers are kept one by one, and the last one lets the task go on with all of them',
     async ({ here, there }) => {
       await suspendedTask(here)
-      equal(await storeAnswers(there, { name: accepted('Ada'), other: accepted('?') }), 'stored')
+      equal(await storeAnswers(there, { name: acceptedAnswer('Ada'), other: acceptedAnswer('?') }), 'stored')
       const row = await here.get('a', owner)
       deepEqual([row?.status, Object.keys(row?.requests ?? {})], ['input_required', ['color']])
       deepEqual(await here.claim(1), [])
-      equal(await storeAnswers(here, { color: accepted('red') }), 'resumed')
+      equal(await storeAnswers(here, { color: acceptedAnswer('red') }), 'resumed')
       deepEqual((await there.get('a', owner))?.requests, {})
       const task = await claimOne(there)
       deepEqual([task.attempt, task.failures], [2, 0])
-      deepEqual(task.responses, { name: accepted('Ada'), color: accepted('red') })
+      deepEqual(task.responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
     },
   ],
   [
     'an answer counts once, and what was not asked never',
     async ({ here }) => {
       await suspendedTask(here)
-      equal(await storeAnswers(here, { name: accepted('Ada') }), 'stored')
-      equal(await storeAnswers(here, { name: accepted('Eve') }), 'ignored')
-      equal(await storeAnswers(here, { toString: accepted('?'), ['__proto__']: accepted('?') }), 'ignored')
+      equal(await storeAnswers(here, { name: acceptedAnswer('Ada') }), 'stored')
+      equal(await storeAnswers(here, { name: acceptedAnswer('Eve') }), 'ignored')
+      equal(await storeAnswers(here, { toString: acceptedAnswer('?'), ['__proto__']: acceptedAnswer('?') }), 'ignored')
       equal(await storeAnswers(here, {}), 'ignored')
-      equal(await storeAnswers(here, { color: accepted('red') }), 'resumed')
-      equal(await storeAnswers(here, { name: accepted('Eve'), color: accepted('blue') }), 'ignored')
-      deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
+      equal(await storeAnswers(here, { color: acceptedAnswer('red') }), 'resumed')
+      equal(await storeAnswers(here, { name: acceptedAnswer('Eve'), color: acceptedAnswer('blue') }), 'ignored')
+      deepEqual((await claimOne(here)).responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
     },
   ],
   [
     'of many who answer at the same time one wakes the task, which is then given to one worker',
     async ({ here, there }) => {
       await suspendedTask(here)
-      const all = { name: accepted('Ada'), color: accepted('red') }
+      const allAnswers = { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') }
       const outcomes = await Promise.all(
-        Array.from({ length: 12 }, (_, index) => storeAnswers(index % 2 === 0 ? here : there, all)),
+        Array.from({ length: 12 }, (_, index) => storeAnswers(index % 2 === 0 ? here : there, allAnswers)),
       )
       equal(outcomes.filter((outcome) => outcome === 'resumed').length, 1)
       equal(outcomes.filter((outcome) => outcome === 'ignored').length, 11)
@@ -66,24 +66,28 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     async ({ here, there }) => {
       await suspendedTask(here)
       const outcomes = await Promise.all([
-        storeAnswers(here, { name: accepted('Ada') }),
-        storeAnswers(there, { color: accepted('red') }),
+        storeAnswers(here, { name: acceptedAnswer('Ada') }),
+        storeAnswers(there, { color: acceptedAnswer('red') }),
       ])
       deepEqual(outcomes.toSorted(), ['resumed', 'stored'])
-      deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
+      deepEqual((await claimOne(here)).responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
     },
   ],
   [
     'answers of earlier rounds stay',
     async ({ here }) => {
       await suspendedTask(here)
-      await storeAnswers(here, { name: accepted('Ada'), color: accepted('red') })
+      await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
       const task = await claimOne(here)
-      await here.suspend(task, { ...progress(), requests: { 'name~2': {} }, lifeMs: life })
-      equal(await storeAnswers(here, { name: accepted('Eve') }), 'ignored')
-      equal(await storeAnswers(here, { 'name~2': accepted('Grace') }), 'resumed')
+      await here.suspend(task, { ...newRelease(), requests: { 'name~2': {} }, lifeMs: sampleLifeMs })
+      equal(await storeAnswers(here, { name: acceptedAnswer('Eve') }), 'ignored')
+      equal(await storeAnswers(here, { 'name~2': acceptedAnswer('Grace') }), 'resumed')
       const { responses } = await claimOne(here)
-      deepEqual(responses, { name: accepted('Ada'), color: accepted('red'), 'name~2': accepted('Grace') })
+      deepEqual(responses, {
+        name: acceptedAnswer('Ada'),
+        color: acceptedAnswer('red'),
+        'name~2': acceptedAnswer('Grace'),
+      })
     },
   ],
   [
@@ -96,7 +100,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       equal(await there.cancel('a', owner), 'cancelled')
       const row = await here.get('a', owner)
       deepEqual([row?.status, row?.requests], ['cancelled', {}])
-      equal(await storeAnswers(here, { name: accepted('Ada'), color: accepted('red') }), 'ignored')
+      equal(await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') }), 'ignored')
       equal(await here.cancel('a', owner), 'finished')
       deepEqual(await here.claim(10), [])
     },
@@ -109,12 +113,12 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       equal((await there.get('a', owner))?.status, 'working')
       const entries = [{ part: 'steps', key: 'plan', value: [1] }]
       deepEqual(await here.heartbeat([task]), ['cancelling'])
-      equal(await here.record(task, progress({ entries, statusMessage: 'Kept' })), 'cancelling')
+      equal(await here.record(task, newRelease({ entries, statusMessage: 'Kept' })), 'cancelling')
       equal((await there.get('a', owner))?.statusMessage, 'Kept')
-      equal(await here.suspend(task, { ...progress(), requests, lifeMs: life }), 'cancelling')
-      equal(await here.release(task, progress()), 'cancelling')
+      equal(await here.suspend(task, { ...newRelease(), requests, lifeMs: sampleLifeMs }), 'cancelling')
+      equal(await here.release(task, newRelease()), 'cancelling')
       deepEqual((await there.get('a', owner))?.requests, {})
-      equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: life }), true)
+      equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }), true)
       equal(await there.cancel('a', owner), 'finished')
     },
   ],
@@ -123,17 +127,17 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     async ({ here, there }) => {
       const task = await claimedTask(here)
       await there.cancel('a', owner)
-      equal(await here.finish(task, { outcome: { status: 'completed', result }, lifeMs: life }), true)
+      equal(await here.finish(task, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs }), true)
       equal((await there.get('a', owner))?.status, 'completed')
     },
   ],
   [
     'a task is cancelled though its worker has died',
     async ({ here, there, pass }) => {
-      const dead = await claimedTask(here)
+      const abandonedTask = await claimedTask(here)
       await pass(here.leaseMs + 1)
       equal(await there.cancel('a', owner), 'cancelled')
-      deepEqual(await writeEverything(here, dead), ['lost', 'lost', 'lost', 'lost', false])
+      deepEqual(await writeAllWithLease(here, abandonedTask), ['lost', 'lost', 'lost', 'lost', false])
     },
   ],
   [
@@ -154,18 +158,18 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
         onCancel: (id) => void received.push(`cancel ${id}`),
       })
       const task = await suspendedTask(here)
-      await until(() => received.includes('work'))
+      await waitUntil(() => received.includes('work'))
       received.length = 0
-      await storeAnswers(here, { name: accepted('Ada'), color: accepted('red') })
-      await until(() => received.includes('work'))
-      const second = await claimOne(here)
+      await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+      await waitUntil(() => received.includes('work'))
+      const secondClaim = await claimOne(here)
       received.length = 0
-      await here.release(second, progress())
-      await until(() => received.includes('work'))
-      const third = await claimOne(here)
+      await here.release(secondClaim, newRelease())
+      await waitUntil(() => received.includes('work'))
+      const thirdClaim = await claimOne(here)
       await here.cancel('a', owner)
-      await until(() => received.includes('cancel a'))
-      equal(third.attempt, task.attempt + 2)
+      await waitUntil(() => received.includes('cancel a'))
+      equal(thirdClaim.attempt, task.attempt + 2)
       stop()
       received.length = 0
       await here.create(newTask('b'))
@@ -175,5 +179,5 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
 ]
 
 function storeAnswers(engine: TaskEngine, responses: JsonObject): Promise<AnswerOutcome> {
-  return engine.answer({ id: 'a', owner, responses, lifeMs: life })
+  return engine.answer({ id: 'a', owner, responses, lifeMs: sampleLifeMs })
 }

@@ -1,8 +1,8 @@
-import { answering } from './answering.ts'
+import { answerTests } from './answering.ts'
 import { type ContractTest, type EngineUnderTest, withBench } from './engine-under-test.ts'
-import { notifying } from './task-notifications.ts'
-import { storing } from './storing.ts'
-import { working } from './working.ts'
+import { notificationTests } from './task-notifications.ts'
+import { storageTests } from './storing.ts'
+import { workTests } from './working.ts'
 
 /**
  * What every engine of tasks has to pass, for any test runner: each is run against a fresh store, and rejects when the engine breaks
@@ -14,7 +14,7 @@ import { working } from './working.ts'
  * })
  */
 export function engineContract(setUp: () => Promise<EngineUnderTest>): readonly ContractTest[] {
-  return [...storing, ...working, ...answering, ...notifying].map(([title, work]) => ({
+  return [...storageTests, ...workTests, ...answerTests, ...notificationTests].map(([title, work]) => ({
     title,
     run: () => withBench(setUp, work),
   }))

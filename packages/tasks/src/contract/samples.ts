@@ -5,7 +5,7 @@ import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../
 export const owner = '["https://issuer.example","ada",null]'
 
 /** For how long tasks of the contract live, in milliseconds. */
-export const life = 3_600_000
+export const sampleLifeMs = 3_600_000
 
 /** A result that a task ends with. */
 export const result: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
@@ -17,31 +17,31 @@ export const requests: JsonObject = {
 }
 
 /** An answer of a user who filled in a form. */
-export function accepted(value: string): JsonObject {
+export function acceptedAnswer(value: string): JsonObject {
   return { action: 'accept', content: { value } }
 }
 
 /** A task to be made. */
-export function newTask(id: string, more: Partial<NewTask> = {}): NewTask {
+export function newTask(id: string, overrides: Partial<NewTask> = {}): NewTask {
   return {
     id,
     owner,
-    caller: more.owner ?? owner,
+    caller: overrides.owner ?? owner,
     payload: { method: 'tools/call' },
-    lifeMs: life,
+    lifeMs: sampleLifeMs,
     callerLimit: 100,
-    ...more,
+    ...overrides,
   }
 }
 
 /** A row without its age, which is another at each look. */
-export function ageless(row: TaskRow | 'full' | undefined): object | undefined {
+export function withoutAge(row: TaskRow | 'full' | undefined): object | undefined {
   return typeof row === 'object' ? { ...row, ageMs: 0 } : undefined
 }
 
 /** Progress that brings nothing, or what is given. */
-export function progress(more: Partial<TaskRelease> = {}): TaskRelease {
-  return { entries: [], progressed: false, ...more }
+export function newRelease(overrides: Partial<TaskRelease> = {}): TaskRelease {
+  return { entries: [], progressed: false, ...overrides }
 }
 
 /** Makes a task and claims it. */
@@ -60,6 +60,6 @@ export async function claimOne(engine: TaskEngine): Promise<ClaimedTask> {
 /** Makes a task that waits for the answers to two questions. */
 export async function suspendedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
   const task = await claimedTask(engine, id)
-  await engine.suspend(task, { ...progress(), requests, lifeMs: life })
+  await engine.suspend(task, { ...newRelease(), requests, lifeMs: sampleLifeMs })
   return task
 }

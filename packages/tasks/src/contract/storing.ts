@@ -1,13 +1,13 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import type { Bench } from './engine-under-test.ts'
 import {
-  ageless,
+  withoutAge,
   claimedTask,
   claimOne,
-  life,
+  sampleLifeMs,
   newTask,
   owner,
-  progress,
+  newRelease,
   requests,
   result,
   suspendedTask,
@@ -22,19 +22,27 @@ const unusualJson: object = JSON.parse(
 const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
 
 /** What an engine keeps, for whom, and for how long. */
-export const storing: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const storageTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'a task that was made is there at once for every instance, and says how it stands',
     async ({ here, there }) => {
-      const made = await here.create(newTask('a', { statusMessage: 'Begins' }))
-      const found = await there.get('a', owner)
-      deepEqual(ageless(found), ageless(made))
-      ok(found)
+      const createOutcome = await here.create(newTask('a', { statusMessage: 'Begins' }))
+      const foundRow = await there.get('a', owner)
+      deepEqual(withoutAge(foundRow), withoutAge(createOutcome))
+      ok(foundRow)
       deepEqual(
-        [found.id, found.status, found.statusMessage, found.ttlMs, found.requests, found.result, found.error],
-        ['a', 'working', 'Begins', life, {}, undefined, undefined],
+        [
+          foundRow.id,
+          foundRow.status,
+          foundRow.statusMessage,
+          foundRow.ttlMs,
+          foundRow.requests,
+          foundRow.result,
+          foundRow.error,
+        ],
+        ['a', 'working', 'Begins', sampleLifeMs, {}, undefined, undefined],
       )
-      ok(found.createdAt > 0 && found.updatedAt >= found.createdAt)
+      ok(foundRow.createdAt > 0 && foundRow.updatedAt >= foundRow.createdAt)
     },
   ],
   [
@@ -50,7 +58,7 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
     'an operator sees the task of any owner as its owner does, and none that is not there',
     async ({ here, there }) => {
       await here.create(newTask('a', { owner: otherOwner, statusMessage: 'Begins' }))
-      deepEqual(ageless(await there.inspect('a')), ageless(await here.get('a', otherOwner)))
+      deepEqual(withoutAge(await there.inspect('a')), withoutAge(await here.get('a', otherOwner)))
       equal((await there.inspect('a'))?.statusMessage, 'Begins')
       equal(await there.inspect('b'), undefined)
     },
@@ -69,7 +77,7 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
       const task = await suspendedTask(here)
       equal(await here.get('a', otherOwner), undefined)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
-      equal(await here.answer({ id: 'a', owner: otherOwner, responses, lifeMs: life }), 'unknown')
+      equal(await here.answer({ id: 'a', owner: otherOwner, responses, lifeMs: sampleLifeMs }), 'unknown')
       equal(await here.cancel('a', otherOwner), 'unknown')
       equal((await here.get('a', owner))?.status, 'input_required')
       equal(task.attempt, 1)
@@ -79,10 +87,13 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
     'what nobody made is unknown',
     async ({ here }) => {
       equal(await here.get('b', owner), undefined)
-      equal(await here.answer({ id: 'b', owner, responses: {}, lifeMs: life }), 'unknown')
+      equal(await here.answer({ id: 'b', owner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
       equal(await here.cancel('b', owner), 'unknown')
       deepEqual(await here.heartbeat([{ id: 'b', attempt: 1 }]), ['lost'])
-      equal(await here.finish({ id: 'b', attempt: 1 }, { outcome: { status: 'cancelled' }, lifeMs: life }), false)
+      equal(
+        await here.finish({ id: 'b', attempt: 1 }, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }),
+        false,
+      )
     },
   ],
   [
@@ -97,12 +108,12 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
   [
     'a caller has as many tasks that have not ended as the limit allows, whatever others have, of the same owner as well',
     async ({ here, there }) => {
-      const first = await claimedTask(here, 'a')
+      const firstTask = await claimedTask(here, 'a')
       await here.create(newTask('b', { owner: otherOwner, callerLimit: 1 }))
       equal(await there.create(newTask('c', { callerLimit: 1 })), 'full')
       equal(await there.get('c', owner), undefined)
       ok((await there.create(newTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
-      await here.finish(first, { outcome: { status: 'completed', result }, lifeMs: life })
+      await here.finish(firstTask, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs })
       ok((await there.create(newTask('c', { callerLimit: 1 }))) !== 'full')
     },
   ],
@@ -110,11 +121,11 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
     'of many tasks that an owner has made at the same time, as many are as the limit allows',
     async ({ here, there }) => {
       const callerLimit = 240
-      const making = Array.from({ length: callerLimit + 20 }, (_, at) =>
-        (at % 2 === 0 ? here : there).create(newTask(`t${at}`, { callerLimit })),
+      const creations = Array.from({ length: callerLimit + 20 }, (_, position) =>
+        (position % 2 === 0 ? here : there).create(newTask(`t${position}`, { callerLimit })),
       )
-      const made = (await Promise.all(making)).filter((task) => task !== 'full')
-      equal(made.length, callerLimit)
+      const createOutcome = (await Promise.all(creations)).filter((task) => task !== 'full')
+      equal(createOutcome.length, callerLimit)
     },
   ],
   [
@@ -126,10 +137,10 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
       const task = await claimOne(here)
       deepEqual(task.payload, { list: [1] })
       const answer = { content: [{ text: 'done' }] }
-      await here.finish(task, { outcome: { status: 'completed', result: answer }, lifeMs: life })
-      const first = await here.get('a', owner)
+      await here.finish(task, { outcome: { status: 'completed', result: answer }, lifeMs: sampleLifeMs })
+      const firstTask = await here.get('a', owner)
       answer.content.push({ text: 'changed' })
-      Object.assign(first?.result ?? {}, { changed: true })
+      Object.assign(firstTask?.result ?? {}, { changed: true })
       deepEqual((await here.get('a', owner))?.result, { content: [{ text: 'done' }] })
     },
   ],
@@ -140,16 +151,19 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
       const task = await claimOne(there)
       deepEqual(JSON.stringify(task.payload), JSON.stringify(unusualMembers))
       await there.suspend(task, {
-        ...progress({ entries: [{ part: 'steps', key: '__proto__', value: [unusualMembers] }] }),
+        ...newRelease({ entries: [{ part: 'steps', key: '__proto__', value: [unusualMembers] }] }),
         requests: { one: unusualMembers },
-        lifeMs: life,
+        lifeMs: sampleLifeMs,
       })
       equal(JSON.stringify((await here.get('a', owner))?.requests), JSON.stringify({ one: unusualMembers }))
-      equal(await here.answer({ id: 'a', owner, responses: { one: unusualMembers }, lifeMs: life }), 'resumed')
-      const again = await claimOne(here)
-      equal(JSON.stringify(again.responses), JSON.stringify({ one: unusualMembers }))
-      equal(JSON.stringify(again.entries[0]?.value), JSON.stringify([unusualMembers]))
-      await here.finish(again, { outcome: { status: 'completed', result: unusualMembers }, lifeMs: life })
+      equal(await here.answer({ id: 'a', owner, responses: { one: unusualMembers }, lifeMs: sampleLifeMs }), 'resumed')
+      const reclaimedTask = await claimOne(here)
+      equal(JSON.stringify(reclaimedTask.responses), JSON.stringify({ one: unusualMembers }))
+      equal(JSON.stringify(reclaimedTask.entries[0]?.value), JSON.stringify([unusualMembers]))
+      await here.finish(reclaimedTask, {
+        outcome: { status: 'completed', result: unusualMembers },
+        lifeMs: sampleLifeMs,
+      })
       equal(JSON.stringify((await there.get('a', owner))?.result), JSON.stringify(unusualMembers))
     },
   ],
@@ -162,11 +176,11 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
       ok(task)
       await pass(1001)
       equal(await there.get('a', owner), undefined)
-      equal(await there.answer({ id: 'a', owner, responses: {}, lifeMs: life }), 'unknown')
+      equal(await there.answer({ id: 'a', owner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
       equal(await there.cancel('a', owner), 'unknown')
       deepEqual(await here.heartbeat([task]), ['lost'])
-      equal(await here.record(task, progress()), 'lost')
-      equal(await here.finish(task, { outcome: { status: 'completed', result }, lifeMs: life }), false)
+      equal(await here.record(task, newRelease()), 'lost')
+      equal(await here.finish(task, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs }), false)
       equal(await there.sweep(), 1)
       equal(await here.sweep(), 0)
       equal((await there.get('b', owner))?.ttlMs, null)
@@ -185,7 +199,7 @@ export const storing: readonly (readonly [string, (bench: Bench) => Promise<void
     async ({ here, pass }) => {
       await here.create(newTask('a', { lifeMs: 10_000 }))
       const task = await claimOne(here)
-      await here.suspend(task, { ...progress(), requests, lifeMs: 1000 })
+      await here.suspend(task, { ...newRelease(), requests, lifeMs: 1000 })
       equal((await here.get('a', owner))?.ttlMs, 10_000)
       await pass(5000)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }

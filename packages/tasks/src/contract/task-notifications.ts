@@ -1,22 +1,25 @@
 import { deepEqual } from 'node:assert/strict'
 import type { Bench } from './engine-under-test.ts'
 import { claimedTask, newTask, owner } from './samples.ts'
-import { until } from './until.ts'
+import { waitUntil } from './until.ts'
 
 /** What the instances of an engine tell each other on behalf of others, where the engine offers that. */
-export const notifying: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const notificationTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
       const [near, far]: [string[], string[]] = [[], []]
-      const listenTo = (topics: string[]) => ({
+      const listenerFor = (topics: string[]) => ({
         onChange: ({ topic }: { topic: string }) => void topics.push(topic),
         onGap: () => {},
       })
-      const stops = [await here.notifications.listen(listenTo(near)), await there.notifications.listen(listenTo(far))]
+      const stopFunctions = [
+        await here.notifications.listen(listenerFor(near)),
+        await there.notifications.listen(listenerFor(far)),
+      ]
       for (const topic of ['task:a', 'work', '']) await here.notifications.publish({ topic })
-      await until(() => near.length === 3 && far.length === 3)
+      await waitUntil(() => near.length === 3 && far.length === 3)
       deepEqual(
         [near, far],
         [
@@ -24,11 +27,11 @@ export const notifying: readonly (readonly [string, (bench: Bench) => Promise<vo
           ['task:a', 'work', ''],
         ],
       )
-      stops[1]?.()
+      stopFunctions[1]?.()
       await there.notifications.publish({ topic: 'task:b' })
-      await until(() => near.length === 4)
+      await waitUntil(() => near.length === 4)
       deepEqual(far.length, 3)
-      stops[0]?.()
+      stopFunctions[0]?.()
     },
   ],
   [
@@ -43,7 +46,7 @@ export const notifying: readonly (readonly [string, (bench: Bench) => Promise<vo
       await here.notifications.publish({ topic: 'a', data: { b: [1, '\u00e9'] } })
       await here.notifications.publish({ topic: 'x'.repeat(20_000) })
       await here.notifications.publish({ topic: 'end' })
-      await until(() => received.length === 3)
+      await waitUntil(() => received.length === 3)
       stop()
       deepEqual(received[0], { topic: 'a', data: { b: [1, '\u00e9'] } })
       // An engine in this process has no messages, and nothing is too long for it.
@@ -56,17 +59,17 @@ export const notifying: readonly (readonly [string, (bench: Bench) => Promise<vo
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
       const notifications: string[] = []
-      const notified: string[] = []
+      const workerEvents: string[] = []
       await there.notifications.listen({ onChange: ({ topic }) => void notifications.push(topic), onGap: () => {} })
-      await there.listen({ onWork: () => void notified.push('work'), onCancel: (id) => void notified.push(id) })
+      await there.listen({ onWork: () => void workerEvents.push('work'), onCancel: (id) => void workerEvents.push(id) })
       await claimedTask(here)
       await here.cancel('a', owner)
       for (const topic of ['work', 'cancel:b', 'end']) await here.notifications.publish({ topic })
-      await until(() => notifications.includes('end') && notified.includes('a'))
+      await waitUntil(() => notifications.includes('end') && workerEvents.includes('a'))
       await here.create(newTask('b'))
-      await until(() => notified.length === 3)
+      await waitUntil(() => workerEvents.length === 3)
       deepEqual(
-        [notifications, notified],
+        [notifications, workerEvents],
         [
           ['work', 'cancel:b', 'end'],
           ['work', 'a', 'work'],

@@ -43,7 +43,7 @@ export interface TaskEngine {
    * Takes up to `most` tasks that are ready, the oldest first, or whose worker's lease has run out, for this worker alone: its
    * attempt is one higher than any before.
    */
-  claim(most: number): Promise<readonly ClaimedTask[]>
+  claim(maxClaims: number): Promise<readonly ClaimedTask[]>
   /** Renews leases, and tells how each of them stands, in the same order. One that ran out is renewed if nobody took the task. */
   heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
   /** Keeps entries of the journal and the status message. `owned` and `cancelling` mean that they are kept. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { importPeer } from './import-peer.ts'
+import { importPeerDependency } from './import-peer.ts'
 
 /** What Node says of a package that is not there. */
 function missing(name: string): Promise<never> {
@@ -8,10 +8,10 @@ function missing(name: string): Promise<never> {
 }
 
 test('a package that is missing is named, with what to install', async () => {
-  await expect(importPeer('pg-boss@12.35.0', () => missing('pg-boss'))).rejects.toThrow(
+  await expect(importPeerDependency('pg-boss@12.35.0', () => missing('pg-boss'))).rejects.toThrow(
     'This engine needs the package pg-boss, which is not installed: npm install pg-boss@12.35.0',
   )
-  await expect(importPeer('@electric-sql/pglite@0.5', () => missing('@electric-sql/pglite'))).rejects.toThrow(
+  await expect(importPeerDependency('@electric-sql/pglite@0.5', () => missing('@electric-sql/pglite'))).rejects.toThrow(
     'npm install @electric-sql/pglite@0.5',
   )
 })
@@ -22,9 +22,9 @@ test.each([
   ['throws what is no error', () => Promise.reject('no')],
 ])('a package that %s is not said to be missing', async (_, load) => {
   const thrown = await load().catch((error: unknown) => error)
-  await expect(importPeer('pg@8', load)).rejects.toEqual(thrown)
+  await expect(importPeerDependency('pg@8', load)).rejects.toEqual(thrown)
 })
 
 test('a package that is there is given', async () => {
-  expect(await importPeer('pg@8', async () => ({ Pool: 1 }))).toEqual({ Pool: 1 })
+  expect(await importPeerDependency('pg@8', async () => ({ Pool: 1 }))).toEqual({ Pool: 1 })
 })

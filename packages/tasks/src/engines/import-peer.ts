@@ -1,11 +1,13 @@
 /** Loads a package that not every user needs. Rejects with what to install when it is missing; `named` is what to write then. */
-export async function importPeer<T>(named: string, load: () => Promise<T>): Promise<T> {
+export async function importPeerDependency<T>(packageSpec: string, importModule: () => Promise<T>): Promise<T> {
   try {
-    return await load()
+    return await importModule()
   } catch (cause) {
-    const name = named.slice(0, named.lastIndexOf('@'))
+    const name = packageSpec.slice(0, packageSpec.lastIndexOf('@'))
     if (!isMissingModule(cause, name)) throw cause
-    throw new Error(`This engine needs the package ${name}, which is not installed: npm install ${named}`, { cause })
+    throw new Error(`This engine needs the package ${name}, which is not installed: npm install ${packageSpec}`, {
+      cause,
+    })
   }
 }
 

@@ -52,7 +52,7 @@ interface StoredTask {
   cancelling: boolean
 }
 
-interface Store {
+interface MemoryStore {
   readonly tasks: Map<string, StoredTask>
   readonly listeners: Set<EngineListener>
   readonly leaseMs: number
@@ -66,34 +66,36 @@ interface Store {
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   const { leaseMs = 10_000, maxTasks = 10_000, wallClock = Date.now } = options
-  const store: Store = { tasks: new Map(), listeners: new Set(), leaseMs, maxTasks, now: () => wallClock() }
+  const store: MemoryStore = { tasks: new Map(), listeners: new Set(), leaseMs, maxTasks, now: () => wallClock() }
   // Each function is a transaction because nothing in it waits.
   return {
     leaseMs,
     notifications: memoryBus(),
-    create: async (task) => createInMemory(store, task),
+    create: async (task) => createStoredTask(store, task),
     get: async (id, owner) => {
-      const stored = findStored(store, id, owner)
+      const stored = findStoredTask(store, id, owner)
       return stored && rowOf(stored, store.now())
     },
     answer: async (answers) => storeAnswers(store, answers),
-    cancel: async (id, owner) => cancelStored(store, id, owner),
-    claim: async (most) => claimFromMemory(store, most),
-    heartbeat: async (leases) => leases.map((lease) => renew(store, lease)),
+    cancel: async (id, owner) => cancelStoredTask(store, id, owner),
+    claim: async (maxClaims) => claimStoredTasks(store, maxClaims),
+    heartbeat: async (leases) => leases.map((lease) => renewLease(store, lease)),
     record: async (lease, progress) =>
       writeLeased(store, lease, (stored) => storeProgress(stored, progress, store.now())),
     suspend: async (lease, suspension) =>
-      unlessCancelling(store, lease, (stored) => suspendStored(store, stored, suspension)),
-    release: async (lease, given) => unlessCancelling(store, lease, (stored) => releaseInMemory(store, stored, given)),
-    finish: async (lease, end) => writeLeased(store, lease, (stored) => finishStored(store, stored, end)) !== 'lost',
+      writeUnlessCancelling(store, lease, (stored) => suspendStoredTask(store, stored, suspension)),
+    release: async (lease, end) =>
+      writeUnlessCancelling(store, lease, (stored) => releaseStoredTask(store, stored, end)),
+    finish: async (lease, end) =>
+      writeLeased(store, lease, (stored) => finishStoredTask(store, stored, end)) !== 'lost',
     sweep: async () => sweepExpired(store),
     listen: async (listener) => {
-      const own = { ...listener }
-      store.listeners.add(own)
-      return () => void store.listeners.delete(own)
+      const registeredListener = { ...listener }
+      store.listeners.add(registeredListener)
+      return () => void store.listeners.delete(registeredListener)
     },
     inspect: async (id) => {
-      const stored = findStored(store, id)
+      const stored = findStoredTask(store, id)
       return stored && rowOf(stored, store.now())
     },
     ping: async () => {},
@@ -101,7 +103,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   }
 }
 
-function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
+function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
   const { tasks, maxTasks, now } = store
   if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: make another id`)
   if (tasks.size >= maxTasks) sweepExpired(store)
@@ -110,18 +112,18 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
       `The memory engine keeps ${maxTasks} tasks already: raise maxTasks, or use an engine with a database`,
     )
   }
-  if (openTasks(store, task.caller) >= task.callerLimit) return 'full'
-  const time = now()
+  if (countOpenTasks(store, task.caller) >= task.callerLimit) return 'full'
+  const nowMs = now()
   const stored: StoredTask = {
     id: task.id,
     owner: task.owner,
     caller: task.caller,
     payload: JSON.stringify(task.payload),
-    createdAt: time,
+    createdAt: nowMs,
     status: 'working',
     statusMessage: task.statusMessage,
     progress: undefined,
-    updatedAt: time,
+    updatedAt: nowMs,
     ttlMs: task.lifeMs,
     requests: new Map(),
     responses: new Map(),
@@ -134,24 +136,24 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
     cancelling: false,
   }
   tasks.set(task.id, stored)
-  wakeTask(store)
-  return rowOf(stored, time)
+  notifyWork(store)
+  return rowOf(stored, nowMs)
 }
 
-function openTasks({ tasks, now }: Store, caller: string): number {
-  const time = now()
+function countOpenTasks({ tasks, now }: MemoryStore, caller: string): number {
+  const nowMs = now()
   let count = 0
   for (const stored of tasks.values()) {
-    if (stored.caller === caller && !isFinished(stored) && !isExpired(stored, time)) count++
+    if (stored.caller === caller && !isFinished(stored) && !isExpired(stored, nowMs)) count++
   }
   return count
 }
 
 function storeAnswers(
-  store: Store,
+  store: MemoryStore,
   { id, owner, responses, lifeMs }: TaskAnswers,
 ): 'unknown' | 'ignored' | 'stored' | 'resumed' {
-  const stored = findStored(store, id, owner)
+  const stored = findStoredTask(store, id, owner)
   if (stored === undefined) return 'unknown'
   const asked = Object.entries(responses).filter(([key]) => stored.requests.has(key))
   if (asked.length === 0) return 'ignored'
@@ -163,12 +165,12 @@ function storeAnswers(
   if (stored.requests.size > 0) return 'stored'
   stored.status = 'working'
   extendLifetime(stored, lifeMs, stored.updatedAt)
-  wakeTask(store)
+  notifyWork(store)
   return 'resumed'
 }
 
-function cancelStored(store: Store, id: string, owner: string): CancelOutcome {
-  const stored = findStored(store, id, owner)
+function cancelStoredTask(store: MemoryStore, id: string, owner: string): CancelOutcome {
+  const stored = findStoredTask(store, id, owner)
   if (stored === undefined) return 'unknown'
   if (isFinished(stored)) return 'finished'
   if (stored.leasedUntil !== undefined && stored.leasedUntil > store.now()) {
@@ -176,41 +178,41 @@ function cancelStored(store: Store, id: string, owner: string): CancelOutcome {
     for (const listener of store.listeners) listener.onCancel(id)
     return 'notified'
   }
-  finishStored(store, stored, { outcome: { status: 'cancelled' }, lifeMs: 0 })
+  finishStoredTask(store, stored, { outcome: { status: 'cancelled' }, lifeMs: 0 })
   return 'cancelled'
 }
 
-function claimFromMemory(store: Store, most: number): readonly ClaimedTask[] {
-  const claimed: ClaimedTask[] = []
-  const time = store.now()
+function claimStoredTasks(store: MemoryStore, maxClaims: number): readonly ClaimedTask[] {
+  const claimedTasks: ClaimedTask[] = []
+  const nowMs = store.now()
   for (const stored of store.tasks.values()) {
-    if (claimed.length >= most) break
-    if (stored.status !== 'working' || stored.pausedUntil > time || isExpired(stored, time)) continue
-    if (stored.leasedUntil !== undefined && stored.leasedUntil > time) continue
+    if (claimedTasks.length >= maxClaims) break
+    if (stored.status !== 'working' || stored.pausedUntil > nowMs || isExpired(stored, nowMs)) continue
+    if (stored.leasedUntil !== undefined && stored.leasedUntil > nowMs) continue
     if (stored.leasedUntil !== undefined) stored.failures++
     stored.attempt++
-    stored.leasedUntil = time + store.leaseMs
-    claimed.push(claimedFromMemory(stored))
+    stored.leasedUntil = nowMs + store.leaseMs
+    claimedTasks.push(claimedTaskOf(stored))
   }
-  return claimed
+  return claimedTasks
 }
 
-function renew(store: Store, lease: Lease): LeaseState {
+function renewLease(store: MemoryStore, lease: Lease): LeaseState {
   return writeLeased(store, lease, (stored) => {
     stored.leasedUntil = store.now() + store.leaseMs
   })
 }
 
 /** Does something for the worker that holds a lease, and for nobody else. */
-function writeLeased(store: Store, { id, attempt }: Lease, change: (stored: StoredTask) => void): LeaseState {
-  const stored = findStored(store, id)
+function writeLeased(store: MemoryStore, { id, attempt }: Lease, change: (stored: StoredTask) => void): LeaseState {
+  const stored = findStoredTask(store, id)
   if (stored === undefined || stored.leasedUntil === undefined || stored.attempt !== attempt) return 'lost'
   const state = stored.cancelling ? 'cancelling' : 'owned'
   change(stored)
   return state
 }
 
-function unlessCancelling(store: Store, lease: Lease, change: (stored: StoredTask) => void): LeaseState {
+function writeUnlessCancelling(store: MemoryStore, lease: Lease, change: (stored: StoredTask) => void): LeaseState {
   return writeLeased(store, lease, (stored) => {
     if (!stored.cancelling) change(stored)
   })
@@ -219,36 +221,36 @@ function unlessCancelling(store: Store, lease: Lease, change: (stored: StoredTas
 function storeProgress(
   stored: StoredTask,
   { entries, statusMessage, progress, progressed }: TaskProgress,
-  time: number,
+  nowMs: number,
 ): void {
   for (const entry of entries) stored.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
   if (progressed) stored.failures = 0
-  const before = JSON.stringify([stored.statusMessage, stored.progress])
+  const previousText = JSON.stringify([stored.statusMessage, stored.progress])
   stored.statusMessage = statusMessage ?? stored.statusMessage
   stored.progress = progress ?? stored.progress
-  if (JSON.stringify([stored.statusMessage, stored.progress]) !== before) stored.updatedAt = time
+  if (JSON.stringify([stored.statusMessage, stored.progress]) !== previousText) stored.updatedAt = nowMs
 }
 
-function suspendStored({ now }: Store, stored: StoredTask, suspension: TaskSuspension): void {
-  const time = now()
-  storeProgress(stored, suspension, time)
+function suspendStoredTask({ now }: MemoryStore, stored: StoredTask, suspension: TaskSuspension): void {
+  const nowMs = now()
+  storeProgress(stored, suspension, nowMs)
   stored.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
   stored.status = 'input_required'
   stored.leasedUntil = undefined
   stored.failures = 0
-  stored.updatedAt = time
-  extendLifetime(stored, suspension.lifeMs, time)
+  stored.updatedAt = nowMs
+  extendLifetime(stored, suspension.lifeMs, nowMs)
 }
 
-function releaseInMemory(store: Store, stored: StoredTask, given: TaskRelease): void {
-  const time = store.now()
-  storeProgress(stored, given, time)
+function releaseStoredTask(store: MemoryStore, stored: StoredTask, end: TaskRelease): void {
+  const nowMs = store.now()
+  storeProgress(stored, end, nowMs)
   stored.leasedUntil = undefined
-  stored.pausedUntil = time + (given.pauseMs ?? 0)
-  if (given.pauseMs === undefined) wakeTask(store)
+  stored.pausedUntil = nowMs + (end.pauseMs ?? 0)
+  if (end.pauseMs === undefined) notifyWork(store)
 }
 
-function finishStored({ now }: Store, stored: StoredTask, { outcome, statusMessage, lifeMs }: TaskEnd): void {
+function finishStoredTask({ now }: MemoryStore, stored: StoredTask, { outcome, statusMessage, lifeMs }: TaskEnd): void {
   stored.status = outcome.status
   stored.outcome = JSON.stringify(outcome)
   stored.statusMessage = statusMessage
@@ -261,18 +263,18 @@ function finishStored({ now }: Store, stored: StoredTask, { outcome, statusMessa
   extendLifetime(stored, lifeMs, stored.updatedAt)
 }
 
-function sweepExpired({ tasks, now }: Store): number {
-  const time = now()
-  const expired = [...tasks.values()].filter((stored) => isExpired(stored, time))
-  for (const { id } of expired) tasks.delete(id)
-  return expired.length
+function sweepExpired({ tasks, now }: MemoryStore): number {
+  const nowMs = now()
+  const expiredTasks = [...tasks.values()].filter((stored) => isExpired(stored, nowMs))
+  for (const { id } of expiredTasks) tasks.delete(id)
+  return expiredTasks.length
 }
 
-function wakeTask({ listeners }: Store): void {
+function notifyWork({ listeners }: MemoryStore): void {
   for (const listener of listeners) listener.onWork()
 }
 
-function findStored({ tasks, now }: Store, id: string, owner?: string): StoredTask | undefined {
+function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: string): StoredTask | undefined {
   const stored = tasks.get(id)
   if (stored === undefined || isExpired(stored, now())) return undefined
   return owner === undefined || stored.owner === owner ? stored : undefined
@@ -282,17 +284,17 @@ function isFinished({ status }: StoredTask): boolean {
   return status !== 'working' && status !== 'input_required'
 }
 
-function isExpired({ createdAt, ttlMs }: StoredTask, time: number): boolean {
-  return ttlMs !== null && time >= createdAt + ttlMs
+function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
+  return ttlMs !== null && nowMs >= createdAt + ttlMs
 }
 
 /** Keeps a task for longer, and never for less than was said before. */
-function extendLifetime(stored: StoredTask, lifeMs: number | null, time: number): void {
+function extendLifetime(stored: StoredTask, lifeMs: number | null, nowMs: number): void {
   if (stored.ttlMs === null) return
-  stored.ttlMs = lifeMs === null ? null : Math.max(stored.ttlMs, time - stored.createdAt + lifeMs)
+  stored.ttlMs = lifeMs === null ? null : Math.max(stored.ttlMs, nowMs - stored.createdAt + lifeMs)
 }
 
-function rowOf(stored: StoredTask, time: number): TaskRow {
+function rowOf(stored: StoredTask, nowMs: number): TaskRow {
   const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = stored
   const outcome = stored.outcome === undefined ? {} : parseStoredObject(stored.outcome)
   const { result, error } = outcome
@@ -302,17 +304,17 @@ function rowOf(stored: StoredTask, time: number): TaskRow {
     statusMessage,
     progress: progress && { ...progress },
     createdAt,
-    ageMs: time - createdAt,
+    ageMs: nowMs - createdAt,
     updatedAt,
     ttlMs,
-    requests: objectsOf(stored.requests),
+    requests: parseStoredObjects(stored.requests),
     result: isJsonObject(result) ? result : undefined,
     // It is what `finish` was given, as text in between.
     error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
   }
 }
 
-function claimedFromMemory(stored: StoredTask): ClaimedTask {
+function claimedTaskOf(stored: StoredTask): ClaimedTask {
   const { id, attempt, failures, payload, entries, responses, cancelling } = stored
   return {
     id,
@@ -321,13 +323,13 @@ function claimedFromMemory(stored: StoredTask): ClaimedTask {
     payload: parseStoredObject(payload),
     // Each was an entry before it was text.
     entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
-    responses: objectsOf(responses),
+    responses: parseStoredObjects(responses),
     cancelling,
   }
 }
 
-function objectsOf(texts: ReadonlyMap<string, string>): JsonObject {
-  return Object.fromEntries(Array.from(texts, ([key, text]) => [key, parseStoredObject(text)]))
+function parseStoredObjects(textsByKey: ReadonlyMap<string, string>): JsonObject {
+  return Object.fromEntries(Array.from(textsByKey, ([key, text]) => [key, parseStoredObject(text)]))
 }
 
 function parseStoredObject(text: string): JsonObject {

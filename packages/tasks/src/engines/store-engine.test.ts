@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { newTask, owner } from '../contract/samples.ts'
-import { storeEngine } from './store-engine.ts'
+import { engineFactoryFor } from './store-engine.ts'
 
 test('"memory:" keeps tasks in this process', async () => {
-  const engine = storeEngine('memory:')(() => {})
+  const engine = engineFactoryFor('memory:')(() => {})
   await engine.create(newTask('a'))
   expect((await engine.get('a', owner))?.status).toBe('working')
 })
@@ -11,7 +11,7 @@ test('"memory:" keeps tasks in this process', async () => {
 test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as const)(
   'a URL such as %s is that of a PostgreSQL, which is not connected to before it is used',
   async (store) => {
-    const engine = storeEngine(store)(() => {})
+    const engine = engineFactoryFor(store)(() => {})
     expect(engine.leaseMs).toBe(10_000)
     await expect(engine.get('a', owner)).rejects.toThrow(/ECONNREFUSED|@\w+|install/)
     await engine.close()
@@ -19,11 +19,11 @@ test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as co
 )
 
 test('an engine that was never used is closed at once', async () => {
-  await expect(storeEngine('pglite:./nowhere')(() => {}).close()).resolves.toBeUndefined()
+  await expect(engineFactoryFor('pglite:./nowhere')(() => {}).close()).resolves.toBeUndefined()
 })
 
 test('an engine that was closed before its first use is not opened by a later one', async () => {
-  const engine = storeEngine('pglite:./nowhere')(() => {})
+  const engine = engineFactoryFor('pglite:./nowhere')(() => {})
   await engine.close()
   await expect(engine.ping()).rejects.toThrow('The engine was closed before its first use')
 })
@@ -33,7 +33,7 @@ test.each([
   ['pglite:', 'store has the scheme pglite:; write'],
   ['', 'store has the scheme none; write'],
 ])('%s is no store, and what stands in it is not shown', (store, message) => {
-  const open = () => storeEngine(store)
+  const open = () => engineFactoryFor(store)
   expect(open).toThrow(message)
   expect(open).not.toThrow('topsecret')
 })

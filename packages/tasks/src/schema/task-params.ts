@@ -13,7 +13,7 @@ import type { TaskRequestParams, UpdateTaskRequestParams } from './task.ts'
 /** Params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)` that names what is wrong. */
 export function taskRequestParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMeta(params)
-  return { _meta, taskId: stringOf(params?.['taskId'], 'taskId') }
+  return { _meta, taskId: requireString(params?.['taskId'], 'taskId') }
 }
 
 /**
@@ -36,9 +36,9 @@ export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObj
  */
 export function relatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMeta(params)
-  const related = Object.hasOwn(_meta, relatedTaskKey) ? _meta[relatedTaskKey] : undefined
-  const taskId = params?.['taskId'] ?? (isJsonObject(related) ? related['taskId'] : undefined)
-  return { _meta, taskId: stringOf(taskId, `taskId (or params._meta["${relatedTaskKey}"].taskId)`) }
+  const relatedTask = Object.hasOwn(_meta, relatedTaskKey) ? _meta[relatedTaskKey] : undefined
+  const taskId = params?.['taskId'] ?? (isJsonObject(relatedTask) ? relatedTask['taskId'] : undefined)
+  return { _meta, taskId: requireString(taskId, `taskId (or params._meta["${relatedTaskKey}"].taskId)`) }
 }
 
 /** Params of `tasks/input_response`. Throws `McpError(invalidParams)`. */
@@ -56,11 +56,11 @@ function typeName(value: unknown): string {
   return value === undefined ? 'nothing' : Array.isArray(value) ? 'an array' : typeof value
 }
 
-function stringOf(value: unknown, name: string): string {
+function requireString(value: unknown, name: string): string {
   if (typeof value === 'string') return value
   throw paramsError(`${name} must be a string, got ${typeName(value)}`)
 }
 
-function paramsError(what: string): McpError {
-  return new McpError(errorCodes.invalidParams, `params.${what}`)
+function paramsError(problem: string): McpError {
+  return new McpError(errorCodes.invalidParams, `params.${problem}`)
 }

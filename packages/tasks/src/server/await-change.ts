@@ -14,45 +14,48 @@ export interface AwaitedTask {
  * Looks at a task until it is not worked on any more. Between two looks it waits for news, and for as long as clients should.
  * Rejects with the signal's reason when the call is cancelled, and with whatever a look rejects with.
  */
-export async function awaitChange(read: () => Promise<TaskRow>, { id, call, context }: AwaitedTask): Promise<TaskRow> {
+export async function awaitTaskChange(
+  read: () => Promise<TaskRow>,
+  { id, call, context }: AwaitedTask,
+): Promise<TaskRow> {
   const { watch, settings } = context
   const row = await read()
   if (row.status !== 'working') return row
-  const changeSignal = createSignal()
-  const stop = await watch.follow(id, changeSignal.signal)
+  const changeSignal = createChangeSignal()
+  const unfollow = await watch.follow(id, changeSignal.signal)
   onCancel(call, changeSignal.signal)
   try {
     for (;;) {
       // Also when it was cancelled before anybody listened for that.
       if (isCancelled(call)) throw cancelReason(call)
-      const seen = await read()
-      if (seen.status !== 'working') return seen
+      const nextRow = await read()
+      if (nextRow.status !== 'working') return nextRow
       const timer = unrefTimer(settings.clock, changeSignal.signal, settings.pollIntervalMs)
       await changeSignal.waitForSignal()
       settings.clock.clearTimeout(timer)
     }
   } finally {
     offCancel(call, changeSignal.signal)
-    stop()
+    unfollow()
   }
 }
 
 /** Something that may ring before anybody waits for it. */
-function createSignal(): { readonly signal: () => void; readonly waitForSignal: () => Promise<void> } {
+function createChangeSignal(): { readonly signal: () => void; readonly waitForSignal: () => Promise<void> } {
   let isSignalled = false
-  let wake: (() => void) | undefined
+  let resolveWait: (() => void) | undefined
   return {
     signal: () => {
       isSignalled = true
-      wake?.()
+      resolveWait?.()
     },
     waitForSignal: async () => {
       if (!isSignalled) {
         await new Promise<void>((resolve) => {
-          wake = resolve
+          resolveWait = resolve
         })
       }
-      wake = undefined
+      resolveWait = undefined
       isSignalled = false
     },
   }

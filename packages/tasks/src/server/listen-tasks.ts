@@ -23,7 +23,7 @@ import { createTaskStream, type TaskStream } from './task-stream.ts'
 /** The tasks that one request may follow. */
 const maxTasks = 1000
 
-const acknowledgement = 'notifications/subscriptions/acknowledged'
+const acknowledgedMethod = 'notifications/subscriptions/acknowledged'
 
 /** The context of one stream: beside that of all tasks, the exchange that serves the rest of the stream. */
 export interface ListenContext extends TaskContext {
@@ -36,43 +36,43 @@ export interface ListenContext extends TaskContext {
  * (seps/2663-tasks-extension, task status notifications).
  */
 export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
-  const asked = askedIds(request.params)
-  if (asked === undefined) return context.next(request, call)
+  const requestedIds = requestedIdsOf(request.params)
+  if (requestedIds === undefined) return context.next(request, call)
   const { settings, watch, next } = context
   const stream = createTaskStream({ id: request.id, call, owner: taskOwner(call.principal), context })
-  const stops: (() => void)[] = []
+  const unfollowCallbacks: (() => void)[] = []
   try {
-    const ids = checkIds(asked, request)
+    const ids = checkTaskIds(requestedIds, request)
     // A change between the first read and the opened stream must not be missed.
-    for (const id of ids) stops.push(await watch.follow(id, () => stream.changed(id)))
-    const known = await ownIds(ids, call, context)
-    return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, known })))
+    for (const id of ids) unfollowCallbacks.push(await watch.follow(id, () => stream.changed(id)))
+    const ownedIds = await filterOwnedIds(ids, call, context)
+    return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, known: ownedIds })))
   } catch (error) {
     if (isCancelled(call)) throw cancelReason(call)
     if (!isMcpError(error)) settings.onError(error)
     return errorResponse(request.id, error)
   } finally {
     stream.close()
-    for (const stop of stops) stop()
+    for (const unfollow of unfollowCallbacks) unfollow()
   }
 }
 
-function askedIds(params: JsonObject | undefined): unknown {
+function requestedIdsOf(params: JsonObject | undefined): unknown {
   const notifications = params?.['notifications']
   return isJsonObject(notifications) ? notifications['taskIds'] : undefined
 }
 
-function checkIds(asked: unknown, { params }: RpcRequest): readonly string[] {
-  if (!Array.isArray(asked) || !asked.every((id) => typeof id === 'string')) {
+function checkTaskIds(requestedIds: unknown, { params }: RpcRequest): readonly string[] {
+  if (!Array.isArray(requestedIds) || !requestedIds.every((id) => typeof id === 'string')) {
     throw new McpError(errorCodes.invalidParams, 'params.notifications.taskIds must be an array of strings')
   }
   requireTasks(requestMeta(params))
-  if (asked.length <= maxTasks) return [...new Set(asked)]
-  const message = `params.notifications.taskIds has ${asked.length} tasks; give at most ${maxTasks}`
+  if (requestedIds.length <= maxTasks) return [...new Set(requestedIds)]
+  const message = `params.notifications.taskIds has ${requestedIds.length} tasks; give at most ${maxTasks}`
   throw new McpError(errorCodes.invalidParams, message)
 }
 
-async function ownIds(
+async function filterOwnedIds(
   ids: readonly string[],
   { principal }: Call,
   { settings }: TaskContext,
@@ -91,13 +91,13 @@ interface AcknowledgedFilter {
 /** Forwards notifications; adds to the acknowledgement, which comes first, the tasks whose changes follow. */
 function withAcknowledgedTasks({ call, stream, known }: AcknowledgedFilter): Call['notify'] {
   return (message) => {
-    if (message.method !== acknowledgement) return call.notify(message)
-    call.notify(known.length === 0 ? message : withIds(message, known))
+    if (message.method !== acknowledgedMethod) return call.notify(message)
+    call.notify(known.length === 0 ? message : withTaskIds(message, known))
     stream.open(known)
   }
 }
 
-function withIds({ params = {}, ...message }: RpcNotification, taskIds: readonly string[]): RpcNotification {
+function withTaskIds({ params = {}, ...message }: RpcNotification, taskIds: readonly string[]): RpcNotification {
   const { notifications } = params
   return {
     ...message,

@@ -1,7 +1,7 @@
 import { type Clock, type ErrorListener, errorListener, type ExtensionHost, type Runtime } from '@x/schema'
 import { type ChangeBus, memoryBus, type StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
-import { storeEngine } from '../engines/store-engine.ts'
+import { engineFactoryFor } from '../engines/store-engine.ts'
 
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
@@ -75,9 +75,9 @@ export interface TaskOptions {
 }
 
 /** {@link TaskOptions} that were checked. */
-export interface CheckedOptions
+export interface CheckedTaskOptions
   extends Pick<TaskOptions, 'engine' | 'bus' | 'credentials' | 'onError' | 'clock'>,
-    ReturnType<typeof numbersOf> {
+    ReturnType<typeof numericOptionsOf> {
   readonly acceptTasks: boolean
   readonly runWorker: boolean
   readonly persistentWorkflow: boolean
@@ -85,7 +85,7 @@ export interface CheckedOptions
 }
 
 /** The settings of one server's tasks. */
-export interface TaskSettings extends Omit<CheckedOptions, 'openStore'> {
+export interface TaskSettings extends Omit<CheckedTaskOptions, 'openStore'> {
   readonly engine: TaskEngine
   readonly bus: ChangeBus
   readonly onError: (error: unknown) => void
@@ -93,7 +93,7 @@ export interface TaskSettings extends Omit<CheckedOptions, 'openStore'> {
 }
 
 /** Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store. */
-export function checkOptions(options: TaskOptions): CheckedOptions {
+export function checkTaskOptions(options: TaskOptions): CheckedTaskOptions {
   const { engine, bus, credentials, onError, clock, store = 'memory:' } = options
   const { acceptTasks = true, runWorker = true, persistentWorkflow = false } = options
   return {
@@ -105,14 +105,14 @@ export function checkOptions(options: TaskOptions): CheckedOptions {
     acceptTasks,
     runWorker,
     persistentWorkflow,
-    ...numbersOf(options),
-    openStore: storeEngine(store),
+    ...numericOptionsOf(options),
+    openStore: engineFactoryFor(store),
   }
 }
 
 /** Completes options with the parts of one server: its engine, its clock and the receiver of its failures. */
-export function taskSettings({ openStore, ...options }: CheckedOptions, host: ExtensionHost): TaskSettings {
-  const onError = neverThrowing(errorListener(options.onError ?? host.report, '@x/tasks'))
+export function taskSettings({ openStore, ...options }: CheckedTaskOptions, host: ExtensionHost): TaskSettings {
+  const onError = suppressListenerErrors(errorListener(options.onError ?? host.report, '@x/tasks'))
   const engine = options.engine ?? openStore(onError)
   const bus = options.bus ?? engine.notifications ?? memoryBus()
   return { ...options, engine, bus, onError, clock: options.clock ?? monotonicClock(host.runtime) }
@@ -127,7 +127,7 @@ function monotonicClock(runtime: Runtime): Clock {
 }
 
 /** A little less than a message of the transports may have, which has an envelope as well. */
-const defaultBytes = 4_000_000
+const defaultMaxBytes = 4_000_000
 
 const defaults = {
   concurrency: 16,
@@ -135,25 +135,25 @@ const defaults = {
   maxTasksPerCaller: 1000,
   maxFailures: 5,
   maxUnsupportedMs: 300_000,
-  maxJournalBytes: defaultBytes,
-  maxResultBytes: defaultBytes,
+  maxJournalBytes: defaultMaxBytes,
+  maxResultBytes: defaultMaxBytes,
   cancelGraceMs: 5000,
   workPollMs: 1000,
 }
 
-function numbersOf(options: TaskOptions) {
-  const number = (name: keyof typeof defaults): number => positiveInteger(name, options[name] ?? defaults[name])
+function numericOptionsOf(options: TaskOptions) {
+  const numericOption = (name: keyof typeof defaults): number => positiveInteger(name, options[name] ?? defaults[name])
   return {
     ttlMs: options.ttlMs === null ? null : positiveInteger('ttlMs', options.ttlMs ?? 86_400_000),
-    concurrency: number('concurrency'),
-    pollIntervalMs: number('pollIntervalMs'),
-    maxTasksPerCaller: number('maxTasksPerCaller'),
-    maxFailures: number('maxFailures'),
-    maxUnsupportedMs: number('maxUnsupportedMs'),
-    maxJournalBytes: number('maxJournalBytes'),
-    maxResultBytes: number('maxResultBytes'),
-    cancelGraceMs: number('cancelGraceMs'),
-    workPollMs: number('workPollMs'),
+    concurrency: numericOption('concurrency'),
+    pollIntervalMs: numericOption('pollIntervalMs'),
+    maxTasksPerCaller: numericOption('maxTasksPerCaller'),
+    maxFailures: numericOption('maxFailures'),
+    maxUnsupportedMs: numericOption('maxUnsupportedMs'),
+    maxJournalBytes: numericOption('maxJournalBytes'),
+    maxResultBytes: numericOption('maxResultBytes'),
+    cancelGraceMs: numericOption('cancelGraceMs'),
+    workPollMs: numericOption('workPollMs'),
   }
 }
 
@@ -163,7 +163,7 @@ function positiveInteger(name: string, value: number): number {
 }
 
 /** An `onError` that throws changes nothing: a task must not depend on the way in which errors are logged. */
-function neverThrowing(onError: (error: unknown) => void): (error: unknown) => void {
+function suppressListenerErrors(onError: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     try {
       onError(error)

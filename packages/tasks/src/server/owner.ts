@@ -6,7 +6,7 @@ export function taskOwner(principal: Principal | undefined): string {
 }
 
 /** Returns the part of a principal that is stored with a task: its identity and scopes, and no credentials. */
-export function namedPrincipal(principal: Principal | undefined): JsonObject | undefined {
+export function principalIdentityOf(principal: Principal | undefined): JsonObject | undefined {
   if (principal === undefined) return undefined
   const { issuer, subject, client, scopes } = principal
   return {

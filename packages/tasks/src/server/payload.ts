@@ -9,7 +9,7 @@ import {
 } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
-import { namedPrincipal } from './owner.ts'
+import { principalIdentityOf } from './owner.ts'
 import { unsupportedPart } from './worker/requeue.ts'
 
 /** The call that a task runs. */
@@ -36,7 +36,7 @@ export interface StoredCall {
 const version = 1
 
 /** The purpose of sealed credentials; keys of other purposes do not open them. */
-const purpose = 'task-credentials'
+const credentialsPurpose = 'task-credentials'
 
 /** The purpose of the sealed members of parts. */
 const partsPurpose = 'task-parts'
@@ -44,15 +44,15 @@ const partsPurpose = 'task-parts'
 /** Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with. */
 export async function writePayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
   const { id, request, principal, journal } = call
-  const named = namedPrincipal(principal)
+  const principalFields = principalIdentityOf(principal)
   const claims = principal?.claims
-  const credentials = codec && claims && (await codec.seal(claims, { purpose, binding: id }))
+  const credentials = codec && claims && (await codec.seal(claims, { purpose: credentialsPurpose, binding: id }))
   return {
     v: version,
     method: request.method,
-    params: lasting(request.params ?? {}),
+    params: storedParams(request.params ?? {}),
     journal,
-    ...(named && { principal: named }),
+    ...(principalFields && { principal: principalFields }),
     ...(credentials !== undefined && { credentials }),
     ...(await writeParts(call, codec)),
   }
@@ -67,10 +67,10 @@ async function writeParts({ id, parts }: StoredCall, codec: StateCodec | undefin
 }
 
 function mapParts(
-  parts: StoredCall['parts'],
+  membersByPart: StoredCall['parts'],
   choose: (part: RecordedPart) => JsonObject,
 ): Readonly<Record<string, JsonObject>> {
-  return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, choose(part)]))
+  return Object.fromEntries(Object.entries(membersByPart).map(([name, part]) => [name, choose(part)]))
 }
 
 /**
@@ -81,9 +81,9 @@ export async function readPayload(task: ClaimedTask, codec: StateCodec | undefin
   const { v, method, params, journal, principal, credentials } = task.payload
   if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
   const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
-  const parts = await readParts(task, codec)
+  const membersByPart = await readParts(task, codec)
   const caller = storedPrincipal(principal, claims)
-  return { method, params, principal: caller, journal: withEntries(journal, task.entries), parts }
+  return { method, params, principal: caller, journal: withEntries(journal, task.entries), parts: membersByPart }
 }
 
 async function readParts(
@@ -103,35 +103,37 @@ async function readParts(
 }
 
 /** Tells whether a worker knows less of the caller than the call does. */
-export function losesPart({ principal }: StoredCall, codec: StateCodec | undefined): boolean {
+export function losesCallerState({ principal }: StoredCall, codec: StateCodec | undefined): boolean {
   return codec === undefined && principal?.claims !== undefined
 }
 
 /** Returns a call as a worker will find it: without its claims unless they are stored. */
-export function continuedWork(taken: StoredCall, codec: StateCodec | undefined): TaskWork {
+export function restoredWorkOf(taken: StoredCall, codec: StateCodec | undefined): TaskWork {
   const { request, principal, journal } = taken
-  const parts = mapParts(taken.parts, ({ value, secret }) => (codec === undefined ? value : { ...value, ...secret }))
+  const membersByPart = mapParts(taken.parts, ({ value, secret }) =>
+    codec === undefined ? value : { ...value, ...secret },
+  )
   const claims = codec && principal?.claims
   const { method, params = {} } = request
   return {
     method,
-    params: lasting(params),
-    principal: storedPrincipal(namedPrincipal(principal), claims),
+    params: storedParams(params),
+    principal: storedPrincipal(principalIdentityOf(principal), claims),
     journal,
-    parts,
+    parts: membersByPart,
   }
 }
 
 async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
   if (codec === undefined) throw new Error(`Task ${id} was made with credentials, which takes the same codec to open`)
-  const claims = await codec.open(token, { purpose, binding: id })
+  const claims = await codec.open(token, { purpose: credentialsPurpose, binding: id })
   if (isJsonObject(claims)) return claims
   throw new Error(`The credentials of task ${id} are no object`)
 }
 
-function storedPrincipal(named: unknown, claims: JsonObject | undefined): Principal | undefined {
-  if (!isJsonObject(named)) return undefined
-  const { subject, issuer, client, scopes } = named
+function storedPrincipal(principalFields: unknown, claims: JsonObject | undefined): Principal | undefined {
+  if (!isJsonObject(principalFields)) return undefined
+  const { subject, issuer, client, scopes } = principalFields
   return {
     subject: String(subject),
     ...(typeof issuer === 'string' && { issuer }),
@@ -145,7 +147,7 @@ function storedPrincipal(named: unknown, claims: JsonObject | undefined): Princi
  * The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it brought. The
  * token of a session is as good as a credential, and is not kept either.
  */
-function lasting({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
+function storedParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
   const {
     [metaKeys.progressToken]: _token,
     [metaKeys.logLevel]: _level,
@@ -153,33 +155,33 @@ function lasting({ _meta, requestState, inputResponses, ...params }: JsonObject)
     ...meta
   } = isJsonObject(_meta) ? _meta : {}
   // Answers that came with a state stand in the journal already.
-  const isFirst = requestState === undefined && inputResponses !== undefined
-  return { ...params, ...(isFirst && { inputResponses }), _meta: meta }
+  const hasFirstAnswers = requestState === undefined && inputResponses !== undefined
+  return { ...params, ...(hasFirstAnswers && { inputResponses }), _meta: meta }
 }
 
 const sessionKey = 'io.modelcontextprotocol/session'
 
 /** A journal as it is after all of its entries. */
 function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {
-  const whole = new Map(Object.entries(journal))
-  const parts = new Map<string, Map<string, JsonObject[string]>>()
+  const journalParts = new Map(Object.entries(journal))
+  const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
   for (const { part, key, value } of entries) {
     // How often it was left to others is the worker's affair.
     if (part === unsupportedPart) continue
     if (key === undefined) {
-      change(whole, part, value)
+      setMember(journalParts, part, value)
       continue
     }
-    const known = whole.get(part)
-    const members = parts.get(part) ?? new Map(isJsonObject(known) ? Object.entries(known) : [])
-    parts.set(part, members)
-    change(members, key, value)
+    const storedPart = journalParts.get(part)
+    const members = membersByPart.get(part) ?? new Map(isJsonObject(storedPart) ? Object.entries(storedPart) : [])
+    membersByPart.set(part, members)
+    setMember(members, key, value)
   }
-  for (const [part, members] of parts) whole.set(part, Object.fromEntries(members))
-  return Object.fromEntries(whole)
+  for (const [part, members] of membersByPart) journalParts.set(part, Object.fromEntries(members))
+  return Object.fromEntries(journalParts)
 }
 
-function change(members: Map<string, JsonObject[string]>, key: string, value: JsonObject[string]): void {
+function setMember(members: Map<string, JsonObject[string]>, key: string, value: JsonObject[string]): void {
   if (value === undefined) members.delete(key)
   else members.set(key, value)
 }

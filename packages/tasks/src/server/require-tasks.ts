@@ -40,7 +40,7 @@ export function matchTaskName({ context }: Call, taskId: string): void {
 }
 
 /** Makes the one error for a task that does not exist and for one of another owner. */
-export function unknownTask(taskId: string): McpError {
+export function unknownTaskError(taskId: string): McpError {
   const message = `Task ${quote(taskId)} is not found: it has expired, or there never was one for you`
   return new McpError(errorCodes.invalidParams, message)
 }

@@ -4,8 +4,8 @@ import type { DetailedTask, Task } from '../schema/task.ts'
 import type { TaskSettings } from './options.ts'
 
 /** A task as its client sees it: `tasks/get` and `notifications/tasks` show the same. */
-export function showTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
-  const task = plainTask(row, settings)
+export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
+  const task = toTask(row, settings)
   if (row.status === 'input_required') {
     // They are what a server asked, which the engine kept as it was.
     return { ...task, status: row.status, inputRequests: row.requests as unknown as InputRequests }
@@ -16,7 +16,7 @@ export function showTask(row: TaskRow, settings: Pick<TaskSettings, 'pollInterva
 }
 
 /** Returns the members of a task that it has in every status, with the numbers of its progress in its `_meta`. */
-export function plainTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): Task & TaskMeta {
+export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): Task & TaskMeta {
   const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = row
   return {
     taskId: id,
@@ -25,7 +25,7 @@ export function plainTask(row: TaskRow, settings: Pick<TaskSettings, 'pollInterv
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs,
-    pollIntervalMs: pollInterval(row, settings),
+    pollIntervalMs: pollIntervalOf(row, settings),
     ...(progress && { _meta: { [metaNames.progress]: progress } }),
   }
 }
@@ -40,7 +40,7 @@ const firstPollMs = 50
  * Returns the milliseconds to the next poll: 50, 100, 200 and so on, at most a third of the task's age, up to the author's. A short
  * task then costs little more than it takes, and a long one few polls.
  */
-function pollInterval({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
+function pollIntervalOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
   const doublings = Math.floor(Math.log2(Math.max(ageMs / (3 * firstPollMs), 1)))
   return Math.min(firstPollMs * 2 ** doublings, pollIntervalMs)
 }

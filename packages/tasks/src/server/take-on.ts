@@ -14,12 +14,12 @@ import {
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
 import { taskOwner } from './owner.ts'
-import { continuedWork, losesPart, type StoredCall, writePayload } from './payload.ts'
+import { restoredWorkOf, losesCallerState, type StoredCall, writePayload } from './payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
-import { plainTask } from './show-task.ts'
+import { toTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 import { hasTool } from './worker/missing-capability.ts'
-import { journalTooLarge } from './worker/size-limits.ts'
+import { journalSizeError } from './worker/size-limits.ts'
 
 /** Returns the background of one request: it makes the task, if the handler wants one. */
 export function backgroundOf(request: RpcRequest, call: Call, context: TaskContext): Background {
@@ -50,7 +50,7 @@ function lifetimeOf({ params }: RpcRequest, { persistentWorkflow, ttlMs }: TaskC
   return typeof asked === 'number' && Number.isSafeInteger(asked) && asked > 0 ? Math.min(asked, ttlMs ?? asked) : ttlMs
 }
 
-interface CreatedTask {
+interface TaskCreationRequest {
   readonly parts: StoredCall['parts']
   readonly request: RpcRequest
   readonly call: Call
@@ -61,67 +61,71 @@ interface CreatedTask {
 
 /** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
 async function createTaskFor(
-  { request, call, journal, callId, parts }: CreatedTask,
+  { request, call, journal, callId, parts }: TaskCreationRequest,
   context: TaskContext,
 ): Promise<JsonObject> {
   const { settings } = context
   if (!asksForTask(request, settings)) requireTasks(requestMeta(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
-  const tooLarge = journalTooLarge(journal, settings)
-  if (tooLarge !== undefined) {
-    settings.onError(new Error(tooLarge.message))
-    throw new McpError(tooLarge.code, tooLarge.message)
+  const sizeError = journalSizeError(journal, settings)
+  if (sizeError !== undefined) {
+    settings.onError(new Error(sizeError.message))
+    throw new McpError(sizeError.code, sizeError.message)
   }
-  const id = callId === undefined ? randomTaskId() : await idOf(callId)
+  const id = callId === undefined ? randomTaskId() : await taskIdOf(callId)
   const { principal } = call
-  const taken = { id, request, principal, journal, parts }
-  await checkVisible(taken, call.signal, context)
+  const storedCall = { id, request, principal, journal, parts }
+  await checkToolVisible(storedCall, call.signal, context)
   const owner = taskOwner(principal)
   const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
   const lifeMs = lifetimeOf(request, settings)
   const create = async (): Promise<TaskRow | 'full'> => {
-    const payload = await writePayload(taken, settings.credentials)
+    const payload = await writePayload(storedCall, settings.credentials)
     return engine.create({ id, owner, caller: callerOf(call), payload, lifeMs, callerLimit })
   }
-  const row = callId === undefined ? await create() : await createOnce({ id, owner, create }, engine)
+  const row = callId === undefined ? await create() : await createTaskOnce({ id, owner, create }, engine)
   if (row === 'full') {
     const advice = 'cancel a task, or wait for one to end'
     throw quotaError({ limit: 'maxTasksPerCaller', max: callerLimit, retryAfterMs: pollIntervalMs, advice })
   }
-  return { resultType: 'task', ...plainTask(row, settings) }
+  return { resultType: 'task', ...toTask(row, settings) }
 }
 
 /** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */
-async function checkVisible(taken: StoredCall, signal: AbortSignal, { inner, settings }: TaskContext): Promise<void> {
-  if (!losesPart(taken, settings.credentials)) return
-  if (await hasTool({ work: continuedWork(taken, settings.credentials), signal }, { inner })) return
-  const name = JSON.stringify(taken.request.params?.['name'])
+async function checkToolVisible(
+  storedCall: StoredCall,
+  signal: AbortSignal,
+  { inner, settings }: TaskContext,
+): Promise<void> {
+  if (!losesCallerState(storedCall, settings.credentials)) return
+  if (await hasTool({ work: restoredWorkOf(storedCall, settings.credentials), signal }, { inner })) return
+  const name = JSON.stringify(storedCall.request.params?.['name'])
   const message = `The tool ${name} cannot run as a task: without \`credentials\` a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))
   throw new McpError(errorCodes.internal, message)
 }
 
-interface Creation {
+interface TaskCreation {
   readonly id: string
   readonly owner: string
   readonly create: () => Promise<TaskRow | 'full'>
 }
 
 /** A creation that is repeated, also at the same time, is answered with the task that there is. */
-async function createOnce({ id, owner, create }: Creation, engine: TaskEngine): Promise<TaskRow | 'full'> {
-  const known = await engine.get(id, owner)
-  if (known !== undefined) return known
+async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskEngine): Promise<TaskRow | 'full'> {
+  const existingRow = await engine.get(id, owner)
+  if (existingRow !== undefined) return existingRow
   try {
     return await create()
   } catch (error) {
-    const made = await engine.get(id, owner)
-    if (made === undefined) throw error
-    return made
+    const createdRow = await engine.get(id, owner)
+    if (createdRow === undefined) throw error
+    return createdRow
   }
 }
 
 /** The id of the task of a call: as long as a random one, and as hard to find for whoever does not know the call's key. */
-async function idOf(callId: string): Promise<string> {
+async function taskIdOf(callId: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`task ${callId}`))
   return hexOf(new Uint8Array(digest).subarray(0, 20))
 }

@@ -11,63 +11,63 @@ import type { TaskRow } from '../engines/engine.ts'
 import { relatedTaskKey } from '../schema/extension.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
-import { awaitChange } from './await-change.ts'
+import { awaitTaskChange } from './await-change.ts'
 import { taskOwner } from './owner.ts'
-import { matchTaskName, requireTasks, unknownTask } from './require-tasks.ts'
-import { showTask } from './show-task.ts'
+import { matchTaskName, requireTasks, unknownTaskError } from './require-tasks.ts'
+import { toDetailedTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 
-type ServeTask = (given: JsonObject | undefined, call: Call, context: TaskContext) => Promise<JsonObject>
+type ServeTask = (requestParams: JsonObject | undefined, call: Call, context: TaskContext) => Promise<JsonObject>
 
 /** Returns the methods of the extension, and those of the persistent workflow where it is switched on. */
 export function taskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {
-  const rows = [...methods, ...(context.settings.persistentWorkflow ? workflow : [])]
-  return Object.fromEntries(rows.map(([name, serve]) => [name, taskMethod(serve, context)]))
+  const methodRows = [...taskMethodRows, ...(context.settings.persistentWorkflow ? workflowMethodRows : [])]
+  return Object.fromEntries(methodRows.map(([name, serve]) => [name, taskMethod(serve, context)]))
 }
 
-function taskMethod(serve: ServeTask, context: TaskContext): ExtensionMethod {
-  return ({ params: given }, call) => {
+function taskMethod(serveTask: ServeTask, context: TaskContext): ExtensionMethod {
+  return ({ params: requestParams }, call) => {
     // Clients of the persistent workflow know nothing of the extension.
-    if (!context.settings.persistentWorkflow) requireTasks(requestMeta(given))
-    return serve(given, call, context)
+    if (!context.settings.persistentWorkflow) requireTasks(requestMeta(requestParams))
+    return serveTask(requestParams, call, context)
   }
 }
 
 /** Returns a task of the caller. Throws the same error for a task of another owner as for one that does not exist. */
 async function findTask(taskId: string, { principal }: Call, { settings }: TaskContext): Promise<TaskRow> {
   const row = await settings.engine.get(taskId, taskOwner(principal))
-  if (row === undefined) throw unknownTask(taskId)
+  if (row === undefined) throw unknownTaskError(taskId)
   return row
 }
 
-const serveGetTask: ServeTask = async (given, call, context) => {
-  const { taskId } = params.taskRequestParams(given)
+const serveGetTask: ServeTask = async (requestParams, call, context) => {
+  const { taskId } = params.taskRequestParams(requestParams)
   matchTaskName(call, taskId)
   const row = await findTask(taskId, call, context)
-  const task = showTask(row, context.settings)
+  const task = toDetailedTask(row, context.settings)
   if (!context.settings.persistentWorkflow || task.status !== 'input_required') return { ...task }
   return { statusMessage: 'The task needs input: tasks/result has its requests', ...task }
 }
 
-const serveUpdateTask: ServeTask = (given, call, context) => {
-  const checked = params.updateTaskRequestParams(given)
-  matchTaskName(call, checked.taskId)
-  return storeTaskResponses(checked, call, context)
+const serveUpdateTask: ServeTask = (requestParams, call, context) => {
+  const checkedParams = params.updateTaskRequestParams(requestParams)
+  matchTaskName(call, checkedParams.taskId)
+  return storeTaskResponses(checkedParams, call, context)
 }
 
-const serveCancelTask: ServeTask = async (given, call, context) => {
-  const { taskId } = params.taskRequestParams(given)
+const serveCancelTask: ServeTask = async (requestParams, call, context) => {
+  const { taskId } = params.taskRequestParams(requestParams)
   matchTaskName(call, taskId)
   const outcome = await context.settings.engine.cancel(taskId, taskOwner(call.principal))
-  if (outcome === 'unknown') throw unknownTask(taskId)
+  if (outcome === 'unknown') throw unknownTaskError(taskId)
   if (outcome === 'cancelled') context.watch.changed(taskId)
   return {}
 }
 
 /** Waits for the result of a task, or for its requests for input (seeds/sep-2322, persistent workflow). */
-const serveTaskResult: ServeTask = async (given, call, context) => {
-  const { taskId } = params.relatedTaskParams(given)
-  const row = await awaitChange(() => findTask(taskId, call, context), { id: taskId, call, context })
+const serveTaskResult: ServeTask = async (requestParams, call, context) => {
+  const { taskId } = params.relatedTaskParams(requestParams)
+  const row = await awaitTaskChange(() => findTask(taskId, call, context), { id: taskId, call, context })
   const { status, requests } = row
   if (status === 'completed') return withRelatedTask(row.result ?? {}, taskId)
   if (status === 'input_required') {
@@ -79,9 +79,9 @@ const serveTaskResult: ServeTask = async (given, call, context) => {
   })
 }
 
-const inputResponse: ServeTask = async (given, call, context) => {
-  const checked = params.inputResponseParams(given)
-  return withRelatedTask(await storeTaskResponses(checked, call, context), checked.taskId)
+const serveInputResponse: ServeTask = async (requestParams, call, context) => {
+  const checkedParams = params.inputResponseParams(requestParams)
+  return withRelatedTask(await storeTaskResponses(checkedParams, call, context), checkedParams.taskId)
 }
 
 /** Returns a result that names its task (SEP-2322, persistent tool workflow). */
@@ -90,30 +90,30 @@ function withRelatedTask(result: JsonObject, taskId: string): JsonObject {
   return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [relatedTaskKey]: { taskId } } }
 }
 
-const methods: readonly (readonly [string, ServeTask])[] = [
+const taskMethodRows: readonly (readonly [string, ServeTask])[] = [
   ['tasks/get', serveGetTask],
   ['tasks/update', serveUpdateTask],
   ['tasks/cancel', serveCancelTask],
 ]
 
-const workflow: readonly (readonly [string, ServeTask])[] = [
+const workflowMethodRows: readonly (readonly [string, ServeTask])[] = [
   ['tasks/result', serveTaskResult],
-  ['tasks/input_response', inputResponse],
+  ['tasks/input_response', serveInputResponse],
 ]
 
 async function storeTaskResponses(
-  given: UpdateTaskRequestParams,
+  requestParams: UpdateTaskRequestParams,
   call: Call,
   context: TaskContext,
 ): Promise<JsonObject> {
-  const { taskId, inputResponses, _meta } = given
+  const { taskId, inputResponses, _meta } = requestParams
   const { engine, ttlMs: lifeMs } = context.settings
   const { requests } = await findTask(taskId, call, context)
   // Responses to keys that are not open are ignored, whatever their shape (seps/2663-tasks-extension, task update requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)
   const outcome = await engine.answer({ id: taskId, owner: taskOwner(call.principal), responses, lifeMs })
-  if (outcome === 'unknown') throw unknownTask(taskId)
+  if (outcome === 'unknown') throw unknownTaskError(taskId)
   if (outcome !== 'ignored') context.watch.changed(taskId)
   return {}
 }

@@ -1,6 +1,6 @@
 import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import { unrefTimer } from './unref-timer.ts'
-import { showTask } from './show-task.ts'
+import { toDetailedTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 
 /** The notifications about tasks on one stream. */
@@ -13,14 +13,14 @@ export interface TaskStream {
 }
 
 /** Notes what is sent; another poll interval alone is no change. */
-function isNew(task: ReturnType<typeof showTask>, sent: Map<string, string>): boolean {
+function isNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
-  const before = sent.get(task.taskId)
-  sent.set(task.taskId, text)
-  return text !== before
+  const previousText = sentTexts.get(task.taskId)
+  sentTexts.set(task.taskId, text)
+  return text !== previousText
 }
 
-function notificationOf(task: ReturnType<typeof showTask>, streamId: RequestId): RpcNotification {
+function notificationOf(task: ReturnType<typeof toDetailedTask>, streamId: RequestId): RpcNotification {
   // What a row holds is JSON, which readonly interfaces cannot say.
   const params: JsonObject = JSON.parse(JSON.stringify(task))
   const _meta = { ...task._meta, [metaKeys.subscriptionId]: streamId }
@@ -28,7 +28,7 @@ function notificationOf(task: ReturnType<typeof showTask>, streamId: RequestId):
 }
 
 /** The parts of a stream. */
-export interface TaskStreamParts {
+export interface TaskStreamContext {
   readonly id: RequestId
   readonly call: Call
   readonly owner: string
@@ -39,45 +39,45 @@ export interface TaskStreamParts {
  * Makes a {@link TaskStream}. Changes are noted, each task once, and sent one after the other, each when the reader has taken the one
  * before. The state is read at that moment, so that a slow reader misses states in between and never the last.
  */
-export function createTaskStream({ id: streamId, call, owner, context }: TaskStreamParts): TaskStream {
+export function createTaskStream({ id: streamId, call, owner, context }: TaskStreamContext): TaskStream {
   const { engine, clock, onError } = context.settings
   const backPressure = call.context.get(backPressureKey)
   /** The text that was sent last, by task. */
-  const sent = new Map<string, string>()
-  const changed = new Set<string>()
+  const sentTexts = new Map<string, string>()
+  const changedIds = new Set<string>()
   let isOpen = false
   let isSending = false
   let timer: unknown
 
-  const send = async (id: string): Promise<void> => {
+  const sendTask = async (id: string): Promise<void> => {
     const row = await engine.get(id, owner)
-    const task = row && showTask(row, context.settings)
-    if (task === undefined || !isOpen || !isNew(task, sent)) return
+    const task = row && toDetailedTask(row, context.settings)
+    if (task === undefined || !isOpen || !isNewState(task, sentTexts)) return
     call.notify(notificationOf(task, streamId))
   }
-  const sendAll = async (): Promise<void> => {
-    for (const id of changed) {
+  const sendChanges = async (): Promise<void> => {
+    for (const id of changedIds) {
       await backPressure?.()
       if (!isOpen) return
-      changed.delete(id)
+      changedIds.delete(id)
       try {
-        await send(id)
+        await sendTask(id)
       } catch (error) {
-        changed.add(id)
+        changedIds.add(id)
         throw error
       }
     }
   }
-  const pump = async (): Promise<void> => {
+  const sendPendingChanges = async (): Promise<void> => {
     if (!isOpen || isSending) return
     isSending = true
     try {
       // Changes during a send follow it.
-      while (isOpen && changed.size > 0) await sendAll()
+      while (isOpen && changedIds.size > 0) await sendChanges()
     } catch (error) {
       onError(error)
       clock.clearTimeout(timer)
-      timer = unrefTimer(clock, () => void pump(), context.settings.pollIntervalMs)
+      timer = unrefTimer(clock, () => void sendPendingChanges(), context.settings.pollIntervalMs)
     } finally {
       isSending = false
     }
@@ -85,14 +85,14 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
   return {
     open: (ids) => {
       isOpen = true
-      for (const id of ids) sent.set(id, '')
-      for (const id of ids) changed.add(id)
-      void pump()
+      for (const id of ids) sentTexts.set(id, '')
+      for (const id of ids) changedIds.add(id)
+      void sendPendingChanges()
     },
     changed: (id) => {
-      if (isOpen && !sent.has(id)) return
-      changed.add(id)
-      void pump()
+      if (isOpen && !sentTexts.has(id)) return
+      changedIds.add(id)
+      void sendPendingChanges()
     },
     close: () => {
       isOpen = false

@@ -11,43 +11,44 @@ export interface TaskWatch {
   follow(id: string, onChange: () => void): Promise<() => void>
 }
 
-const prefix = 'task:'
+const topicPrefix = 'task:'
 
 /** Makes a {@link TaskWatch} over a bus, which is listened to while somebody follows a task. */
 export function createTaskWatch(bus: ChangeBus, onError: (error: unknown) => void): TaskWatch {
-  const followers = new Map<string, Set<() => void>>()
-  let opening: Promise<() => void> | undefined
+  const callbacksById = new Map<string, Set<() => void>>()
+  let busSubscription: Promise<() => void> | undefined
 
-  const notify = (id: string): void => {
-    for (const onChange of followers.get(id) ?? []) onChange()
+  const notifyFollowers = (id: string): void => {
+    for (const onChange of callbacksById.get(id) ?? []) onChange()
   }
   const listener = {
-    onChange: ({ topic }: { readonly topic: string }) => topic.startsWith(prefix) && notify(topic.slice(prefix.length)),
+    onChange: ({ topic }: { readonly topic: string }) =>
+      topic.startsWith(topicPrefix) && notifyFollowers(topic.slice(topicPrefix.length)),
     onGap: () => {
-      for (const id of followers.keys()) notify(id)
+      for (const id of callbacksById.keys()) notifyFollowers(id)
     },
   }
   const unsubscribe = (id: string, onChange: () => void): void => {
-    const those = followers.get(id)
-    those?.delete(onChange)
-    if (those?.size === 0) followers.delete(id)
-    if (followers.size > 0 || opening === undefined) return
-    const opened = opening
-    opening = undefined
-    opened.then((stop) => stop()).catch(onError)
+    const callbacks = callbacksById.get(id)
+    callbacks?.delete(onChange)
+    if (callbacks?.size === 0) callbacksById.delete(id)
+    if (callbacksById.size > 0 || busSubscription === undefined) return
+    const closingSubscription = busSubscription
+    busSubscription = undefined
+    closingSubscription.then((stop) => stop()).catch(onError)
   }
   return {
-    changed: (id) => void bus.publish({ topic: `${prefix}${id}` }).catch(onError),
+    changed: (id) => void bus.publish({ topic: `${topicPrefix}${id}` }).catch(onError),
     follow: async (id, callback) => {
       // Each is a function of its own, for the same one may follow twice.
       const onChange = () => callback()
-      const those = followers.get(id) ?? new Set()
-      followers.set(id, those.add(onChange))
-      opening ??= bus.listen(listener)
+      const callbacks = callbacksById.get(id) ?? new Set()
+      callbacksById.set(id, callbacks.add(onChange))
+      busSubscription ??= bus.listen(listener)
       try {
-        await opening
+        await busSubscription
       } catch (error) {
-        opening = undefined
+        busSubscription = undefined
         unsubscribe(id, onChange)
         throw error
       }

@@ -4,8 +4,8 @@ import { tasksExtension } from '../schema/extension.ts'
 import type { DetailedTask } from '../schema/task.ts'
 import { backgroundOf } from './take-on.ts'
 import { listenToTasks } from './listen-tasks.ts'
-import { checkOptions, type CheckedOptions, type TaskOptions, taskSettings } from './options.ts'
-import { showTask } from './show-task.ts'
+import { checkTaskOptions, type CheckedTaskOptions, type TaskOptions, taskSettings } from './options.ts'
+import { toDetailedTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 import { taskMethods } from './task-requests.ts'
 import { createTaskWatch } from './task-watch.ts'
@@ -33,17 +33,17 @@ export interface TasksApi {
  * const server = createServer({ ...definition, extensions: [tasks({ store: 'pglite:./.mcp-tasks' })] })
  */
 export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', TasksApi> {
-  const checked = checkOptions(options)
+  const checkedOptions = checkTaskOptions(options)
   return {
     side: 'server',
     name: 'tasks',
     identifier: tasksExtension,
     capabilities: options.persistentWorkflow === true ? { persistentWorkflow: {} } : {},
-    start: (host) => startTaskServer(checked, host),
+    start: (host) => startTaskServer(checkedOptions, host),
   }
 }
 
-function startTaskServer(options: CheckedOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
+function startTaskServer(options: CheckedTaskOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
   const settings = taskSettings(options, host)
   const { engine } = settings
   const context: TaskContext = {
@@ -59,7 +59,7 @@ function startTaskServer(options: CheckedOptions, host: ExtensionHost): Extensio
       },
       get: async (id) => {
         const row = await engine.inspect(id)
-        return row && showTask(row, settings)
+        return row && toDetailedTask(row, settings)
       },
     },
     methods: taskMethods(context),

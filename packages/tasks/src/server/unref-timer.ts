@@ -1,8 +1,8 @@
 import { type Clock, unref } from '@x/schema'
 
 /** Sets a timer that, where the platform can, does not keep the process alive. */
-export function unrefTimer(clock: Clock, run: () => void, ms: number): unknown {
-  const timer = clock.setTimeout(run, ms)
+export function unrefTimer(clock: Clock, callback: () => void, ms: number): unknown {
+  const timer = clock.setTimeout(callback, ms)
   unref(timer)
   return timer
 }

@@ -4,7 +4,7 @@ import { defaultBounds, type RpcMessage } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { callWith, event, events, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
-import { eventStream } from './event-stream.ts'
+import { createEventStreamReader } from './event-stream.ts'
 
 const note = (text: string): { jsonrpc: '2.0'; method: string; params: { text: string } } => ({
   jsonrpc: '2.0',
@@ -120,7 +120,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
 describe('Chunks of a stream', () => {
   const collect = (bytes: Uint8Array, cuts: readonly number[]): RpcMessage[] => {
     const messages: RpcMessage[] = []
-    const take = eventStream({
+    const take = createEventStreamReader({
       origin: 'http://test',
       bounds: defaultBounds,
       maxBytes: 1_000_000,
@@ -173,7 +173,7 @@ describe('line ends', () => {
   const lines = ['data: {"jsonrpc":"2.0",', 'data: "method":"a"}', '', ': comment', '', '']
   const messagesOf = (text: string, size: number): RpcMessage[] => {
     const heard: RpcMessage[] = []
-    const feed = eventStream({
+    const feed = createEventStreamReader({
       origin: 'http://localhost',
       bounds: defaultBounds,
       maxBytes: 1e9,

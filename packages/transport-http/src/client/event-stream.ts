@@ -19,7 +19,7 @@ export interface HttpEvents {
   readonly onRetry?: ((ms: number) => void) | undefined
 }
 
-interface EventDecoding extends HttpEvents {
+interface EventDecoderOptions extends HttpEvents {
   readonly origin: string
   readonly bounds: ParseBounds
 }
@@ -37,43 +37,43 @@ export interface EventStreamOptions {
  * Turns the chunks of an SSE body into messages, however they were cut. Comments, ids, retry times and events of other
  * types are skipped. Throws {@link HttpError}: `too-large` past a bound, `protocol` for data that is no message.
  */
-export function eventStream({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
+export function createEventStreamReader({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
   const onEvent = ({ data }: HttpEvent): void => {
     if (data !== '') onMessage(parseEventMessage(data, options.bounds, options.origin))
   }
-  return decodeEvents({ ...options, onEvent })
+  return createEventDecoder({ ...options, onEvent })
 }
 
 /** Turns the chunks of an SSE body into events, however they were cut. Throws {@link HttpError} `too-large` past a bound. */
-export function decodeEvents({
+export function createEventDecoder({
   origin,
   bounds,
   maxBytes,
   onEvent,
   onRetry,
-}: EventDecoding): (chunk: Uint8Array) => void {
+}: EventDecoderOptions): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder()
-  const endLines = lineEnds()
-  let total = 0
-  const tooLarge = (what: string, limit: number): HttpError =>
-    new HttpError('too-large', `${origin}: ${what} is longer than ${limit} bytes`, { origin })
+  const normalizeLineEnds = createLineEndNormalizer()
+  let totalBytes = 0
+  const streamTooLargeError = (subject: string, limit: number): HttpError =>
+    new HttpError('too-large', `${origin}: ${subject} is longer than ${limit} bytes`, { origin })
   const parser = createParser({
     // Characters, of which a message has no more than bytes; the parser of messages counts bytes.
     maxBufferSize: bounds.bytes + lineOverhead,
     onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded') throw tooLarge('an event', bounds.bytes)
+      if (type === 'max-buffer-size-exceeded') throw streamTooLargeError('an event', bounds.bytes)
     },
     ...(onRetry && { onRetry }),
     onEvent: ({ event, data, id }) => {
       if (event !== undefined && event !== 'message') return
-      if (data.length > bounds.bytes) throw tooLarge('an event', bounds.bytes)
+      if (data.length > bounds.bytes) throw streamTooLargeError('an event', bounds.bytes)
       onEvent({ data, id })
     },
   })
   return (chunk) => {
-    total += chunk.byteLength
-    if (total > maxBytes) throw tooLarge('the stream', maxBytes)
-    parser.feed(endLines(decoder.decode(chunk, { stream: true })))
+    totalBytes += chunk.byteLength
+    if (totalBytes > maxBytes) throw streamTooLargeError('the stream', maxBytes)
+    parser.feed(normalizeLineEnds(decoder.decode(chunk, { stream: true })))
   }
 }
 
@@ -81,13 +81,13 @@ export function decodeEvents({
  * Returns a function that writes every line end of a text that comes in chunks as LF. The parser looks for the next LF at
  * every CR, so that a chunk of bare CR would cost the square of its length.
  */
-function lineEnds(): (text: string) => string {
-  let afterReturn = false
+function createLineEndNormalizer(): (text: string) => string {
+  let endsWithReturn = false
   return (text) => {
     if (text === '') return text
-    const rest = afterReturn && text.startsWith('\n') ? text.slice(1) : text
-    afterReturn = text.endsWith('\r')
-    return rest.includes('\r') ? rest.replace(/\r\n?/g, '\n') : rest
+    const remainingText = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
+    endsWithReturn = text.endsWith('\r')
+    return remainingText.includes('\r') ? remainingText.replace(/\r\n?/g, '\n') : remainingText
   }
 }
 
@@ -99,13 +99,13 @@ export function parseEventMessage(text: string, bounds: ParseBounds, origin: str
   try {
     return parseMessage(text, bounds)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unreadable'
-    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${why}`, { origin, cause })
+    const problem = cause instanceof Error ? cause.message : 'unreadable'
+    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${problem}`, { origin, cause })
   }
 }
 
 /** The response among messages; throws {@link HttpError} `protocol` when the message is a request of the server's. */
-export function responseIn(message: RpcMessage, origin: string): RpcResponse | undefined {
+export function requireResponse(message: RpcMessage, origin: string): RpcResponse | undefined {
   if (isResponse(message)) return message
   // basic/transports/streamable-http, receiving messages: independent requests must not be sent on any stream.
   if (!isRequest(message)) return undefined

@@ -1,37 +1,37 @@
 import { HttpError, isHttpError } from './http-error.ts'
 
 // Raised before a connection exists, so before any byte of a request was written to one.
-const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
-const malformed = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
+const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
+const malformedCodes = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
 // A certificate that is not believed: nothing was sent, and another try would end the same way.
-const untrusted = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
+const untrustedCodeForm = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
  * Returns true if an error of the platform proves that the server saw nothing of the request: the connection was refused, the
  * name was not found, or the socket closed before its first byte was written.
  */
 export function isUnsent(error: unknown): boolean {
-  const { code, syscall, errors, socket } = errorView(error)
+  const { code, syscall, errors, socket } = readErrorView(error)
   // Several addresses were tried: each of them must have failed in such a way.
   if (Array.isArray(errors) && errors.length > 0) return errors.every(isUnsent)
   if (typeof code !== 'string') return false
-  if (unconnected.has(code)) return true
-  if (code === 'UND_ERR_SOCKET') return errorView(socket).bytesWritten === 0
+  if (unconnectedCodes.has(code)) return true
+  if (code === 'UND_ERR_SOCKET') return readErrorView(socket).bytesWritten === 0
   return syscall === 'connect'
 }
 
 /** Converts an error of the platform into a {@link HttpError}, with the error as its cause. */
 export function failureOf(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
-  const { code } = errorView(error)
+  const { code } = readErrorView(error)
   const name = typeof code === 'string' ? ` (${code})` : ''
-  const isUntrusted = typeof code === 'string' && untrusted.test(code)
+  const isUntrusted = typeof code === 'string' && untrustedCodeForm.test(code)
   if (isUntrusted || isUnsent(error))
     return new HttpError('connect', `${origin}: no connection${name}`, { origin, cause: error })
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new HttpError('timeout', `${origin}: no connection in time`, { origin, cause: error })
   }
-  if (typeof code === 'string' && (malformed.has(code) || code.startsWith('HPE_'))) {
+  if (typeof code === 'string' && (malformedCodes.has(code) || code.startsWith('HPE_'))) {
     return new HttpError('protocol', `${origin}: the answer is not valid HTTP${name}`, { origin, cause: error })
   }
   return new HttpError('closed', `${origin}: the connection ended before the answer${name}`, { origin, cause: error })
@@ -46,8 +46,8 @@ interface ErrorView {
 }
 
 // fetch puts the platform's error into the cause of a TypeError that says nothing.
-function errorView(error: unknown): ErrorView {
+function readErrorView(error: unknown): ErrorView {
   if (typeof error !== 'object' || error === null) return {}
-  const inner = error instanceof TypeError && typeof error.cause === 'object' ? error.cause : undefined
-  return inner ?? error
+  const innerError = error instanceof TypeError && typeof error.cause === 'object' ? error.cause : undefined
+  return innerError ?? error
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { callHeadersKey, decodeHeaderValue, headerParamsKey, withContext } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { callWith, rpcRequest } from '../testing/scripted-server.ts'
-import { requestHeaders, userHeaders } from './headers.ts'
+import { createRequestHeaders, flattenUserHeaders } from './headers.ts'
 
 const headersOf = (flat: readonly string[]): Map<string, string> => {
   const headers = new Map<string, string>()
@@ -21,14 +21,14 @@ describe('The headers of a request', () => {
     ['tools/list', { name: 'no name here' }, undefined],
     ['x/unknown', { name: 'nor here' }, undefined],
   ])('%s with %j is named %s [SHT-034 SHT-035]', (method, params, expected) => {
-    expect(headersOf(requestHeaders(rpcRequest(method, params), callWith(), [])).get('mcp-name')).toBe(expected)
+    expect(headersOf(createRequestHeaders(rpcRequest(method, params), callWith(), [])).get('mcp-name')).toBe(expected)
   })
 
   test('carry any name so that it can be read back, on one line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const header =
-          headersOf(requestHeaders(rpcRequest('tools/call', { name }), callWith(), [])).get('mcp-name') ?? ''
+          headersOf(createRequestHeaders(rpcRequest('tools/call', { name }), callWith(), [])).get('mcp-name') ?? ''
         expect(header).not.toMatch(/[\r\n\0]/)
         expect(decodeHeaderValue(header)).toBe(name)
       }),
@@ -38,13 +38,13 @@ describe('The headers of a request', () => {
   test('repeat what an exchange around the connection says, before the headers of the user', () => {
     const headers = new Map([['Mcp-Note', 'x']])
     expect(
-      requestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, headers), ['x-mine', 'y']).slice(-4),
+      createRequestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, headers), ['x-mine', 'y']).slice(-4),
     ).toEqual(['mcp-note', 'x', 'x-mine', 'y'])
   })
 
   test.each(['X-Note', 'Authorization', 'Mcp-A: b\r\nc', ''])('repeat nothing under the name %j', (name) => {
     const headers = new Map([[name, 'x']])
-    expect(() => requestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, headers), [])).toThrow(
+    expect(() => createRequestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, headers), [])).toThrow(
       'no header for an exchange',
     )
   })
@@ -53,23 +53,25 @@ describe('The headers of a request', () => {
     'leave out %s of a forwarded request, which the transport writes itself',
     (name) => {
       const call = withContext(callWith(), callHeadersKey, new Map([[name, 'x']]))
-      expect(requestHeaders(rpcRequest(), call, [])).toEqual(requestHeaders(rpcRequest(), callWith(), []))
+      expect(createRequestHeaders(rpcRequest(), call, [])).toEqual(createRequestHeaders(rpcRequest(), callWith(), []))
     },
   )
 
   test.each([
     [
       'a repeated value',
-      () => requestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, new Map([['Mcp-A', 'b\nc']])), []),
+      () =>
+        createRequestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, new Map([['Mcp-A', 'b\nc']])), []),
     ],
-    ['a method', () => requestHeaders(rpcRequest('tools\r\nx: y', {}), callWith(), [])],
+    ['a method', () => createRequestHeaders(rpcRequest('tools\r\nx: y', {}), callWith(), [])],
     [
       'a mirrored value',
-      () => requestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A', 'b\nc']])), []),
+      () => createRequestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A', 'b\nc']])), []),
     ],
     [
       'a mirrored name',
-      () => requestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A: b\r\nc', 'd']])), []),
+      () =>
+        createRequestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A: b\r\nc', 'd']])), []),
     ],
   ])('cannot be broken by %s', (_title, build) => {
     expect(build).toThrow(TypeError)
@@ -80,12 +82,12 @@ describe('Mcp-Name', () => {
   const given = withContext(callWith(), callHeadersKey, new Map([['Mcp-Name', 'task-1']]))
 
   test('is written by an exchange for a method of an extension [TSK-048]', () => {
-    const headers = requestHeaders(rpcRequest('tasks/get', {}), given, [])
+    const headers = createRequestHeaders(rpcRequest('tasks/get', {}), given, [])
     expect(headers[headers.indexOf('mcp-name') + 1]).toBe('task-1')
   })
 
   test('is always the one of the request for a method of the protocol', () => {
-    const headers = requestHeaders(rpcRequest('tools/call', { name: 'greet' }), given, [])
+    const headers = createRequestHeaders(rpcRequest('tools/call', { name: 'greet' }), given, [])
     expect(headers.filter((_, index) => headers[index - 1] === 'mcp-name')).toEqual(['greet'])
   })
 })
@@ -102,7 +104,7 @@ describe('Headers of the user', () => {
     'MCP-NAME',
     'Mcp-Param-Region',
   ])('cannot replace %s', (name) => {
-    expect(() => userHeaders({ [name]: 'x' })).toThrow(`The header ${name} is written by the transport`)
+    expect(() => flattenUserHeaders({ [name]: 'x' })).toThrow(`The header ${name} is written by the transport`)
   })
 
   test.each([
@@ -111,17 +113,17 @@ describe('Headers of the user', () => {
     ['a character outside Latin-1', { authorization: 'topsecret世' }],
     ['a space before a value', { authorization: ' topsecret' }],
   ])('are refused with %s, without showing it', (_title, headers) => {
-    const refuse = (): unknown => userHeaders(headers)
+    const refuse = (): unknown => flattenUserHeaders(headers)
     expect(refuse).toThrow(/header authorization/)
     expect(refuse).not.toThrow(/topsecret/)
   })
 
   test.each(['', 'a b', 'a:b', 'a\r\nb', 'ä'])('are refused under the name %j', (name) => {
-    expect(() => userHeaders({ [name]: 'x' })).toThrow('not an HTTP token')
+    expect(() => flattenUserHeaders({ [name]: 'x' })).toThrow('not an HTTP token')
   })
 
   test('are sent as they are otherwise', () => {
-    expect(userHeaders({ 'X-Api-Key': 'k', Authorization: 'Bearer a.b-c' })).toEqual([
+    expect(flattenUserHeaders({ 'X-Api-Key': 'k', Authorization: 'Bearer a.b-c' })).toEqual([
       'x-api-key',
       'k',
       'authorization',

@@ -10,11 +10,11 @@ import {
 } from '@x/schema'
 import type { HttpHeaders } from './options.ts'
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // RFC 9110, field values: visible characters with spaces and tabs between them, so no CR, LF or NUL.
-const fieldValue = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
+const fieldValueForm = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
-const reserved = new Set(
+const reservedHeaders = new Set(
   (
     'accept accept-encoding content-type content-length content-encoding host connection keep-alive transfer-encoding te ' +
     'trailer upgrade expect proxy-connection mcp-protocol-version mcp-method mcp-name'
@@ -23,73 +23,82 @@ const reserved = new Set(
 const parameterPrefix = 'mcp-param-'
 
 // Compressed answers are not asked for, so that a small body cannot become a large one.
-const protocolHeaderNames = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
+const fixedProtocolHeaders = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
 const bodyHeaders = ['content-type', 'application/json']
 
 /**
  * Checks headers of the user's own and lays them out as names and values in turn. Throws a `TypeError` that names the
  * header, never its value, because values are often secrets.
  */
-export function userHeaders(headers: HttpHeaders): readonly string[] {
-  const flat: string[] = []
+export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
+  const flatHeaders: string[] = []
   for (const [name, value] of Object.entries(headers)) {
-    const lower = name.toLowerCase()
-    if (!token.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
-    if (reserved.has(lower) || lower.startsWith(parameterPrefix)) {
+    const lowerCaseName = name.toLowerCase()
+    if (!tokenForm.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
+    if (reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(parameterPrefix)) {
       throw new TypeError(`The header ${name} is written by the transport and cannot be set`)
     }
-    flat.push(lower, safe(name, value))
+    flatHeaders.push(lowerCaseName, checkHeaderValue(name, value))
   }
-  return flat
+  return flatHeaders
 }
 
 /**
  * The headers of one request: the two media types, what repeats the body, and the user's own
  * (basic/transports/streamable-http, request metadata).
  */
-export function requestHeaders(request: RpcRequest, call: Call, own: readonly string[]): readonly string[] {
-  const headers = [...protocolHeaderNames, ...bodyHeaders]
+export function createRequestHeaders(
+  request: RpcRequest,
+  call: Call,
+  ownHeaders: readonly string[],
+): readonly string[] {
+  const headers = [...fixedProtocolHeaders, ...bodyHeaders]
   const meta = request.params?._meta
   const version = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined
-  if (typeof version === 'string') headers.push('mcp-protocol-version', safe('MCP-Protocol-Version', version))
-  headers.push('mcp-method', safe('Mcp-Method', request.method))
+  if (typeof version === 'string')
+    headers.push('mcp-protocol-version', checkHeaderValue('MCP-Protocol-Version', version))
+  headers.push('mcp-method', checkHeaderValue('Mcp-Method', request.method))
   const name = headerTarget(request)
   if (name !== undefined) headers.push('mcp-name', encodeHeaderValue(name))
   call.context.get(headerParamsKey)?.forEach((value, parameter) => {
-    if (!token.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
-    headers.push(parameterPrefix + parameter.toLowerCase(), safe(`Mcp-Param-${parameter}`, value))
+    if (!tokenForm.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
+    headers.push(parameterPrefix + parameter.toLowerCase(), checkHeaderValue(`Mcp-Param-${parameter}`, value))
   })
   call.context.get(callHeadersKey)?.forEach((value, name) => {
-    const repeated = repeatedName(name, request)
-    if (repeated !== undefined) headers.push(repeated, safe(name, value))
+    const repeatedHeader = repeatedHeaderName(name, request)
+    if (repeatedHeader !== undefined) headers.push(repeatedHeader, checkHeaderValue(name, value))
   })
-  headers.push(...own)
+  headers.push(...ownHeaders)
   return headers
 }
 
 /** The headers of a request that is no message of this revision: the media types, its own and the user's. */
-export function plainHeaders(headers: HttpHeaders, own: readonly string[], hasBody: boolean): readonly string[] {
-  const flat = hasBody ? [...protocolHeaderNames, ...bodyHeaders] : [...protocolHeaderNames]
+export function createPlainHeaders(
+  headers: HttpHeaders,
+  ownHeaders: readonly string[],
+  hasBody: boolean,
+): readonly string[] {
+  const flatHeaders = hasBody ? [...fixedProtocolHeaders, ...bodyHeaders] : [...fixedProtocolHeaders]
   for (const [name, value] of Object.entries(headers)) {
-    if (!token.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
-    flat.push(name.toLowerCase(), safe(name, value))
+    if (!tokenForm.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
+    flatHeaders.push(name.toLowerCase(), checkHeaderValue(name, value))
   }
-  flat.push(...own)
-  return flat
+  flatHeaders.push(...ownHeaders)
+  return flatHeaders
 }
 
 /**
  * Returns the name to send a header of the call's context under; undefined for a header that the transport writes itself. A proxy's
  * context has those of the request that it forwards.
  */
-function repeatedName(name: string, { method }: RpcRequest): string | undefined {
-  const lower = name.toLowerCase()
-  if (!lower.startsWith('mcp-') || !token.test(name)) {
+function repeatedHeaderName(name: string, { method }: RpcRequest): string | undefined {
+  const lowerCaseName = name.toLowerCase()
+  if (!lowerCaseName.startsWith('mcp-') || !tokenForm.test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
   // Only the extension knows the value of Mcp-Name for its methods.
-  if (lower === 'mcp-name' && methodRow(method)?.named === undefined) return lower
-  return reserved.has(lower) || lower.startsWith(parameterPrefix) ? undefined : lower
+  if (lowerCaseName === 'mcp-name' && methodRow(method)?.named === undefined) return lowerCaseName
+  return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(parameterPrefix) ? undefined : lowerCaseName
 }
 
 /** The method of a request, with the name or URI that it is about. */
@@ -104,7 +113,7 @@ function headerTarget(request: RpcRequest): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function safe(name: string, value: string): string {
-  if (typeof value === 'string' && fieldValue.test(value)) return value
+function checkHeaderValue(name: string, value: string): string {
+  if (typeof value === 'string' && fieldValueForm.test(value)) return value
   throw new TypeError(`The value for the header ${name} must be text without control characters or spaces around it`)
 }

@@ -10,13 +10,13 @@ import {
 } from '@x/schema'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { failureOf } from './failure.ts'
-import { plainHeaders, requestHeaders } from './headers.ts'
+import { createPlainHeaders, createRequestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, openResponse } from './http-response.ts'
-import { createLink, type Link, sendOver } from './link.ts'
+import { createLink, type Link, sendOverLink } from './link.ts'
 import type { HttpConnectOptions } from './options.ts'
 import { readReply } from './read-reply.ts'
-import { startWatch, type Watch } from './watch.ts'
+import { startTimeoutWatch, type TimeoutWatch } from './watch.ts'
 
 /**
  * Requests to one endpoint: an exchange of this revision, and plain HTTP requests for protocols that are not. Both share the
@@ -37,14 +37,18 @@ export interface HttpClient extends AsyncDisposable {
 }
 
 interface RunningRequest extends IndexedEntry {
-  readonly watch: Watch
+  readonly watch: TimeoutWatch
 }
 
 /** Starts watching over a request; what it gives is called when the request is over. */
-type BeginRequest = (about: RpcRequest, call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => BegunRequest
+type BeginRequest = (
+  describedRequest: RpcRequest,
+  call: Pick<Call, 'signal'>,
+  onStop: (reason: unknown) => void,
+) => BegunRequest
 
 interface BegunRequest {
-  readonly watch: Watch
+  readonly watch: TimeoutWatch
   readonly end: () => void
 }
 
@@ -54,34 +58,35 @@ export function createClientOver(
   options: HttpConnectOptions,
   platform: Pick<Link, 'sender' | 'checkReply'>,
 ): HttpClient {
-  const closing = new AbortController()
-  const closed = closing.signal
-  const link = createLink(url, options, { ...platform, closed })
+  const closeController = new AbortController()
+  const closedSignal = closeController.signal
+  const link = createLink(url, options, { ...platform, closed: closedSignal })
   const { origin, pathname } = link.endpoint
-  const running: RunningRequest[] = []
+  const runningRequests: RunningRequest[] = []
 
-  const begin: BeginRequest = (about, call, onStop) => {
-    const timeouts = typeof options.timeouts === 'function' ? options.timeouts(about) : (options.timeouts ?? {})
-    const watch = startWatch({ call, timeouts, clock: link.clock, origin, onStop })
+  const beginRequest: BeginRequest = (describedRequest, call, onStop) => {
+    const timeouts =
+      typeof options.timeouts === 'function' ? options.timeouts(describedRequest) : (options.timeouts ?? {})
+    const watch = startTimeoutWatch({ call, timeouts, clock: link.clock, origin, onStop })
     const entry: RunningRequest = { watch, index: -1 }
-    addToList(running, entry)
+    addToList(runningRequests, entry)
     const end = (): void => {
       watch.end()
-      removeFromList(running, entry)
+      removeFromList(runningRequests, entry)
     }
     return { watch, end }
   }
   const close = async (): Promise<void> => {
     const reason = new HttpError('closed', `${origin}: the connection was closed here`, { origin })
-    closing.abort(reason)
-    for (const { watch } of running.slice()) watch.stop(reason)
+    closeController.abort(reason)
+    for (const { watch } of runningRequests.slice()) watch.stop(reason)
     await platform.sender.close()
   }
   return {
-    exchange: (request, call) => runExchange(link, begin, { request, call }),
-    send: (request) => sendPlain(link, begin, request),
+    exchange: (request, call) => runExchange(link, beginRequest, { request, call }),
+    send: (request) => sendPlainRequest(link, beginRequest, request),
     url: origin + pathname,
-    closed,
+    closed: closedSignal,
     bounds: link.bounds,
     close,
     [Symbol.asyncDispose]: close,
@@ -93,12 +98,12 @@ interface HttpExchange {
   readonly call: Call
 }
 
-function runExchange(link: Link, begin: BeginRequest, exchange: HttpExchange): Promise<RpcResponse> {
+function runExchange(link: Link, beginRequest: BeginRequest, exchange: HttpExchange): Promise<RpcResponse> {
   const { request, call } = exchange
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(cancelReason(call))
     if (link.closed.aborted) return reject(link.closed.reason)
-    const { watch, end } = begin(request, call, reject)
+    const { watch, end } = beginRequest(request, call, reject)
     sendExchange(link, exchange, watch).then(
       (response) => {
         end()
@@ -112,11 +117,12 @@ function runExchange(link: Link, begin: BeginRequest, exchange: HttpExchange): P
   })
 }
 
-async function sendExchange(link: Link, { request, call }: HttpExchange, watch: Watch): Promise<RpcResponse> {
+async function sendExchange(link: Link, { request, call }: HttpExchange, watch: TimeoutWatch): Promise<RpcResponse> {
   const { clock, bounds, maxStreamBytes } = link
-  const headersWith = (own: readonly string[]): readonly string[] => requestHeaders(request, call, own)
+  const headersWith = (ownHeaders: readonly string[]): readonly string[] =>
+    createRequestHeaders(request, call, ownHeaders)
   const outgoing = { method: 'POST', body: encodeMessage(request), about: request, headersWith } as const
-  const { incoming, secrets } = await sendOver(link, outgoing, watch.cancellation)
+  const { incoming, secrets } = await sendOverLink(link, outgoing, watch.cancellation)
   const { origin } = link.endpoint
   const { decodes } = link.sender
   try {
@@ -129,21 +135,26 @@ async function sendExchange(link: Link, { request, call }: HttpExchange, watch: 
   }
 }
 
-function sendPlain(link: Link, begin: BeginRequest, request: HttpClientRequest): Promise<HttpClientResponse> {
+function sendPlainRequest(
+  link: Link,
+  beginRequest: BeginRequest,
+  request: HttpClientRequest,
+): Promise<HttpClientResponse> {
   const { method, headers = {}, body, about, signal } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     if (link.closed.aborted) return reject(link.closed.reason)
-    let stopped: { readonly reason: unknown } | undefined
-    const { watch, end } = begin(about, request, (reason) => {
-      stopped = { reason }
+    let stopState: { readonly reason: unknown } | undefined
+    const { watch, end } = beginRequest(about, request, (reason) => {
+      stopState = { reason }
       reject(reason)
     })
-    const headersWith = (own: readonly string[]): readonly string[] => plainHeaders(headers, own, body !== undefined)
-    sendOver(link, { method, body, about, headersWith }, watch.cancellation).then(
+    const headersWith = (ownHeaders: readonly string[]): readonly string[] =>
+      createPlainHeaders(headers, ownHeaders, body !== undefined)
+    sendOverLink(link, { method, body, about, headersWith }, watch.cancellation).then(
       ({ incoming, secrets }) => {
         watch.touch()
-        resolve(openResponse(incoming, { link, secrets, touch: watch.touch, end, stopped: () => stopped }))
+        resolve(openResponse(incoming, { link, secrets, touch: watch.touch, end, stopped: () => stopState }))
       },
       (error: unknown) => {
         end()

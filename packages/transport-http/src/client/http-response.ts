@@ -1,12 +1,12 @@
 import type { RpcRequest } from '@x/schema'
-import { decodeEvents, type HttpEvents } from './event-stream.ts'
+import { createEventDecoder, type HttpEvents } from './event-stream.ts'
 import { failureOf } from './failure.ts'
 import type { Link } from './link.ts'
 import type { HttpHeaders, HttpResponseHead } from './options.ts'
-import { mediaTypeOf, rejectCompressed } from './read-reply.ts'
+import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
 import { readText } from './read-text.ts'
-import { statusError } from './refused-status.ts'
-import type { HttpMethod, Incoming } from './send.ts'
+import { createStatusError } from './refused-status.ts'
+import type { HttpMethod, IncomingResponse } from './send.ts'
 
 /** One HTTP request to the endpoint of a client. */
 export interface HttpClientRequest {
@@ -45,17 +45,17 @@ interface ResponseContext {
 }
 
 /** A response whose body is still watched over. */
-export function openResponse(incoming: Incoming, context: ResponseContext): HttpClientResponse {
+export function openResponse(incoming: IncomingResponse, context: ResponseContext): HttpClientResponse {
   const { link, secrets, touch, end, stopped } = context
   const { origin } = link.endpoint
   const type = mediaTypeOf(incoming.header('content-type'))
-  const reading = async <T>(read: () => Promise<T>): Promise<T> => {
+  const withReadErrors = async <T>(read: () => Promise<T>): Promise<T> => {
     try {
-      if (!link.sender.decodes) rejectCompressed(incoming, origin)
+      if (!link.sender.decodes) rejectCompressedBody(incoming, origin)
       return await read()
     } catch (error) {
-      const why = stopped()
-      throw why === undefined ? failureOf(error, origin) : why.reason
+      const stopState = stopped()
+      throw stopState === undefined ? failureOf(error, origin) : stopState.reason
     } finally {
       end()
     }
@@ -64,18 +64,18 @@ export function openResponse(incoming: Incoming, context: ResponseContext): Http
     status: incoming.status,
     header: (name) => incoming.header(name),
     type,
-    text: () => reading(() => readText(incoming, link.bounds.bytes, { origin, touch })),
+    text: () => withReadErrors(() => readText(incoming, link.bounds.bytes, { origin, touch })),
     events: (listener) =>
-      reading(async () => {
-        const feed = decodeEvents({ origin, bounds: link.bounds, ...listener })
+      withReadErrors(async () => {
+        const feedDecoder = createEventDecoder({ origin, bounds: link.bounds, ...listener })
         await incoming.read((chunk) => {
           touch()
-          feed(chunk)
+          feedDecoder(chunk)
         })
       }),
     failure: async () => {
       try {
-        return await statusError(incoming, type, { origin, secrets, touch, bounds: link.bounds })
+        return await createStatusError(incoming, type, { origin, secrets, touch, bounds: link.bounds })
       } finally {
         end()
       }

@@ -11,16 +11,16 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { failureOf, isUnsent } from './failure.ts'
-import { operationOf, userHeaders } from './headers.ts'
+import { operationOf, flattenUserHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import type { HttpConnectOptions, HttpHeaders, HttpTarget } from './options.ts'
 import { isRedirect, redirectTarget } from './redirect.ts'
 import { withRetry } from './retry.ts'
-import type { HttpMethod, Incoming, Outgoing, Sender } from './send.ts'
+import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './send.ts'
 import { sendAuthorized } from './send-authorized.ts'
 
-const messageBytes = 16 * 1024 * 1024
-const streamBytes = 64 * 1024 * 1024
+const defaultMessageBytes = 16 * 1024 * 1024
+const defaultStreamBytes = 64 * 1024 * 1024
 
 /** Looks at the reply to a request, by its HTTP status. Rejects with {@link HttpError} `unsupported_version` in its place. */
 export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: RpcRequest) => Promise<RpcResponse>
@@ -46,9 +46,9 @@ export function createLink(
   options: HttpConnectOptions,
   connection: Pick<Link, 'sender' | 'closed' | 'checkReply'>,
 ): Link {
-  const { headers = {}, clock = platformClock, maxStreamBytes = streamBytes } = options
-  const fixedHeaders = typeof headers === 'function' ? undefined : userHeaders(headers)
-  const bounds = { ...defaultBounds, bytes: messageBytes, ...options.bounds }
+  const { headers = {}, clock = platformClock, maxStreamBytes = defaultStreamBytes } = options
+  const fixedHeaders = typeof headers === 'function' ? undefined : flattenUserHeaders(headers)
+  const bounds = { ...defaultBounds, bytes: defaultMessageBytes, ...options.bounds }
   return { endpoint: endpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
 }
 
@@ -59,36 +59,45 @@ export interface LinkRequest {
   /** The message that it carries or is about. */
   readonly about: RpcRequest
   /** Its headers, with the user's own among them, as names and values in turn. */
-  readonly headersWith: (own: readonly string[]) => readonly string[]
+  readonly headersWith: (ownHeaders: readonly string[]) => readonly string[]
 }
 
 /** The response, and the values that were sent and must not appear in an error. */
 export interface LinkResponse {
-  readonly incoming: Incoming
+  readonly incoming: IncomingResponse
   readonly secrets: readonly string[]
 }
 
 /** Sends a request with the user's headers and those of the authorizer, again where that harms nothing, and along redirects. */
-export async function sendOver(link: Link, request: LinkRequest, cancellation: Cancellation): Promise<LinkResponse> {
+export async function sendOverLink(
+  link: Link,
+  request: LinkRequest,
+  cancellation: Cancellation,
+): Promise<LinkResponse> {
   const { options, endpoint } = link
   const { method, body, about } = request
-  const own = link.fixedHeaders ?? (await askedHeaders(options, about))
-  const headers = request.headersWith(own)
-  const secrets = own.filter((_, index) => index % 2 === 1)
-  const sendWith = (given: readonly string[]): Promise<Incoming> => {
-    for (let index = 1; index < given.length; index += 2) secrets.push(given[index] ?? '')
+  const ownHeaders = link.fixedHeaders ?? (await resolveUserHeaders(options, about))
+  const headers = request.headersWith(ownHeaders)
+  const secrets = ownHeaders.filter((_, index) => index % 2 === 1)
+  const sendWithHeaders = (authHeaders: readonly string[]): Promise<IncomingResponse> => {
+    for (let index = 1; index < authHeaders.length; index += 2) secrets.push(authHeaders[index] ?? '')
     return sendOutgoing(
       link,
-      cancelledBy({ url: endpoint, method, headers: [...headers, ...given], body }, cancellation),
+      cancelledBy({ url: endpoint, method, headers: [...headers, ...authHeaders], body }, cancellation),
     )
   }
   const { auth } = options
-  if (auth === undefined) return { incoming: await sendWith([]), secrets }
+  if (auth === undefined) return { incoming: await sendWithHeaders([]), secrets }
   const target: HttpTarget = { url: new URL(endpoint), method, operation: operationOf(about), signal: link.closed }
-  return { incoming: await sendAuthorized(auth, target, (given) => sendWith(givenHeaders(given, own))), secrets }
+  return {
+    incoming: await sendAuthorized(auth, target, (authHeaders) =>
+      sendWithHeaders(checkAuthHeaders(authHeaders, ownHeaders)),
+    ),
+    secrets,
+  }
 }
 
-async function sendOutgoing(link: Link, outgoing: Outgoing): Promise<Incoming> {
+async function sendOutgoing(link: Link, outgoing: OutgoingRequest): Promise<IncomingResponse> {
   if (isCancelled(outgoing)) throw cancelReason(outgoing)
   try {
     return await followRedirects(link, outgoing)
@@ -98,30 +107,30 @@ async function sendOutgoing(link: Link, outgoing: Outgoing): Promise<Incoming> {
 }
 
 /** The headers of an authorizer, none of which the user has set as well. */
-function givenHeaders(given: HttpHeaders, own: readonly string[]): readonly string[] {
-  const headers = userHeaders(given)
-  const twice = headers.find(
-    (name, index) => index % 2 === 0 && own.some((other, at) => at % 2 === 0 && other === name),
+function checkAuthHeaders(authHeaders: HttpHeaders, ownHeaders: readonly string[]): readonly string[] {
+  const headers = flattenUserHeaders(authHeaders)
+  const duplicateName = headers.find(
+    (name, index) => index % 2 === 0 && ownHeaders.some((other, at) => at % 2 === 0 && other === name),
   )
-  if (twice === undefined) return headers
-  throw new TypeError(`The header ${twice} comes from \`auth\` and from \`headers\`: leave it to one of them`)
+  if (duplicateName === undefined) return headers
+  throw new TypeError(`The header ${duplicateName} comes from \`auth\` and from \`headers\`: leave it to one of them`)
 }
 
-async function askedHeaders({ headers }: HttpConnectOptions, request: RpcRequest): Promise<readonly string[]> {
-  return typeof headers === 'function' ? userHeaders(await headers(request)) : []
+async function resolveUserHeaders({ headers }: HttpConnectOptions, request: RpcRequest): Promise<readonly string[]> {
+  return typeof headers === 'function' ? flattenUserHeaders(await headers(request)) : []
 }
 
-async function followRedirects(link: Link, first: Outgoing): Promise<Incoming> {
+async function followRedirects(link: Link, initialRequest: OutgoingRequest): Promise<IncomingResponse> {
   const { options, sender, clock } = link
   const { retry = {}, random = Math.random, maxRedirects = 3 } = options
-  let outgoing = first
-  for (let redirects = 0; ; redirects += 1) {
+  let outgoing = initialRequest
+  for (let redirectCount = 0; ; redirectCount += 1) {
     const { url } = outgoing
     const attempt = outgoing
     const incoming = await withRetry(() => sender.send(attempt), { retry, isUnsent, outgoing, clock, random })
     if (!isRedirect(incoming.status)) return incoming
     incoming.stop()
-    if (redirects >= maxRedirects) {
+    if (redirectCount >= maxRedirects) {
       const message = `${url.origin}: more than ${maxRedirects} redirects`
       throw new HttpError('redirect', message, { origin: url.origin, status: incoming.status })
     }

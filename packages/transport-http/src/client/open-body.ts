@@ -10,7 +10,7 @@ export interface ArrivingBody {
   readonly read: (take: (chunk: Uint8Array) => void) => Promise<void>
 }
 
-interface Reader {
+interface BodyReader {
   readonly take: (chunk: Uint8Array) => void
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -19,42 +19,42 @@ interface Reader {
 /** Begins a body, which `stop` breaks off. */
 export function openBody(stop: () => void): ArrivingBody {
   // What comes with the headers is there before anybody can have asked for it.
-  const early: Uint8Array[] = []
-  let reader: Reader | undefined
-  let ended: { readonly error?: unknown } | undefined
+  const earlyChunks: Uint8Array[] = []
+  let reader: BodyReader | undefined
+  let endState: { readonly error?: unknown } | undefined
 
   const fail = (error: unknown): void => {
-    ended ??= { error }
+    endState ??= { error }
     reader?.reject(error)
   }
-  const hand = (to: Reader, chunk: Uint8Array): boolean => {
+  const handChunk = (bodyReader: BodyReader, chunk: Uint8Array): boolean => {
     try {
-      to.take(chunk)
+      bodyReader.take(chunk)
       return true
     } catch (error) {
-      to.reject(error)
+      bodyReader.reject(error)
       stop()
       return false
     }
   }
   return {
-    isOver: () => ended !== undefined,
+    isOver: () => endState !== undefined,
     take: (chunk) => {
-      if (reader === undefined) early.push(chunk)
-      else hand(reader, chunk)
+      if (reader === undefined) earlyChunks.push(chunk)
+      else handChunk(reader, chunk)
     },
     end: () => {
-      ended ??= {}
+      endState ??= {}
       reader?.resolve()
     },
     fail,
     read: (take) =>
       new Promise((resolve, reject) => {
-        const to = { take, resolve, reject }
-        reader = to
-        const isRead = early.splice(0).every((chunk) => hand(to, chunk))
-        if (ended === undefined || !isRead) return
-        if ('error' in ended) reject(ended.error)
+        const bodyReader = { take, resolve, reject }
+        reader = bodyReader
+        const isEarlyBodyRead = earlyChunks.splice(0).every((chunk) => handChunk(bodyReader, chunk))
+        if (endState === undefined || !isEarlyBodyRead) return
+        if ('error' in endState) reject(endState.error)
         else resolve()
       }),
   }

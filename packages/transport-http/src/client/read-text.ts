@@ -1,26 +1,29 @@
 import type { Call, Clock, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
-import type { Incoming } from './send.ts'
+import type { IncomingResponse } from './send.ts'
 
 /** The text of a body, at most `limit` bytes of it; throws {@link HttpError} `too-large` or `protocol`. */
 export async function readText(
-  incoming: Incoming,
-  limit: number,
+  incoming: IncomingResponse,
+  maxBytes: number,
   context: Pick<ReplyContext, 'origin' | 'touch'>,
 ): Promise<string> {
   const { origin } = context
-  const tooLarge = (): HttpError =>
-    new HttpError('too-large', `${origin}: the body is longer than ${limit} bytes`, { origin, status: incoming.status })
-  if (Number(incoming.header('content-length') ?? 0) > limit) {
+  const textTooLargeError = (): HttpError =>
+    new HttpError('too-large', `${origin}: the body is longer than ${maxBytes} bytes`, {
+      origin,
+      status: incoming.status,
+    })
+  if (Number(incoming.header('content-length') ?? 0) > maxBytes) {
     incoming.stop()
-    throw tooLarge()
+    throw textTooLargeError()
   }
   const chunks: Uint8Array[] = []
   let length = 0
   await incoming.read((chunk) => {
     context.touch()
     length += chunk.byteLength
-    if (length > limit) throw tooLarge()
+    if (length > maxBytes) throw textTooLargeError()
     chunks.push(chunk)
   })
   try {
@@ -33,13 +36,13 @@ export async function readText(
 function concatChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const [first] = chunks
   if (chunks.length === 1 && first) return first
-  const whole = new Uint8Array(length)
+  const joinedBytes = new Uint8Array(length)
   let offset = 0
   for (const chunk of chunks) {
-    whole.set(chunk, offset)
+    joinedBytes.set(chunk, offset)
     offset += chunk.byteLength
   }
-  return whole
+  return joinedBytes
 }
 
 /** The request of a response that is read, and its bounds. */

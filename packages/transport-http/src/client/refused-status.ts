@@ -1,7 +1,7 @@
 import { isErrorResponse, parseMessage, type RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import { readText, describeServer, type ReplyContext } from './read-text.ts'
-import type { Incoming } from './send.ts'
+import type { IncomingResponse } from './send.ts'
 
 const excerptLength = 200
 const excerptBytes = 65_536
@@ -10,8 +10,8 @@ const excerptBytes = 65_536
  * An answer outside 2xx: the JSON-RPC error in its body, which tells a server of this revision from everything else
  * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` when there is none.
  */
-export async function refusedStatus(
-  incoming: Incoming,
+export async function readErrorStatus(
+  incoming: IncomingResponse,
   type: string | undefined,
   context: ReplyContext,
 ): Promise<RpcResponse> {
@@ -25,23 +25,32 @@ export async function refusedStatus(
 export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'touch' | 'bounds'>
 
 /** The {@link HttpError} `status` for an answer, with the beginning of its body. */
-export async function statusError(
-  incoming: Incoming,
+export async function createStatusError(
+  incoming: IncomingResponse,
   type: string | undefined,
   context: StatusContext,
 ): Promise<HttpError> {
   return errorOfStatus(incoming, await readStatusText(incoming, type, context), context)
 }
 
-function errorOfStatus(incoming: Incoming, text: string, { origin, secrets }: StatusContext): HttpError {
+function errorOfStatus(incoming: IncomingResponse, text: string, { origin, secrets }: StatusContext): HttpError {
   const { status } = incoming
   const excerpt = excerptOf(text, secrets)
-  const retryAfterMs = retryAfter(incoming.header('retry-after'))
-  const said = excerpt === '' ? '' : `: ${excerpt}`
-  return new HttpError('status', `${origin}: answered ${status}${said}`, { origin, status, excerpt, retryAfterMs })
+  const retryAfterMs = parseRetryAfter(incoming.header('retry-after'))
+  const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
+  return new HttpError('status', `${origin}: answered ${status}${excerptSuffix}`, {
+    origin,
+    status,
+    excerpt,
+    retryAfterMs,
+  })
 }
 
-async function readStatusText(incoming: Incoming, type: string | undefined, context: StatusContext): Promise<string> {
+async function readStatusText(
+  incoming: IncomingResponse,
+  type: string | undefined,
+  context: StatusContext,
+): Promise<string> {
   if (type === 'text/event-stream') {
     incoming.stop()
     return ''
@@ -66,16 +75,16 @@ function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | u
 
 // A debugging proxy may echo the request's own headers.
 function excerptOf(text: string, secrets: readonly string[]): string {
-  let clean = text.slice(0, excerptBytes)
+  let cleanText = text.slice(0, excerptBytes)
   for (const secret of secrets) {
-    for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) clean = clean.replaceAll(part, '…')
+    for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) cleanText = cleanText.replaceAll(part, '…')
   }
-  return clean
+  return cleanText
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, excerptLength)
 }
 
-function retryAfter(value: string | undefined): number | undefined {
+function parseRetryAfter(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) * 1000 : undefined
 }

@@ -13,30 +13,30 @@ export interface RetryContext {
 }
 
 /** Runs a step again while its failures prove that nothing was sent, with growing pauses spread by chance. */
-export async function withRetry<T>(step: () => Promise<T>, context: RetryContext): Promise<T> {
+export async function withRetry<T>(operation: () => Promise<T>, context: RetryContext): Promise<T> {
   const { attempts = 3, pauseMs = 100, maxPauseMs = 2000 } = context.retry === false ? { attempts: 1 } : context.retry
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await step()
+      return await operation()
     } catch (error) {
       if (attempt >= attempts || !context.isUnsent(error)) throw error
-      const longest = Math.min(pauseMs * 2 ** (attempt - 1), maxPauseMs)
-      await pauseBeforeRetry(longest * (0.5 + context.random() / 2), context)
+      const longestPauseMs = Math.min(pauseMs * 2 ** (attempt - 1), maxPauseMs)
+      await pauseBeforeRetry(longestPauseMs * (0.5 + context.random() / 2), context)
     }
   }
 }
 
 function pauseBeforeRetry(ms: number, { outgoing, clock }: RetryContext): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => {
+    const cancelPause = (): void => {
       clock.clearTimeout(timer)
       reject(cancelReason(outgoing))
     }
     const timer = clock.setTimeout(() => {
-      offCancel(outgoing, stop)
+      offCancel(outgoing, cancelPause)
       resolve()
     }, ms)
-    if (isCancelled(outgoing)) stop()
-    else onCancel(outgoing, stop)
+    if (isCancelled(outgoing)) cancelPause()
+    else onCancel(outgoing, cancelPause)
   })
 }

@@ -1,4 +1,4 @@
-import type { HttpMethod, Incoming, Sender } from './send.ts'
+import type { HttpMethod, IncomingResponse, Sender } from './send.ts'
 
 /** As much of `fetch` as the transport uses. */
 export type FetchFunction = (
@@ -17,23 +17,23 @@ export function fetchSender(fetch: FetchFunction): Sender {
   return {
     decodes: true,
     send: async ({ url, method, headers, body, signal }) => {
-      const pairs: [string, string][] = []
+      const headerPairs: [string, string][] = []
       for (let index = 0; index + 1 < headers.length; index += 2) {
-        pairs.push([headers[index] ?? '', headers[index + 1] ?? ''])
+        headerPairs.push([headers[index] ?? '', headers[index + 1] ?? ''])
       }
-      const options = { method, headers: pairs, signal, redirect: 'manual' } as const
+      const options = { method, headers: headerPairs, signal, redirect: 'manual' } as const
       return incomingOf(await fetch(url.href, body === undefined ? options : { ...options, body }))
     },
     close: async () => {},
   }
 }
 
-function incomingOf(response: Response): Incoming {
+function incomingOf(response: Response): IncomingResponse {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   const stop = (): void => {
     // Cancelling a stream that has ended or failed is of no interest to anybody.
-    const ended = reader ? reader.cancel() : response.body?.cancel()
-    ended?.catch(() => {})
+    const cancelPromise = reader ? reader.cancel() : response.body?.cancel()
+    cancelPromise?.catch(() => {})
   }
   return {
     status: response.type === 'opaqueredirect' ? 0 : response.status,
@@ -41,7 +41,12 @@ function incomingOf(response: Response): Incoming {
     read: async (take) => {
       reader = response.body?.getReader()
       try {
-        for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) take(part.value)
+        for (
+          let chunkResult = await reader?.read();
+          chunkResult && !chunkResult.done;
+          chunkResult = await reader?.read()
+        )
+          take(chunkResult.value)
       } catch (error) {
         stop()
         throw error

@@ -1,7 +1,7 @@
 import { Agent, type buildConnector, type Dispatcher } from 'undici'
 import { isCancelled, onCancel } from '@x/schema'
 import { type ArrivingBody, openBody } from './open-body.ts'
-import type { Incoming, Outgoing, Sender } from './send.ts'
+import type { IncomingResponse, OutgoingRequest, Sender } from './send.ts'
 
 /** The options of connections on Node. */
 export interface UndiciOptions {
@@ -21,8 +21,8 @@ export interface UndiciOptions {
 /** Sends over undici's `dispatch`, which hands chunks on as they come: `request` makes a stream of them, `fetch` several. */
 export function undiciSender(options: UndiciOptions): Sender {
   const { connect = {}, connectMs: timeout = 10_000, connections = null } = options
-  const own = options.dispatcher ? undefined : new Agent({ connections, connect: { ...connect, timeout } })
-  const dispatcher = options.dispatcher ?? own ?? new Agent()
+  const ownAgent = options.dispatcher ? undefined : new Agent({ connections, connect: { ...connect, timeout } })
+  const dispatcher = options.dispatcher ?? ownAgent ?? new Agent()
   return {
     decodes: false,
     send: (outgoing) =>
@@ -40,14 +40,14 @@ export function undiciSender(options: UndiciOptions): Sender {
         } as const
         dispatcher.dispatch(request, dispatchHandler(outgoing, resolve, reject))
       }),
-    close: async () => own?.destroy(),
+    close: async () => ownAgent?.destroy(),
   }
 }
 
 /** Creates undici's handler of one request. Errors come before the response as well as in the middle of its body. */
 function dispatchHandler(
-  outgoing: Outgoing,
-  resolve: (incoming: Incoming) => void,
+  outgoing: OutgoingRequest,
+  resolve: (incoming: IncomingResponse) => void,
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined
@@ -59,15 +59,15 @@ function dispatchHandler(
   }
   onCancel(outgoing, stop)
   return {
-    onRequestStart: (started) => {
-      controller = started
+    onRequestStart: (startedController) => {
+      controller = startedController
       if (isCancelled(outgoing)) stop()
     },
     onResponseStart: (_, status, headers) => {
       // What is only informational comes before the response.
       if (status < 200) return
       body = openBody(stop)
-      resolve({ status, header: (name) => firstValue(name, headers[name]), read: body.read, stop })
+      resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })
     },
     onResponseData: (_, chunk) => body?.take(chunk),
     onResponseEnd: () => body?.end(),
@@ -78,7 +78,7 @@ function dispatchHandler(
   }
 }
 
-function firstValue(name: string, value: string | string[] | undefined): string | undefined {
+function headerValueOf(name: string, value: string | string[] | undefined): string | undefined {
   if (!Array.isArray(value)) return value
   // RFC 9110, section 5.3: several lines of one list are one list. Challenges are one; what we read besides is no list.
   return name === 'www-authenticate' ? value.join(', ') : value[0]

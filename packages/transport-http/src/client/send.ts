@@ -4,7 +4,7 @@ import type { Cancellable } from '@x/schema'
 export type HttpMethod = 'POST' | 'GET' | 'DELETE'
 
 /** One request as it goes out; it stops when it is cancelled. */
-export interface Outgoing extends Cancellable {
+export interface OutgoingRequest extends Cancellable {
   readonly url: URL
   readonly method: HttpMethod
   /** Names and values in turn. */
@@ -13,7 +13,7 @@ export interface Outgoing extends Cancellable {
 }
 
 /** A response whose body was not read yet. */
-export interface Incoming {
+export interface IncomingResponse {
   readonly status: number
   /** A header by its lower-case name. */
   header(name: string): string | undefined
@@ -25,7 +25,7 @@ export interface Incoming {
 
 /** The sender of a platform, where undici and fetch differ. It never follows redirects by itself. */
 export interface Sender {
-  send(outgoing: Outgoing): Promise<Incoming>
+  send(outgoing: OutgoingRequest): Promise<IncomingResponse>
   /** True when bodies arrive decompressed, whatever the request accepts. */
   readonly decodes: boolean
   close(): Promise<void>

@@ -11,10 +11,10 @@ import {
 import { HttpError } from './http-error.ts'
 import type { HttpTimeouts } from './options.ts'
 
-const halfAnHour = 30 * 60_000
+const halfAnHourMs = 30 * 60_000
 
 /** The limits and the end of one request. */
-export interface Watch {
+export interface TimeoutWatch {
   /** Cancelled when the request must stop, for whatever reason. */
   readonly cancellation: Cancellation
   /** Bytes arrived: the idle limit counts from here, and no longer the one for headers. */
@@ -26,7 +26,7 @@ export interface Watch {
 }
 
 /** The call and the limits that a watch observes. */
-export interface WatchOptions {
+export interface TimeoutWatchOptions {
   readonly call: Cancellable
   readonly timeouts: HttpTimeouts
   readonly clock: Clock
@@ -39,12 +39,12 @@ export interface WatchOptions {
  * Watches over one request with a single timer, which looks when it fires how far the limits have moved: arrivals cost
  * a reading of the clock, and no timer is set anew.
  */
-export function startWatch({ call, timeouts, clock, origin, onStop }: WatchOptions): Watch {
-  const { headersMs = halfAnHour, idleMs = halfAnHour, totalMs = 0 } = timeouts
+export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
+  const { headersMs = halfAnHourMs, idleMs = halfAnHourMs, totalMs = 0 } = timeouts
   const cancellation = createCancellation()
-  const started = clock.now()
-  let last = started
-  let limit = headersMs
+  const startedAt = clock.now()
+  let lastActivityAt = startedAt
+  let quietLimitMs = headersMs
   let timer: unknown
 
   const end = (): void => {
@@ -58,25 +58,25 @@ export function startWatch({ call, timeouts, clock, origin, onStop }: WatchOptio
     cancelRequest(cancellation, reason)
   }
   const cancel = (): void => stop(cancelReason(call))
-  const arm = (): void => {
+  const armTimer = (): void => {
     const now = clock.now()
-    const quiet = limit > 0 ? last + limit - now : Number.POSITIVE_INFINITY
-    const total = totalMs > 0 ? started + totalMs - now : Number.POSITIVE_INFINITY
-    const wait = Math.min(quiet, total)
-    if (wait <= 0) stop(httpTimeoutError(total <= 0 ? totalMs : limit, total <= 0, origin))
-    else if (wait !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(arm, Math.min(wait, maxTimer))
+    const quietMsLeft = quietLimitMs > 0 ? lastActivityAt + quietLimitMs - now : Number.POSITIVE_INFINITY
+    const totalMsLeft = totalMs > 0 ? startedAt + totalMs - now : Number.POSITIVE_INFINITY
+    const waitMs = Math.min(quietMsLeft, totalMsLeft)
+    if (waitMs <= 0) stop(httpTimeoutError(totalMsLeft <= 0 ? totalMs : quietLimitMs, totalMsLeft <= 0, origin))
+    else if (waitMs !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(armTimer, Math.min(waitMs, maxTimerMs))
   }
   onCancel(call, cancel)
-  arm()
+  armTimer()
   return {
     cancellation,
     touch: () => {
-      last = clock.now()
+      lastActivityAt = clock.now()
       // The limit in force when the timer was set may be longer than the one from here on.
-      if (limit !== idleMs) {
-        limit = idleMs
+      if (quietLimitMs !== idleMs) {
+        quietLimitMs = idleMs
         clock.clearTimeout(timer)
-        arm()
+        armTimer()
       }
     },
     stop,
@@ -85,9 +85,9 @@ export function startWatch({ call, timeouts, clock, origin, onStop }: WatchOptio
 }
 
 // The platforms' timers hold 31 bits.
-const maxTimer = 2_147_483_647
+const maxTimerMs = 2_147_483_647
 
 function httpTimeoutError(ms: number, isTotal: boolean, origin: string): HttpError {
-  const what = isTotal ? `no response within ${ms} ms` : `nothing came for ${ms} ms`
-  return new HttpError('timeout', `${origin}: ${what}`, { origin })
+  const problem = isTotal ? `no response within ${ms} ms` : `nothing came for ${ms} ms`
+  return new HttpError('timeout', `${origin}: ${problem}`, { origin })
 }

@@ -30,9 +30,9 @@ export function answerDocument({ request, response, path }: DocumentRequest, { s
 export function documentHandler(
   documents: HttpDocuments,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const compiled = compileDocuments(documents)
+  const compiledDocuments = compileDocuments(documents)
   return ({ method = '', url = '' }, response) => {
-    const answer = documentAnswer(compiled, { method, url })
+    const answer = documentAnswer(compiledDocuments, { method, url })
     if (answer !== undefined) sendAnswer(response, answer)
     return answer !== undefined
   }

@@ -7,7 +7,7 @@ import type { Schedule } from '../server/settings.ts'
 import type { OpenResponse } from './response-writer.ts'
 
 /** The parts of a server that a stop closes. */
-export interface Stoppable {
+export interface GracefulStopDeps {
   readonly server: Server
   readonly open: readonly OpenResponse[]
   readonly running: readonly RunningCall[]
@@ -23,54 +23,54 @@ const flushMs = 1_000
  *
  * The caller refuses new calls meanwhile.
  */
-export async function stopGracefully(parts: Stoppable, graceMs: number): Promise<void> {
-  const { server, running, adapterRequests, schedule } = parts
-  const closed = new Promise((resolve) => server.once('close', resolve))
+export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
+  const { server, running, adapterRequests, schedule } = deps
+  const serverClosed = new Promise((resolve) => server.once('close', resolve))
   // Server.close of node:http would also cut connections whose answer is written and not yet flushed; net's only
   // stops to listen.
   NetServer.prototype.close.call(server)
-  const drained = closeWhenDrained(parts)
-  for (const call of running.filter(({ streams }) => streams)) stopCall(call, stopping())
+  const responsesDrained = closeWhenDrained(deps)
+  for (const call of running.filter(({ streams }) => streams)) stopCall(call, createStoppingError())
   for (const request of adapterRequests.slice()) request.stop('draining')
-  const cancelGrace = schedule(() => {
-    finishAll(running)
+  const cancelGraceTimer = schedule(() => {
+    finishAllCalls(running)
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
-  const cancelCut = schedule(() => server.closeAllConnections(), graceMs + flushMs)
-  await drained
-  cancelGrace()
+  const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushMs)
+  await responsesDrained
+  cancelGraceTimer()
   server.close(() => {})
-  await closed
-  cancelCut()
+  await serverClosed
+  cancelForcedClose()
 }
 
-function finishAll(running: readonly RunningCall[]): void {
-  for (const call of running.slice()) {
-    const reason = stopping()
+function finishAllCalls(runningCalls: readonly RunningCall[]): void {
+  for (const call of runningCalls.slice()) {
+    const reason = createStoppingError()
     finishCall(call, new McpError(errorCodes.internal, reason.message), 503)
     stopCall(call, reason)
   }
 }
 
-function stopping(): DOMException {
+function createStoppingError(): DOMException {
   return new DOMException('The server is stopping', 'AbortError')
 }
 
 // A connection is closed with the answer that it is giving; the idle ones go when no answer is under way.
-function closeWhenDrained({ open }: Stoppable): Promise<void> {
+function closeWhenDrained({ open }: GracefulStopDeps): Promise<void> {
   return new Promise((resolve) => {
-    const check = () => {
+    const resolveWhenClosed = () => {
       if (open.length === 0) resolve()
     }
     for (const { response } of open) {
-      closeAfter(response)
-      response.once('close', check)
+      closeConnectionAfter(response)
+      response.once('close', resolveWhenClosed)
     }
-    check()
+    resolveWhenClosed()
   })
 }
 
-function closeAfter(response: ServerResponse): void {
+function closeConnectionAfter(response: ServerResponse): void {
   const { socket } = response
   if (response.headersSent) response.once('finish', () => socket?.end())
   else response.shouldKeepAlive = false

@@ -1,14 +1,14 @@
 import { expect, test, vi } from 'vitest'
 import { addToList, removeFromList } from '../indexed-list.ts'
 import { handClock } from '../testing/hand-clock.ts'
-import { createTimerWheel, type Waiting } from './node-handler.ts'
+import { createTimerWheel, type WheelEntry } from './node-handler.ts'
 
 /** Makes waits, and a way to begin one. */
-function waits(due: (waiting: Waiting) => void = () => {}) {
+function waits(due: (waiting: WheelEntry) => void = () => {}) {
   const clock = handClock()
-  const roster: Waiting[] = []
+  const roster: WheelEntry[] = []
   const wait = createTimerWheel(roster, clock.schedule, due)
-  const begin = (ms: number): Waiting => {
+  const begin = (ms: number): WheelEntry => {
     const waiting = { index: -1, dueTick: 0 }
     addToList(roster, waiting)
     wait(waiting, ms)
@@ -57,7 +57,7 @@ test('who is due may wait again', () => {
 })
 
 test('who is taken out while others are seen to is not seen to', () => {
-  const seen: Waiting[] = []
+  const seen: WheelEntry[] = []
   const { clock, roster, begin } = waits((waiting) => {
     seen.push(waiting)
     for (const other of roster.filter((each) => each !== waiting)) removeFromList(roster, other)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from '@x/schema'
 import type { HttpAdapter } from '../server/http-adapter.ts'
 import type { RequestView } from '../server/request-view.ts'
-import { heartbeat, type HandlerContext, type RunningCall } from '../server/run-call.ts'
+import { handleHeartbeat, type HandlerContext, type RunningCall } from '../server/run-call.ts'
 import { serveRequest } from '../server/serve-request.ts'
 import { checkExposure } from '../server/exposure.ts'
 import { compileSettings, type HandlerOptions, type Schedule } from '../server/settings.ts'
@@ -27,41 +27,49 @@ export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): NodeHandler {
-  return handlerIn(createNodeContext(server, options))
+  return createHandler(createNodeContext(server, options))
 }
 
 /** Makes a context of what users give. */
 export function createNodeContext(server: Server, options: NodeHandlerOptions): NodeContext {
-  const running: RunningCall<NodeTarget>[] = []
+  const runningCalls: RunningCall<NodeTarget>[] = []
   checkExposure(server, options)
   const adapter = server.adapters.http
-  const settings = compileSettings({ clientAddress: addressOf, ...options }, quietSchedule, adapter)
+  const settings = compileSettings({ clientAddress: addressOf, ...options }, scheduleUnref, adapter)
   // A clock of the user's own is taken at its word.
   const usesTimerWheel = options.schedule === undefined
   const scheduleOnWheel = usesTimerWheel
-    ? createTimerWheel(running, quietSchedule, (call) => heartbeat(call, context))
+    ? createTimerWheel(runningCalls, scheduleUnref, (call) => handleHeartbeat(call, context))
     : undefined
-  const context: NodeContext = { server, settings, platform, running, scheduleOnWheel, adapter, adapterRequests: [] }
+  const context: NodeContext = {
+    server,
+    settings,
+    platform: nodeHttpAdapter,
+    running: runningCalls,
+    scheduleOnWheel,
+    adapter,
+    adapterRequests: [],
+  }
   return context
 }
 
 /** The settings of a handler on node:http, and its running calls. */
 export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 
-const platform: HttpAdapter<IncomingMessage, NodeTarget> = {
+const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
   ...nodeResponseWriter,
   viewOf: ({ request }) => nodeRequestView(request),
   readText: ({ request }, maxBytes) => readNodeBody(request, maxBytes),
 }
 
 // A call's connection keeps the process alive; its timers need not.
-function quietSchedule(run: () => void, ms: number): () => void {
+function scheduleUnref(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)
 }
 
 /** A handler that keeps its books in a context of the caller's. */
-export function handlerIn(context: NodeContext): NodeHandler {
+export function createHandler(context: NodeContext): NodeHandler {
   return (request, response) => void serveRequest({ request, response, pending: '' }, context)
 }
 
@@ -79,7 +87,7 @@ function nodeRequestView(request: IncomingMessage): RequestView<IncomingMessage>
       const value = headers[name]
       return typeof value === 'string' ? value : undefined
     },
-    headerValues: (name) => valuesOf(request.rawHeaders, name),
+    headerValues: (name) => headerValuesOf(request.rawHeaders, name),
     forEachHeader(visit) {
       for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') visit(value, name)
     },
@@ -87,17 +95,17 @@ function nodeRequestView(request: IncomingMessage): RequestView<IncomingMessage>
 }
 
 // Names of another length are passed over: this runs for every request that somebody authenticates.
-function valuesOf(raw: readonly string[], name: string): readonly string[] {
+function headerValuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const [known = '', value = ''] = [raw[index], raw[index + 1]]
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [known = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
     if (known.length === name.length && known.toLowerCase() === name) values.push(value)
   }
   return values
 }
 
 /** Somebody who may wait; whoever does so stands in the roster. */
-export interface Waiting extends IndexedEntry {
+export interface WheelEntry extends IndexedEntry {
   /** At which tick the wait is over; 0 for who waits for nothing. */
   dueTick: number
 }
@@ -107,13 +115,13 @@ export interface Waiting extends IndexedEntry {
  * to its end: one timer serves all of them, nothing is kept for each, and who leaves the roster waits no more. A wait may end up to
  * two times `everyMs` late.
  */
-export function createTimerWheel<T extends Waiting>(
+export function createTimerWheel<T extends WheelEntry>(
   entries: readonly T[],
   schedule: Schedule,
   due: (waiting: T) => void,
 ): (waiting: T, ms: number) => void {
   let ticks = 0
-  let ticking = false
+  let isTicking = false
   const tick = () => {
     ticks += 1
     // What is done for one may add others and take them out, so those that are due are picked first.
@@ -122,15 +130,15 @@ export function createTimerWheel<T extends Waiting>(
       waiting.dueTick = 0
       due(waiting)
     }
-    ticking = entries.length > 0
-    if (ticking) schedule(tick, everyMs)
+    isTicking = entries.length > 0
+    if (isTicking) schedule(tick, tickMs)
   }
   return (waiting, ms) => {
-    if (!ticking) schedule(tick, everyMs)
-    ticking = true
+    if (!isTicking) schedule(tick, tickMs)
+    isTicking = true
     // The tick under way has begun already, so one more is waited for.
-    waiting.dueTick = ticks + Math.ceil(ms / everyMs) + 1
+    waiting.dueTick = ticks + Math.ceil(ms / tickMs) + 1
   }
 }
 
-const everyMs = 1_000
+const tickMs = 1_000

@@ -14,28 +14,28 @@ export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /** Reads a request's body as UTF-8 and stops at the bound, whatever the `Content-Length` said. */
 export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpErrorResponse> {
-  if (request.readableDidRead || request.readableEnded) return Promise.resolve(parsedBody(request.body, maxBytes))
+  if (request.readableDidRead || request.readableEnded) return Promise.resolve(textOfParsedBody(request.body, maxBytes))
   // What is not read here is thrown away by node:http, so that the peer gets to its answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLarge(maxBytes))
   return new Promise((resolve) => collectBody(request, maxBytes, resolve))
 }
 
 // The request keeps its listeners for as long as its answer lasts, which may be days: what they held is let go at the end.
-function collectBody(request: NodeRequest, maxBytes: number, resolve: Finish): void {
-  let finish: Finish | undefined = resolve
+function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody): void {
+  let finish: FinishBody | undefined = resolve
   let bytes: Buffer | undefined
   let size = 0
   request.on('data', (chunk: Buffer) => {
-    const start = size
+    const chunkStart = size
     size += chunk.length
-    if (size <= maxBytes) bytes = start === 0 ? chunk : append(bytes, chunk, start)
-    else if (start <= maxBytes) finish?.(bodyTooLarge(maxBytes))
+    if (size <= maxBytes) bytes = chunkStart === 0 ? chunk : appendChunk(bytes, chunk, chunkStart)
+    else if (chunkStart <= maxBytes) finish?.(bodyTooLarge(maxBytes))
     // A peer that sees its answer and still goes on is cut off.
-    else if (size > 2 * maxBytes + initialBytes) request.destroy()
+    else if (size > 2 * maxBytes + allowedExcessBytes) request.destroy()
   })
   request.on('end', () =>
     batchPerTick(() => {
-      finish?.(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
+      finish?.(size > maxBytes ? bodyTooLarge(maxBytes) : decodeUtf8(bytes?.subarray(0, size)))
       finish = undefined
       bytes = undefined
     }),
@@ -43,34 +43,38 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: Finish): v
   request.on('error', () => finish?.(bodyCutShort))
 }
 
-type Finish = (body: string | HttpErrorResponse) => void
+type FinishBody = (body: string | HttpErrorResponse) => void
 
-const initialBytes = 1_048_576
+const allowedExcessBytes = 1_048_576
 const smallestBuffer = 65_536
 
 // A list of chunks would cost far more than the body when it comes in tiny ones.
-function append(bytes: Buffer | undefined, chunk: Buffer, start: number): Buffer {
-  const size = start + chunk.length
+function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: number): Buffer {
+  const size = chunkStart + chunk.length
   if (bytes !== undefined && bytes.length >= size) {
-    chunk.copy(bytes, start)
+    chunk.copy(bytes, chunkStart)
     return bytes
   }
-  const larger = Buffer.allocUnsafe(Math.max(smallestBuffer, 2 * size))
-  bytes?.copy(larger, 0, 0, start)
-  chunk.copy(larger, start)
-  return larger
+  const largerBuffer = Buffer.allocUnsafe(Math.max(smallestBuffer, 2 * size))
+  bytes?.copy(largerBuffer, 0, 0, chunkStart)
+  chunk.copy(largerBuffer, chunkStart)
+  return largerBuffer
 }
 
-function decode(bytes: Buffer | undefined): string | HttpErrorResponse {
+function decodeUtf8(bytes: Buffer | undefined): string | HttpErrorResponse {
   if (bytes === undefined) return ''
   return isUtf8(bytes) ? bytes.toString('utf8') : invalidText
 }
 
 // A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
-function parsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
+function textOfParsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
   if (body === undefined) return bodyAlreadyRead
   const text =
-    body instanceof Uint8Array ? decode(Buffer.from(body)) : typeof body === 'string' ? body : serializeParsedBody(body)
+    body instanceof Uint8Array
+      ? decodeUtf8(Buffer.from(body))
+      : typeof body === 'string'
+        ? body
+        : serializeParsedBody(body)
   if (typeof text === 'string' && Buffer.byteLength(text) > maxBytes) return bodyTooLarge(maxBytes)
   return text
 }

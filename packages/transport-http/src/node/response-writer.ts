@@ -25,9 +25,9 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
     if (!response.destroyed) response.writeHead(200, [...headers])
   },
   write(target, text) {
-    if (target.pending === '') nextTick(flush, target)
+    if (target.pending === '') nextTick(flushPending, target)
     target.pending += text
-    if (target.pending.length > chunkLength) flush(target)
+    if (target.pending.length > chunkLength) flushPending(target)
   },
   end(target, text) {
     const { response, pending } = target
@@ -37,8 +37,8 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   queued: ({ response, pending }) => response.writableLength + pending.length,
   drained(target) {
     const { response } = target
-    flush(target)
-    return response.writableNeedDrain && !response.destroyed ? drainedOf(response) : undefined
+    flushPending(target)
+    return response.writableNeedDrain && !response.destroyed ? waitForDrain(response) : undefined
   },
   destroy: ({ response }) => void response.destroy(),
   onClose({ request, response }, run) {
@@ -57,10 +57,10 @@ export function sendAnswer(response: ServerResponse, { status, headers, body, cl
     response.end()
     return
   }
-  const length = String(lengthOf(body))
+  const length = String(byteLengthOf(body))
   response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', length, ...headers])
   if (typeof body === 'string') response.end(body)
-  else endWith(response, body)
+  else endWithPieces(response, body)
 }
 
 /** A response that waits for others on its connection gets no event when the connection closes. */
@@ -76,20 +76,20 @@ function onQueuedClose(socket: Socket, response: ServerResponse, run: () => void
   response.once('close', runOnce)
 }
 
-function flush(target: NodeTarget): void {
+function flushPending(target: NodeTarget): void {
   const { response, pending } = target
   if (pending === '') return
   target.pending = ''
   if (!response.destroyed) response.write(pending)
 }
 
-function lengthOf(body: string | MessagePieces): number {
+function byteLengthOf(body: string | MessagePieces): number {
   if (typeof body === 'string') return Buffer.byteLength(body)
   return body.head.length + body.result.byteLength + body.tail.length
 }
 
 // In one piece, without a copy of what is large.
-function endWith(response: ServerResponse, { head, result, tail }: MessagePieces): void {
+function endWithPieces(response: ServerResponse, { head, result, tail }: MessagePieces): void {
   response.cork()
   response.write(head)
   response.write(result)
@@ -97,7 +97,7 @@ function endWith(response: ServerResponse, { head, result, tail }: MessagePieces
   response.uncork()
 }
 
-function drainedOf(response: ServerResponse): Promise<void> {
+function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {
       response.off('drain', finish)
@@ -136,7 +136,7 @@ const longestSweepMs = 10_000
 /** Creates the list of a server's open responses. */
 export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBounds): OpenResponses {
   const all: OpenResponse[] = []
-  const perSocket = new WeakMap<Socket, Set<() => void>>()
+  const endFunctionsBySocket = new WeakMap<Socket, Set<() => void>>()
   const sweepMs = Math.min(writeTimeoutMs, longestSweepMs)
   const timer =
     writeTimeoutMs === 0 ? undefined : setInterval(() => sweepResponses(all, writeTimeoutMs), sweepMs).unref()
@@ -146,7 +146,7 @@ export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBo
       const entry: OpenResponse = { response, index: -1 }
       // A response that waits for those before it on its connection has no socket of its own yet.
       const { socket } = response.req
-      const open = perSocket.get(socket) ?? watchSocket(socket, perSocket)
+      const open = endFunctionsBySocket.get(socket) ?? watchSocket(socket, endFunctionsBySocket)
       const end = (): void => {
         if (open.delete(end)) removeFromList(all, entry)
       }
@@ -160,9 +160,9 @@ export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBo
 }
 
 /** A response that never had its turn on a connection that closes gets no event of its own. */
-function watchSocket(socket: Socket, perSocket: WeakMap<Socket, Set<() => void>>): Set<() => void> {
+function watchSocket(socket: Socket, endFunctionsBySocket: WeakMap<Socket, Set<() => void>>): Set<() => void> {
   const open = new Set<() => void>()
-  perSocket.set(socket, open)
+  endFunctionsBySocket.set(socket, open)
   socket.once('close', () => {
     for (const end of open) end()
   })

@@ -4,10 +4,10 @@ import { errorCodes, type Server } from '@x/schema'
 import { errorAnswer } from '../server/http-error-response.ts'
 import { platformSchedule } from '../server/settings.ts'
 import { answerDocument } from './documents.ts'
-import { createNodeContext, handlerIn, type NodeHandlerOptions } from './node-handler.ts'
+import { createNodeContext, createHandler, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
-import { checkReach, inUrl, isThisMachine, ownHosts } from './check-reach.ts'
-import { type StopOptions, type Stopping, stopOnce } from './stop.ts'
+import { checkReach, formatUrlHost, isThisMachine, ownHosts } from './check-reach.ts'
+import { type StopOptions, type StopState, createStopFunction } from './stop.ts'
 
 /** The options of {@link serveHttp}. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
@@ -73,33 +73,47 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
   if (!isThisMachine(host)) checkReach(mcpServer, options, host)
   const context = createNodeContext(mcpServer, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
-  const open = createOpenResponses(boundsOf(options))
-  const stopping: Stopping = { phase: 'open' }
+  const openResponses = createOpenResponses(boundsOf(options))
+  const stopState: StopState = { phase: 'open' }
 
-  const handle = handlerIn(context)
-  const isHealthCheck = healthCheck(options.health ?? {}, {
-    isOpen: () => stopping.phase === 'open' && mcpServer.load.ready,
+  const handleRequest = createHandler(context)
+  const answerHealthCheck = healthCheck(options.health ?? {}, {
+    isOpen: () => stopState.phase === 'open' && mcpServer.load.ready,
     dependencies: () => mcpServer.ready(),
   })
   const server = createServer(serverOptions, (request, response) => {
-    const fits = open.add(response)
+    const hasPipelineRoom = openResponses.add(response)
     // A client that is told so early has its next call at another instance, and not refused here.
-    if (stopping.phase !== 'open') response.shouldKeepAlive = false
-    if (isHealthCheck(request, response) || options.onRequest?.(request, response)) return
-    if (!fits) rejectPipelined(response)
-    else if (stopping.phase === 'refusing') rejectOthers(response)
-    else if (isAt(path, request.url)) handle(request, response)
+    if (stopState.phase !== 'open') response.shouldKeepAlive = false
+    if (answerHealthCheck(request, response) || options.onRequest?.(request, response)) return
+    if (!hasPipelineRoom) rejectPipelined(response)
+    else if (stopState.phase === 'refusing') rejectWhileStopping(response)
+    else if (isAtPath(path, request.url)) handleRequest(request, response)
     else answerDocument({ request, response, path }, context)
   })
-  const bound = await listenOnAddress(server, host, port)
+  const boundPort = await listenOnAddress(server, host, port)
   const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
   const { running, adapterRequests } = context
-  server.once('close', open.stop)
-  const close = stopOnce({ server, open: open.all, running, adapterRequests, schedule, mcpServer, stopping, onSignals })
-  return { url: `http://${inUrl(host)}:${bound}${path}`, port: bound, close, [Symbol.asyncDispose]: () => close() }
+  server.once('close', openResponses.stop)
+  const close = createStopFunction({
+    server,
+    open: openResponses.all,
+    running,
+    adapterRequests,
+    schedule,
+    mcpServer,
+    stopping: stopState,
+    onSignals,
+  })
+  return {
+    url: `http://${formatUrlHost(host)}:${boundPort}${path}`,
+    port: boundPort,
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  }
 }
 
-function isAt(path: string, url: string | undefined): boolean {
+function isAtPath(path: string, url: string | undefined): boolean {
   return url === path || url?.split('?', 1)[0] === path
 }
 
@@ -115,7 +129,7 @@ function boundsOf({ writeTimeoutMs = 60_000, maxPipelined = 16 }: ServeHttpOptio
   return { writeTimeoutMs, maxPipelined }
 }
 
-function rejectOthers(response: ServerResponse): void {
+function rejectWhileStopping(response: ServerResponse): void {
   const rejection = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
   // Another instance may take the call at once, and this one never again.
   const data = { reason: 'stopping', retryAfterMs: 0 }
@@ -124,7 +138,7 @@ function rejectOthers(response: ServerResponse): void {
 
 function listenOnAddress(server: NodeServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(unbound(error, host, port)))
+    server.once('error', (error) => reject(createListenError(error, host, port)))
     server.listen(port, host, () => resolve(portOf(server.address())))
   })
 }
@@ -134,17 +148,17 @@ function portOf(address: AddressInfo | string | null): number {
   throw new Error('The server listens on no port')
 }
 
-function unbound(error: Error, host: string, port: number): Error {
+function createListenError(error: Error, host: string, port: number): Error {
   const code = 'code' in error ? error.code : undefined
-  const where = `${inUrl(host)}:${port}`
+  const hostAndPort = `${formatUrlHost(host)}:${port}`
   if (code === 'EADDRINUSE') {
-    return new Error(`${where} is in use: stop what listens there, or give another port (0 picks a free one)`, {
+    return new Error(`${hostAndPort} is in use: stop what listens there, or give another port (0 picks a free one)`, {
       cause: error,
     })
   }
   if (code === 'EACCES')
-    return new Error(`${where} needs rights that this process lacks: give a port from 1024 up`, { cause: error })
-  return new Error(`${where} cannot be bound: ${error.message}`, { cause: error })
+    return new Error(`${hostAndPort} needs rights that this process lacks: give a port from 1024 up`, { cause: error })
+  return new Error(`${hostAndPort} cannot be bound: ${error.message}`, { cause: error })
 }
 
 /** The paths of health checks; see {@link ServeHttpOptions.health}. */
@@ -177,17 +191,17 @@ function healthCheck(options: false | HealthOptions, state: ReadyState): HealthC
   if (options === false) return () => false
   const { live = '/healthz', ready = '/readyz' } = options
   const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
-  if (live !== false) checks.set(checkedPath('live', live), () => true)
+  if (live !== false) checks.set(checkHealthPath('live', live), () => true)
   if (ready !== false) {
-    const dependencies = shared(state.dependencies)
-    checks.set(checkedPath('ready', ready), () => state.isOpen() && dependencies())
+    const checkDependencies = cacheReadiness(state.dependencies)
+    checks.set(checkHealthPath('ready', ready), () => state.isOpen() && checkDependencies())
   }
   return (request, response) => {
     const check = checks.get(request.url?.split('?', 1)[0])
     if (check === undefined) return false
     const well = check()
     if (typeof well === 'boolean') sendHealth(request, response, well)
-    else void well.then((isWell) => sendHealth(request, response, isWell))
+    else void well.then((isHealthy) => sendHealth(request, response, isHealthy))
     return true
   }
 }
@@ -196,35 +210,36 @@ function healthCheck(options: false | HealthOptions, state: ReadyState): HealthC
 const times = { freshMs: 1000, limitMs: 5000 }
 
 /** Balancers and strangers may ask as often as they like: those who ask within a second share one answer. */
-function shared(isReady: () => Promise<boolean>): () => Promise<boolean> {
+function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
   let asked: { readonly at: number; readonly well: Promise<boolean> } | undefined
   return () => {
     const now = performance.now()
-    if (asked === undefined || now - asked.at >= times.freshMs) asked = { at: now, well: withinLimit(isReady()) }
+    if (asked === undefined || now - asked.at >= times.freshMs)
+      asked = { at: now, well: withReadinessTimeout(isReady()) }
     return asked.well
   }
 }
 
-function withinLimit(well: Promise<boolean>): Promise<boolean> {
+function withReadinessTimeout(well: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, times.limitMs, false).unref()
-    const finish = (isWell: boolean): void => {
+    const finish = (isHealthy: boolean): void => {
       clearTimeout(timer)
-      resolve(isWell)
+      resolve(isHealthy)
     }
     well.then(finish, () => finish(false))
   })
 }
 
-function checkedPath(name: keyof HealthOptions, path: string): string {
+function checkHealthPath(name: keyof HealthOptions, path: string): string {
   if (path.startsWith('/')) return path
   throw new TypeError(`health.${name} is ${JSON.stringify(path)}: write a path such as "/healthz", or false`)
 }
 
-function sendHealth({ method }: IncomingMessage, response: ServerResponse, isWell: boolean): void {
+function sendHealth({ method }: IncomingMessage, response: ServerResponse, isHealthy: boolean): void {
   const isRead = method === 'GET' || method === 'HEAD'
-  const status = isRead ? (isWell ? 200 : 503) : 405
-  const body = isRead ? `${JSON.stringify({ ok: isWell })}\n` : ''
+  const status = isRead ? (isHealthy ? 200 : 503) : 405
+  const body = isRead ? `${JSON.stringify({ ok: isHealthy })}\n` : ''
   response.writeHead(status, {
     'Content-Type': 'application/json',
     'Content-Length': body.length,

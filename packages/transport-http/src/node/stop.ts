@@ -1,5 +1,5 @@
 import type { Server } from '@x/schema'
-import { type Stoppable, stopGracefully } from './graceful-stop.ts'
+import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 
 /** The options of a stop. */
 export interface StopOptions {
@@ -13,38 +13,38 @@ export interface StopOptions {
 }
 
 /** The phase of a server that stops. */
-export interface Stopping {
+export interface StopState {
   /** While it leaves, it is not ready and still serves; then it refuses what comes. */
   phase: 'open' | 'leaving' | 'refusing'
 }
 
 /** The server that stops, and its settings. */
-interface StopParts extends Stoppable {
+interface StopDeps extends GracefulStopDeps {
   readonly mcpServer: Server
-  readonly stopping: Stopping
+  readonly stopping: StopState
   /** True or the options of a stop when signals stop the server. */
   readonly onSignals: boolean | StopOptions
 }
 
-const tenSeconds = 10_000
+const tenSecondsMs = 10_000
 
 /** A function that stops a server once, however often it is called. */
-export function stopOnce(parts: StopParts): (options?: StopOptions) => Promise<void> {
-  const { onSignals } = parts
-  const release = parts.mcpServer.attachHost()
-  let stopped: Promise<void> | undefined
-  let forgetSignals = (): void => {}
+export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
+  const { onSignals } = deps
+  const detachHost = deps.mcpServer.attachHost()
+  let stopPromise: Promise<void> | undefined
+  let ignoreStopSignals = (): void => {}
   const stop = (options: StopOptions = {}): Promise<void> => {
-    forgetSignals()
-    stopped ??= stopHttpServer(parts, options).finally(() => release(options))
-    return stopped
+    ignoreStopSignals()
+    stopPromise ??= stopHttpServer(deps, options).finally(() => detachHost(options))
+    return stopPromise
   }
-  if (onSignals !== false) forgetSignals = onStopSignal(() => void stop(onSignals === true ? {} : onSignals))
+  if (onSignals !== false) ignoreStopSignals = onStopSignal(() => void stop(onSignals === true ? {} : onSignals))
   return stop
 }
 
-async function stopHttpServer(parts: StopParts, { graceMs = tenSeconds, noticeMs = 0 }: StopOptions): Promise<void> {
-  const { mcpServer, stopping, schedule } = parts
+async function stopHttpServer(deps: StopDeps, { graceMs = tenSecondsMs, noticeMs = 0 }: StopOptions): Promise<void> {
+  const { mcpServer, stopping, schedule } = deps
   stopping.phase = 'leaving'
   const undrains = [mcpServer.drain()]
   if (noticeMs > 0) {
@@ -54,7 +54,7 @@ async function stopHttpServer(parts: StopParts, { graceMs = tenSeconds, noticeMs
   }
   stopping.phase = 'refusing'
   try {
-    await stopGracefully(parts, graceMs)
+    await stopGracefully(deps, graceMs)
   } finally {
     for (const undrain of undrains) undrain()
   }
@@ -68,13 +68,13 @@ const asked = ['SIGTERM', 'SIGINT'] as const
  * is returned takes the listeners away.
  */
 function onStopSignal(run: () => void): () => void {
-  const forget = (): void => {
+  const removeSignalListeners = (): void => {
     for (const signal of asked) process.off(signal, stop)
   }
   const stop = (): void => {
-    forget()
+    removeSignalListeners()
     run()
   }
   for (const signal of asked) process.on(signal, stop)
-  return forget
+  return removeSignalListeners
 }

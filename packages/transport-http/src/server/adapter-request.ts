@@ -1,5 +1,5 @@
 import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/schema'
-import { clientContext } from './call-context.ts'
+import { createClientContext } from './call-context.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { eventStreamHeaders, keepAliveComment } from './reply.ts'
 import type { HttpAdapter } from './http-adapter.ts'
@@ -20,7 +20,7 @@ export interface AdapterContext<Source, Target> {
 }
 
 /** Facts of a request when it is handed to an adapter. */
-export interface AdmittedRequest<Source, Target> {
+export interface AcceptedRequest<Source, Target> {
   readonly target: Target
   readonly view: RequestView<Source>
   readonly text: string
@@ -31,7 +31,7 @@ export interface AdmittedRequest<Source, Target> {
 
 /** Hands a request to the adapter; false when it is one of this revision. */
 export function handToAdapter<Source, Target>(
-  request: AdmittedRequest<Source, Target>,
+  request: AcceptedRequest<Source, Target>,
   adapter: HttpProtocolAdapter,
   context: AdapterContext<Source, Target>,
 ): boolean | Promise<boolean> {
@@ -41,7 +41,7 @@ export function handToAdapter<Source, Target>(
     header: (name) => view.header(name),
     text,
     principal,
-    context: clientContext(context.settings.clientAddress?.(view)),
+    context: createClientContext(context.settings.clientAddress?.(view)),
     limits: limitsOf(context.settings, view),
     reply: replyOf(request, context),
     toHttpError: (error) => context.settings.toHttpError?.(error),
@@ -61,60 +61,60 @@ function limitsOf<Source>(settings: HandlerSettings<Source>, view: RequestView<S
 }
 
 function replyOf<Source, Target>(
-  { target, headers: always }: AdmittedRequest<Source, Target>,
+  { target, headers: baseHeaders }: AcceptedRequest<Source, Target>,
   context: AdapterContext<Source, Target>,
 ): HttpReply {
   const { platform, settings, adapterRequests } = context
-  const closed: (() => void)[] = []
-  const stopped: ((phase: 'draining' | 'closing') => void)[] = []
+  const closeListeners: (() => void)[] = []
+  const stopListeners: ((phase: 'draining' | 'closing') => void)[] = []
   const entry: AdapterRequest = {
     index: -1,
     stop: (phase) => {
-      for (const run of stopped) run(phase)
+      for (const run of stopListeners) run(phase)
     },
   }
-  let cancelBeat = (): void => {}
-  const beat = (): void => {
+  let cancelHeartbeat = (): void => {}
+  const scheduleHeartbeat = (): void => {
     if (settings.keepAliveMs === Number.POSITIVE_INFINITY) return
-    cancelBeat = settings.schedule(() => {
+    cancelHeartbeat = settings.schedule(() => {
       if (platform.queued(target) === 0) platform.write(target, keepAliveComment)
-      beat()
+      scheduleHeartbeat()
     }, settings.keepAliveMs)
   }
   // An answer that is sent at once needs neither a place in the roster nor a listener.
-  const follow = (): void => {
+  const trackReply = (): void => {
     if (entry.index !== -1) return
     addToList(adapterRequests, entry)
     platform.onClose(target, () => {
-      cancelBeat()
+      cancelHeartbeat()
       removeFromList(adapterRequests, entry)
-      for (const run of closed) run()
+      for (const run of closeListeners) run()
     })
   }
   return {
     send: ({ status, headers = [], body }) =>
-      platform.send(target, { status, headers: [...headers, ...always], ...(body !== undefined && { body }) }),
+      platform.send(target, { status, headers: [...headers, ...baseHeaders], ...(body !== undefined && { body }) }),
     open(headers = []) {
-      platform.open(target, [...eventStreamHeaders, ...headers, ...always])
+      platform.open(target, [...eventStreamHeaders, ...headers, ...baseHeaders])
       // Node sends the head with the first byte of the body, which may be long in coming.
       platform.write(target, keepAliveComment)
-      follow()
-      beat()
+      trackReply()
+      scheduleHeartbeat()
     },
     write: (text) => platform.write(target, text),
     end() {
-      cancelBeat()
+      cancelHeartbeat()
       platform.end(target, '')
     },
     queued: () => platform.queued(target),
     drained: () => platform.drained(target),
     onClose(run) {
-      closed.push(run)
-      follow()
+      closeListeners.push(run)
+      trackReply()
     },
     onStop(run) {
-      stopped.push(run)
-      follow()
+      stopListeners.push(run)
+      trackReply()
     },
   }
 }

@@ -16,7 +16,7 @@ import { type Reply, setReplyHeader } from './reply.ts'
 import type { RequestView } from './request-view.ts'
 
 /** The parts of a request that its call's context is made of. */
-export interface ContextParts {
+export interface CallContextDeps {
   /** The request; undefined for a call that lasts. */
   readonly view: RequestView | undefined
   readonly viewOf: () => RequestView
@@ -24,63 +24,66 @@ export interface ContextParts {
 }
 
 /** A call's context over HTTP. Its values are made when they are asked for, since hardly any call is asked for one. */
-export function callContext(reply: Reply & { readonly streams: boolean }, parts: ContextParts): CallContext {
-  return new HttpCallContext(reply, parts)
+export function createHttpCallContext(
+  reply: Reply & { readonly streams: boolean },
+  deps: CallContextDeps,
+): CallContext {
+  return new HttpCallContext(reply, deps)
 }
 
 class HttpCallContext implements CallContext {
   readonly #reply: Reply & { readonly streams: boolean }
-  readonly #parts: ContextParts
+  readonly #parts: CallContextDeps
 
-  constructor(reply: Reply & { readonly streams: boolean }, parts: ContextParts) {
+  constructor(reply: Reply & { readonly streams: boolean }, deps: CallContextDeps) {
     this.#reply = reply
-    this.#parts = parts
+    this.#parts = deps
   }
 
   get<T>(key: ContextKey<T>): T | undefined {
-    const read = values.get(key.id)
+    const readContextValue = readersByKey.get(key.id)
     // The table has a value of its type for each key.
-    return read === undefined ? undefined : (read(this.#reply, this.#parts) as T | undefined)
+    return readContextValue === undefined ? undefined : (readContextValue(this.#reply, this.#parts) as T | undefined)
   }
 }
 
-type ReadValue = (reply: Reply & { readonly streams: boolean }, parts: ContextParts) => unknown
+type ReadValue = (reply: Reply & { readonly streams: boolean }, deps: CallContextDeps) => unknown
 
-const values = new Map<symbol, ReadValue>([
+const readersByKey = new Map<symbol, ReadValue>([
   [canHandOffKey.id, () => true],
-  [headerParamsKey.id, (_reply, { view }) => view && headerParams(view)],
-  [callHeadersKey.id, (reply, { viewOf }) => callHeaders(viewOf(), reply)],
+  [headerParamsKey.id, (_reply, { view }) => view && createHeaderParams(view)],
+  [callHeadersKey.id, (reply, { viewOf }) => createCallHeaders(viewOf(), reply)],
   [backPressureKey.id, (reply) => (reply.streams ? () => reply.writer.drained(reply.target) : undefined)],
   [clientAddressKey.id, (_reply, { clientAddress }) => clientAddress()],
   [transportKey.id, () => 'http'],
 ])
 
 /** The context of a request that is no call of this revision: the transport and the client's address. */
-export function clientContext(address: string | undefined): CallContext {
+export function createClientContext(address: string | undefined): CallContext {
   const call = withContext(createCall(), transportKey, 'http')
   return address === undefined ? call.context : withContext(call, clientAddressKey, address).context
 }
 
-const prefix = 'mcp-'
+const headerPrefix = 'mcp-'
 const nameForm = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
-const visible = /^[\x21-\x7e]*$/
+const visibleAsciiForm = /^[\x21-\x7e]*$/
 
 /** The `Mcp-*` headers of a request and, as long as its answer has not begun, of that; all others are no business of an exchange. */
-function callHeaders(view: RequestView, reply: Reply): CallHeaders {
+function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
   return {
     get(name) {
-      const lower = name.toLowerCase()
-      return lower.startsWith(prefix) ? view.header(lower) : undefined
+      const lowerCaseName = name.toLowerCase()
+      return lowerCaseName.startsWith(headerPrefix) ? view.header(lowerCaseName) : undefined
     },
     forEach(visit) {
       view.forEachHeader((value, name) => {
-        if (name.startsWith(prefix)) visit(value, name)
+        if (name.startsWith(headerPrefix)) visit(value, name)
       })
     },
     answer(name, value) {
       if (!nameForm.test(name))
         throw new TypeError(`${JSON.stringify(name)} is no header for an exchange: begin its name with Mcp-`)
-      if (!visible.test(value)) throw new TypeError(`The value for the header ${name} must be visible ASCII`)
+      if (!visibleAsciiForm.test(value)) throw new TypeError(`The value for the header ${name} must be visible ASCII`)
       setReplyHeader(reply, name, value)
     },
   }
@@ -89,7 +92,7 @@ function callHeaders(view: RequestView, reply: Reply): CallHeaders {
 const paramPrefix = 'mcp-param-'
 
 /** The `Mcp-Param-*` headers of a request by the rest of their names, still encoded; read when they are asked for. */
-function headerParams(view: RequestView): HeaderParams {
+function createHeaderParams(view: RequestView): HeaderParams {
   return {
     get: (name) => view.header(paramPrefix + name.toLowerCase()),
     forEach(visit) {

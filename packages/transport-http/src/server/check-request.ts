@@ -11,39 +11,39 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
-import { corsHeaders, preflight } from './cors.ts'
+import { createCorsHeaders, answerPreflight } from './cors.ts'
 import { documentAnswer } from './documents.ts'
-import { hostAllowed, parseHost } from './hosts.ts'
-import { originAllowed } from './origins.ts'
+import { isHostAllowed, parseHost } from './hosts.ts'
+import { isOriginAllowed } from './origins.ts'
 import type { Answer } from './response-writer.ts'
 import { errorAnswer, type HttpErrorResponse } from './http-error-response.ts'
 import type { RequestView } from './request-view.ts'
 import type { HandlerSettings } from './settings.ts'
 
 /** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */
-type Admission = { readonly answer: Answer } | { readonly headers: readonly string[] }
+type RequestCheckResult = { readonly answer: Answer } | { readonly headers: readonly string[] }
 
-const plainText: Admission = { headers: [] }
+const acceptedWithoutHeaders: RequestCheckResult = { headers: [] }
 
 /** Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed beside POST. */
 export function checkRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
   methods: readonly string[] = [],
-): Admission {
+): RequestCheckResult {
   const document = view.method === 'POST' ? undefined : documentAnswer(settings.documents, view)
   if (document !== undefined) return { answer: document }
-  const foreign = rejectForeign(view, settings)
-  if (foreign !== undefined) return { answer: errorAnswer(foreign, []) }
+  const foreignRejection = rejectForeign(view, settings)
+  if (foreignRejection !== undefined) return { answer: errorAnswer(foreignRejection, []) }
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
-    const rejection = rejectForm(view, methods)
-    return rejection === undefined ? plainText : { answer: errorAnswer(rejection, []) }
+    const rejection = rejectUnsupportedForm(view, methods)
+    return rejection === undefined ? acceptedWithoutHeaders : { answer: errorAnswer(rejection, []) }
   }
-  if (view.method === 'OPTIONS') return { answer: preflight(cors, origin, view) }
-  const headers = corsHeaders(cors, origin)
-  const rejection = rejectForm(view, methods)
+  if (view.method === 'OPTIONS') return { answer: answerPreflight(cors, origin, view) }
+  const headers = createCorsHeaders(cors, origin)
+  const rejection = rejectUnsupportedForm(view, methods)
   return rejection === undefined ? { headers } : { answer: errorAnswer(rejection, headers) }
 }
 
@@ -53,7 +53,7 @@ function rejectForeign<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
 ): HttpErrorResponse | undefined {
-  const reject = (status: number, message: string, reason: string): HttpErrorResponse => {
+  const createRejection = (status: number, message: string, reason: string): HttpErrorResponse => {
     settings.reportRejection(`A request was rejected with status ${status}: ${reason}`, view)
     return { status, message }
   }
@@ -61,25 +61,25 @@ function rejectForeign<Source>(
   // RFC 9112, 3.2: readers of two hosts take different ones. Where values are joined, a comma shows that there were two.
   if (view.headerValues('host').length > 1 || header?.includes(',') === true) {
     const hosts = view.headerValues('host').join(', ')
-    return reject(400, 'A request has one Host', `it has more than one Host, ${quoted(hosts)}`)
+    return createRejection(400, 'A request has one Host', `it has more than one Host, ${quoteValue(hosts)}`)
   }
   const host = header === undefined ? undefined : parseHost(header)
-  if (host === undefined || !hostAllowed(host, settings.hosts)) {
+  if (host === undefined || !isHostAllowed(host, settings.hosts)) {
     const message = 'The Host is not one that is served here: it has to be in allowedHosts'
-    return reject(403, message, `its Host ${quoted(header)} is not in allowedHosts`)
+    return createRejection(403, message, `its Host ${quoteValue(header)} is not in allowedHosts`)
   }
   const origin = view.header('origin')
-  if (origin === undefined || originAllowed(origin, host, settings)) return undefined
+  if (origin === undefined || isOriginAllowed(origin, host, settings)) return undefined
   const message = 'The Origin is not one that may call here: it has to be in allowedOrigins'
-  return reject(
+  return createRejection(
     403,
     message,
-    `its Origin ${quoted(origin)} is not in allowedOrigins, and its Host is ${quoted(header)}`,
+    `its Origin ${quoteValue(origin)} is not in allowedOrigins, and its Host is ${quoteValue(header)}`,
   )
 }
 
 /** A header's value for a log: quoted, and never long. */
-function quoted(value: string | undefined): string {
+function quoteValue(value: string | undefined): string {
   return JSON.stringify((value ?? '').slice(0, 200))
 }
 
@@ -87,25 +87,28 @@ function quoted(value: string | undefined): string {
  * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users nothing but this message
  * (basic/versioning, compatibility).
  */
-export function notPost({ method, header }: RequestView, allowed: readonly string[]): HttpErrorResponse {
-  const answer = { status: 405, headers: { Allow: allowed.join(', ') } }
-  const requested = header('mcp-protocol-version')
-  if (allowed.length > 1 || !olderMethods.has(method) || requested === protocolVersion)
+export function methodNotAllowed(
+  { method, header }: RequestView,
+  allowedMethods: readonly string[],
+): HttpErrorResponse {
+  const answer = { status: 405, headers: { Allow: allowedMethods.join(', ') } }
+  const requestedVersion = header('mcp-protocol-version')
+  if (allowedMethods.length > 1 || !olderMethods.has(method) || requestedVersion === protocolVersion)
     return { ...answer, message: `${method} is not served here: send a POST` }
-  const opened = requested === undefined ? '' : `; the client opened with ${requested.slice(0, 100)}`
+  const versionNote = requestedVersion === undefined ? '' : `; the client opened with ${requestedVersion.slice(0, 100)}`
   return {
     ...answer,
     code: errorCodes.unsupportedProtocolVersion,
-    message: `${method} is not served here: this server speaks only MCP ${protocolVersion}${opened}`,
-    data: { supported: [protocolVersion], ...(requested !== undefined && { requested }) },
+    message: `${method} is not served here: this server speaks only MCP ${protocolVersion}${versionNote}`,
+    data: { supported: [protocolVersion], ...(requestedVersion !== undefined && { requested: requestedVersion }) },
   }
 }
 
 const olderMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
 
-function rejectForm(view: RequestView, methods: readonly string[]): HttpErrorResponse | undefined {
+function rejectUnsupportedForm(view: RequestView, methods: readonly string[]): HttpErrorResponse | undefined {
   if (methods.includes(view.method)) return undefined
-  if (view.method !== 'POST') return notPost(view, ['POST', ...methods])
+  if (view.method !== 'POST') return methodNotAllowed(view, ['POST', ...methods])
   if (!isJsonMediaType(view.header('content-type'))) {
     return { status: 415, message: 'The Content-Type has to be application/json' }
   }
@@ -139,7 +142,7 @@ function isJsonMediaType(contentType: string | undefined): boolean {
 function acceptsBoth(accept: string | undefined): boolean {
   if (accept === undefined || accept === requiredTypes) return true
   const weights = weightsOf(accept)
-  return accepts(weights, 'application', 'json') && accepts(weights, 'text', 'event-stream')
+  return acceptsType(weights, 'application', 'json') && acceptsType(weights, 'text', 'event-stream')
 }
 
 function weightsOf(accept: string): ReadonlyMap<string, number> {
@@ -153,7 +156,7 @@ function weightsOf(accept: string): ReadonlyMap<string, number> {
 }
 
 // The most specific range that names the type decides.
-function accepts(weights: ReadonlyMap<string, number>, type: string, subtype: string): boolean {
+function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype: string): boolean {
   const weight = weights.get(`${type}/${subtype}`) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0
   return weight > 0
 }
@@ -171,45 +174,45 @@ function accepts(weights: ReadonlyMap<string, number>, type: string, subtype: st
  */
 export function matchHeaders(view: RequestView, message: RpcRequest | RpcNotification): void {
   const version = matchVersion(view, message)
-  const required = version === protocolVersion && isRequest(message)
-  matchMethod(view.header('mcp-method'), message.method, required)
+  const isRequired = version === protocolVersion && isRequest(message)
+  matchMethod(view.header('mcp-method'), message.method, isRequired)
   const field = methodRow(message.method)?.named
-  if (field !== undefined) matchName(view.header('mcp-name'), message.params?.[field], required)
+  if (field !== undefined) matchName(view.header('mcp-name'), message.params?.[field], isRequired)
 }
 
 function matchVersion(view: RequestView, message: RpcRequest | RpcNotification): string | undefined {
   const header = view.header('mcp-protocol-version')
-  const stated = statedVersion(message)
-  if (header === stated) {
+  const bodyVersion = readBodyVersion(message)
+  if (header === bodyVersion) {
     // basic/versioning: clients of earlier revisions send neither and can show their users nothing but this sentence.
-    if (header === undefined && isRequest(message)) throw olderClientError(message) ?? missingVersion()
+    if (header === undefined && isRequest(message)) throw olderClientError(message) ?? missingVersionError()
     return header
   }
   if (header === undefined) {
-    if (isRequest(message)) throw missingVersion()
+    if (isRequest(message)) throw missingVersionError()
     return undefined
   }
-  if (stated !== undefined) throw headerMismatchError('MCP-Protocol-Version', header, stated)
-  if (header !== protocolVersion && isRequest(message)) throw unsupported(header)
+  if (bodyVersion !== undefined) throw headerMismatchError('MCP-Protocol-Version', header, bodyVersion)
+  if (header !== protocolVersion && isRequest(message)) throw unsupportedProtocolError(header)
   return header
 }
 
-function statedVersion(message: RpcRequest | RpcNotification): string | undefined {
+function readBodyVersion(message: RpcRequest | RpcNotification): string | undefined {
   const meta = message.params?._meta
   const version = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined
   return typeof version === 'string' ? version : undefined
 }
 
-function matchMethod(header: string | undefined, method: string, required: boolean): void {
+function matchMethod(header: string | undefined, method: string, isRequired: boolean): void {
   if (header === method) return
   if (header !== undefined) throw headerMismatchError('Mcp-Method', header, method)
-  if (required) throw missing('Mcp-Method', method)
+  if (isRequired) throw missingHeaderError('Mcp-Method', method)
 }
 
-function matchName(header: string | undefined, value: unknown, required: boolean): void {
+function matchName(header: string | undefined, value: unknown, isRequired: boolean): void {
   if (header === undefined) {
     // Without a name in the body there is nothing to repeat; the server says what is wrong with such params.
-    if (required && typeof value === 'string') throw missing('Mcp-Name', value)
+    if (isRequired && typeof value === 'string') throw missingHeaderError('Mcp-Name', value)
     return
   }
   const name = decodeHeaderValue(header)
@@ -227,14 +230,14 @@ function headerMismatchError(name: string, header: string, body: string | undefi
   return new McpError(errorCodes.headerMismatch, `${name} is ${quoteHeaderValue(header)}, ${says}`)
 }
 
-function missing(name: string, body: string): McpError {
+function missingHeaderError(name: string, body: string): McpError {
   return new McpError(
     errorCodes.headerMismatch,
     `${name} is missing: it has to repeat ${quoteHeaderValue(body)} of the body`,
   )
 }
 
-function missingVersion(): McpError {
+function missingVersionError(): McpError {
   return new McpError(
     errorCodes.headerMismatch,
     `MCP-Protocol-Version is missing: this server speaks ${protocolVersion}, and a request says so in this header and in _meta`,
@@ -242,11 +245,11 @@ function missingVersion(): McpError {
   )
 }
 
-function unsupported(requested: string): McpError {
+function unsupportedProtocolError(requestedVersion: string): McpError {
   return new McpError(
     errorCodes.unsupportedProtocolVersion,
-    `Protocol version ${quoteHeaderValue(requested)} is not served here: this server speaks ${protocolVersion}`,
-    { data: { supported: [protocolVersion], requested } },
+    `Protocol version ${quoteHeaderValue(requestedVersion)} is not served here: this server speaks ${protocolVersion}`,
+    { data: { supported: [protocolVersion], requested: requestedVersion } },
   )
 }
 

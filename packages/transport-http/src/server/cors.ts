@@ -31,7 +31,7 @@ const protocolHeaders = [
   'mcp-protocol-version',
 ]
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
-const tenMinutes = 600
+const tenMinutesInSeconds = 600
 
 /** Makes a rule of options; `true` is the defaults. An adapter adds its HTTP methods and response headers. */
 export function compileCors(
@@ -39,17 +39,22 @@ export function compileCors(
   adapter: Pick<HttpProtocolAdapter, 'methods' | 'exposedHeaders'> = { methods: [], exposedHeaders: [] },
 ): CorsRule | undefined {
   if (options === undefined || options === false) return undefined
-  const { headers = [], exposed = [], credentials = false, maxAge = tenMinutes } = options === true ? {} : options
-  const allow = credentials ? ['Access-Control-Allow-Credentials', 'true'] : []
+  const {
+    headers = [],
+    exposed = [],
+    credentials = false,
+    maxAge = tenMinutesInSeconds,
+  } = options === true ? {} : options
+  const credentialHeaders = credentials ? ['Access-Control-Allow-Credentials', 'true'] : []
   return {
     requestHeaders: new Set([...protocolHeaders, ...headers.map((name) => name.toLowerCase())]),
     answer: [
-      ...allow,
+      ...credentialHeaders,
       'Access-Control-Expose-Headers',
       ['WWW-Authenticate', 'Retry-After', ...adapter.exposedHeaders, ...exposed].join(', '),
     ],
     preflight: [
-      ...allow,
+      ...credentialHeaders,
       'Access-Control-Allow-Methods',
       ['POST', ...adapter.methods].join(', '),
       'Access-Control-Max-Age',
@@ -59,26 +64,26 @@ export function compileCors(
 }
 
 /** The headers, flat, that let a page of an allowed origin read the answer. */
-export function corsHeaders(rule: CorsRule, origin: string): readonly string[] {
+export function createCorsHeaders(rule: CorsRule, origin: string): readonly string[] {
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.answer]
 }
 
 /** The answer to a browser that asks, before it sends a request of an allowed origin, whether it may. */
-export function preflight(rule: CorsRule, origin: string, view: RequestView): Answer {
-  const asked = view.header('access-control-request-headers') ?? ''
+export function answerPreflight(rule: CorsRule, origin: string, view: RequestView): Answer {
+  const requestedHeaders = view.header('access-control-request-headers') ?? ''
   // A wildcard does not cover Authorization, nor anything with credentials; so what was asked for is named. The
   // headers of tool parameters, and of exchanges around the server, are known by their prefix alone.
-  const allowed = asked
+  const allowedHeaders = requestedHeaders
     .split(',')
     .map((name) => name.trim().toLowerCase())
-    .filter((name) => isAllowed(rule, name))
-  const headers = allowed.length === 0 ? [] : ['Access-Control-Allow-Headers', allowed.join(', ')]
+    .filter((name) => isAllowedHeader(rule, name))
+  const headers = allowedHeaders.length === 0 ? [] : ['Access-Control-Allow-Headers', allowedHeaders.join(', ')]
   return {
     status: 204,
     headers: ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.preflight, ...headers],
   }
 }
 
-function isAllowed(rule: CorsRule, name: string): boolean {
+function isAllowedHeader(rule: CorsRule, name: string): boolean {
   return rule.requestHeaders.has(name) || (name.startsWith('mcp-') && tokenPattern.test(name))
 }

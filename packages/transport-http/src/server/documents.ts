@@ -15,9 +15,9 @@ export type HttpDocuments = Readonly<Record<string, HttpDocument>>
 /** The answers to a GET, by path. */
 export type CompiledDocuments = ReadonlyMap<string, Answer>
 
-const oneHour = 3600
-const anyOrigin = ['Access-Control-Allow-Origin', '*']
-const methods = 'GET, HEAD, OPTIONS'
+const oneHourInSeconds = 3600
+const anyOriginHeaders = ['Access-Control-Allow-Origin', '*']
+const allowedMethods = 'GET, HEAD, OPTIONS'
 
 /**
  * Serializes documents once.
@@ -29,10 +29,16 @@ export function compileDocuments(documents: HttpDocuments | undefined): Compiled
   return entries.length === 0 ? undefined : new Map(entries.map(compileDocument))
 }
 
-function compileDocument([path, { body, maxAge = oneHour }]: [string, HttpDocument]): [string, Answer] {
+function compileDocument([path, { body, maxAge = oneHourInSeconds }]: [string, HttpDocument]): [string, Answer] {
   if (!path.startsWith('/'))
     throw new TypeError(`documents has ${JSON.stringify(path)}: write a path such as "/.well-known/name"`)
-  const headers = [...anyOrigin, 'Cache-Control', `public, max-age=${maxAge}`, 'X-Content-Type-Options', 'nosniff']
+  const headers = [
+    ...anyOriginHeaders,
+    'Cache-Control',
+    `public, max-age=${maxAge}`,
+    'X-Content-Type-Options',
+    'nosniff',
+  ]
   return [path, { status: 200, headers, body: JSON.stringify(body) }]
 }
 
@@ -45,16 +51,16 @@ export function documentAnswer(documents: CompiledDocuments | undefined, view: R
   if (document === undefined) return undefined
   if (view.method === 'GET' || view.method === 'HEAD') return document
   // A client that sends MCP-Protocol-Version along makes browsers ask first.
-  const asked = ['Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', '*']
-  if (view.method === 'OPTIONS') return { status: 204, headers: [...anyOrigin, ...asked] }
+  const preflightHeaders = ['Access-Control-Allow-Methods', allowedMethods, 'Access-Control-Allow-Headers', '*']
+  if (view.method === 'OPTIONS') return { status: 204, headers: [...anyOriginHeaders, ...preflightHeaders] }
   const error = { code: errorCodes.invalidRequest, message: `${view.method} is not served here: send a GET` }
-  return { status: 405, headers: ['Allow', methods], body: encodeMessage({ jsonrpc: '2.0', error }) }
+  return { status: 405, headers: ['Allow', allowedMethods], body: encodeMessage({ jsonrpc: '2.0', error }) }
 }
 
 type RequestTarget = Pick<RequestView, 'method' | 'url'>
 
 function pathOf(url: string): string {
   const path = url.startsWith('/') ? url : URL.canParse(url) ? new URL(url).pathname : url
-  const end = path.indexOf('?')
-  return end < 0 ? path : path.slice(0, end)
+  const queryStart = path.indexOf('?')
+  return queryStart < 0 ? path : path.slice(0, queryStart)
 }

@@ -12,12 +12,12 @@ export function checkExposure(
   { localOnly, needsPrincipal }: Server,
   { allowedHosts = [], authenticate }: Pick<HandlerOptions<never>, 'allowedHosts' | 'authenticate'>,
 ): void {
-  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticated : undefined)
+  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
   if (reason === undefined) return
   const isPublic = allowedHosts === '*' || !allowedHosts.every((host) => isLoopback(parseHost(host)?.name ?? host))
   if (isPublic) throw new TypeError(`allowedHosts lets other machines call, but ${reason}`)
 }
 
 /** The reason why such a server stays on this machine. */
-export const unauthenticated =
+export const unauthenticatedReason =
   'an extension of the server decides by the principal: give authenticate, which returns the principal of each request'

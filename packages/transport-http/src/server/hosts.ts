@@ -18,8 +18,8 @@ export function parseHost(host: string): HostName | undefined {
   const match = hostPattern.exec(host.toLowerCase())
   const name = match?.[1]
   if (name === undefined) return undefined
-  const canonical = name.startsWith('[') ? canonicalAddress(name) : name
-  return canonical === undefined ? undefined : { name: canonical, port: match?.[2] }
+  const canonicalName = name.startsWith('[') ? canonicalAddress(name) : name
+  return canonicalName === undefined ? undefined : { name: canonicalName, port: match?.[2] }
 }
 
 // An IPv6 address has many spellings; the URL parser knows the one to compare.
@@ -47,7 +47,7 @@ function canonicalEntry(entry: string): string {
 }
 
 /** Returns true if a `Host` header is accepted. */
-export function hostAllowed(host: HostName, rule: HostRule): boolean {
+export function isHostAllowed(host: HostName, rule: HostRule): boolean {
   if (rule === '*' || rule.has(host.name)) return true
   return host.port !== undefined && rule.has(`${host.name}:${host.port}`)
 }

@@ -3,7 +3,7 @@ import { compileDocuments, documentAnswer, type HttpDocuments } from './document
 import type { HttpAdapter } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
 import type { RequestView } from './request-view.ts'
-import { webResponseWriter, webResponse, type WebTarget, webTarget } from './respond.ts'
+import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './respond.ts'
 import { serveRequest } from './serve-request.ts'
 import { checkExposure } from './exposure.ts'
 import { compileSettings, platformSchedule } from './settings.ts'
@@ -36,13 +36,13 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,
-    platform,
+    platform: webHttpAdapter,
     running: [],
     adapter,
     adapterRequests: [],
     scheduleOnWheel: undefined,
   }
-  return (request) => new Promise((resolve) => void serveRequest(webTarget(request, resolve), context))
+  return (request) => new Promise((resolve) => void serveRequest(createWebTarget(request, resolve), context))
 }
 
 /**
@@ -54,14 +54,14 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
  * @throws TypeError for a path that is none.
  */
 export function documentHandler(documents: HttpDocuments): (request: Request) => Response | undefined {
-  const compiled = compileDocuments(documents)
+  const compiledDocuments = compileDocuments(documents)
   return (request) => {
-    const answer = documentAnswer(compiled, request)
-    return answer === undefined ? undefined : webResponse(answer)
+    const answer = documentAnswer(compiledDocuments, request)
+    return answer === undefined ? undefined : createWebResponse(answer)
   }
 }
 
-const platform: HttpAdapter<Request, WebTarget> = {
+const webHttpAdapter: HttpAdapter<Request, WebTarget> = {
   ...webResponseWriter,
   viewOf: ({ request }) => webRequestView(request),
   readText: ({ request }, maxBytes) => readBody(request, maxBytes),

@@ -23,7 +23,7 @@ export function compileOrigins(origins: readonly string[] | '*' | undefined): Or
   return new Set(origins)
 }
 
-/** The rules of {@link originAllowed}. */
+/** The rules of {@link isOriginAllowed}. */
 export interface OriginRules {
   readonly origins: OriginRule
   readonly hosts: HostRule
@@ -33,7 +33,7 @@ export interface OriginRules {
  * Returns true if a page of this origin may call (basic/transports/streamable-http, security). Without a list: a page from the
  * very host that it calls, and, on a loopback host, any page from a loopback host, such as an inspector on another port.
  */
-export function originAllowed(origin: string, host: HostName, rules: OriginRules): boolean {
+export function isOriginAllowed(origin: string, host: HostName, rules: OriginRules): boolean {
   if (!isWellFormed(origin)) return false
   if (rules.origins === '*') return true
   if (rules.origins !== undefined) return rules.origins.has(origin)

@@ -19,7 +19,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
     if (length !== null) {
       const bytes = await request.arrayBuffer()
       await new Promise<void>(batchPerTick)
-      return readWhole(bytes, maxBytes)
+      return decodeWholeBody(bytes, maxBytes)
     }
     return request.body === null ? '' : await readBodyStream(request.body, maxBytes)
   } catch {
@@ -27,7 +27,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   }
 }
 
-function readWhole(bytes: ArrayBuffer, maxBytes: number): string | HttpErrorResponse {
+function decodeWholeBody(bytes: ArrayBuffer, maxBytes: number): string | HttpErrorResponse {
   if (bytes.byteLength > maxBytes) return bodyTooLarge(maxBytes)
   try {
     return wholeBodyDecoder.decode(bytes)
@@ -43,20 +43,20 @@ async function readBodyStream(
   stream: ReadableStream<Uint8Array>,
   maxBytes: number,
 ): Promise<string | HttpErrorResponse> {
-  const decode = createDecoder()
+  const decodeChunk = createDecoder()
   const reader = stream.getReader()
   let text = ''
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
     size += value?.byteLength ?? 0
-    const more = size > maxBytes ? bodyTooLarge(maxBytes) : decode(value)
-    if (typeof more !== 'string') {
+    const decodedChunk = size > maxBytes ? bodyTooLarge(maxBytes) : decodeChunk(value)
+    if (typeof decodedChunk !== 'string') {
       // Nobody waits for the rest, nor for what giving it up comes to.
       reader.cancel().catch(() => {})
-      return more
+      return decodedChunk
     }
-    text += more
+    text += decodedChunk
     if (done) return text
   }
 }

@@ -56,9 +56,11 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
 /** Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been sent. */
 export function setReplyHeader(reply: Reply, name: string, value: string): void {
   if (reply.phase !== 'waiting') return
-  const at = reply.headers.findIndex((known, index) => index % 2 === 0 && known.toLowerCase() === name.toLowerCase())
-  const others = at < 0 ? reply.headers : reply.headers.toSpliced(at, 2)
-  reply.headers = [...others, name, value]
+  const headerIndex = reply.headers.findIndex(
+    (headerName, index) => index % 2 === 0 && headerName.toLowerCase() === name.toLowerCase(),
+  )
+  const otherHeaders = headerIndex < 0 ? reply.headers : reply.headers.toSpliced(headerIndex, 2)
+  reply.headers = [...otherHeaders, name, value]
 }
 
 /** Shows that the call is still running, unless there are bytes waiting that show it as well. */
@@ -82,7 +84,7 @@ function startStream(reply: Reply): void {
 }
 
 function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {
-  const seconds = retryAfterHeaders(response)?.afterSeconds
+  const seconds = readRetryAfter(response)?.afterSeconds
   return seconds === undefined ? headers : ['Retry-After', String(seconds), ...headers]
 }
 
@@ -97,7 +99,7 @@ function isHandOff(response: RpcResponse): boolean {
 }
 
 /** The status and the header of a call that was rejected and may come again. */
-interface RetryAfterHeaders {
+interface RetryAfter {
   /** 503 where the server is overloaded (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585, section 4). */
   readonly status: 429 | 503
   /** Seconds after which the call may come again; undefined where waiting changes nothing. */
@@ -105,18 +107,18 @@ interface RetryAfterHeaders {
 }
 
 /** Returns the head of an answer that rejects a call for the server's load or the caller's quota; undefined for any other answer. */
-function retryAfterHeaders(response: RpcResponse): RetryAfterHeaders | undefined {
+function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
   if (!isJsonObject(data)) return undefined
   const { reason, retryAfterMs } = data
-  const isTime = typeof retryAfterMs === 'number' && retryAfterMs >= 0
-  const afterSeconds = isTime ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : undefined
+  const hasRetryTime = typeof retryAfterMs === 'number' && retryAfterMs >= 0
+  const afterSeconds = hasRetryTime ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : undefined
   if (reason === quotaReason) return { status: 429, afterSeconds }
-  return reason === 'overloaded' && isTime ? { status: 503, afterSeconds } : undefined
+  return reason === 'overloaded' && hasRetryTime ? { status: 503, afterSeconds } : undefined
 }
 
-const statuses: ReadonlyMap<number, number> = new Map([
+const statusByErrorCode: ReadonlyMap<number, number> = new Map([
   [errorCodes.parse, 400],
   [errorCodes.invalidRequest, 400],
   [errorCodes.methodNotFound, 404],
@@ -134,7 +136,7 @@ const statuses: ReadonlyMap<number, number> = new Map([
  */
 export function statusOf(response: RpcResponse): number {
   if (!('error' in response)) return 200
-  return retryAfterHeaders(response)?.status ?? statuses.get(response.error.code) ?? 200
+  return readRetryAfter(response)?.status ?? statusByErrorCode.get(response.error.code) ?? 200
 }
 
 /** The headers, flat, of an event stream: not to be stored, nor held back by a proxy that buffers. */

@@ -2,7 +2,7 @@ import { isWorkerd } from '@x/schema'
 import type { Answer, ResponseWriter } from './response-writer.ts'
 
 // A mark of 0 makes the desired size minus the bytes that wait.
-const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
+const queuingStrategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
 
 const encoder = new TextEncoder()
 
@@ -26,25 +26,25 @@ export interface WebTarget {
 }
 
 /** Starts the answer to a web request, with which `resolve` is called. */
-export function webTarget(request: Request, resolve: (response: Response) => void): WebTarget {
+export function createWebTarget(request: Request, resolve: (response: Response) => void): WebTarget {
   return {
     request,
     resolve,
     stream: undefined,
     closed: false,
-    onClose: ignoreRejection,
+    onClose: ignoreClose,
     onAbort: undefined,
     waiting: [],
   }
 }
 
-function ignoreRejection(): void {}
+function ignoreClose(): void {}
 
 /** An outlet that resolves a promise with a web response. */
 export const webResponseWriter: ResponseWriter<WebTarget> = {
   send(target, answer) {
     if (target.closed) return
-    target.resolve(webResponse(answer))
+    target.resolve(createWebResponse(answer))
     closeTarget(target)
   },
   open(target, headers) {
@@ -52,9 +52,9 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
       target.stream = controller
     }
     // With that mark the stream asks for more only when the reader has taken everything.
-    const source = { start, pull: () => releaseWaiting(target), cancel: () => closeTarget(target) }
-    target.resolve(new Response(new ReadableStream(source, strategy), { headers: fieldsOf(headers) }))
-    watch(target)
+    const streamSource = { start, pull: () => releaseWaitingWriters(target), cancel: () => closeTarget(target) }
+    target.resolve(new Response(new ReadableStream(streamSource, queuingStrategy), { headers: fieldsOf(headers) }))
+    watchAbort(target)
   },
   write({ closed, stream }, text) {
     if (!closed) stream?.enqueue(encoder.encode(text))
@@ -77,12 +77,12 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
   },
   onClose(target, run) {
     target.onClose = run
-    afterTick(() => watch(target))
+    afterTick(() => watchAbort(target))
   },
 }
 
 // Most responses other than streams are out within the tick, and adapters make a signal when it is first read.
-function watch(target: WebTarget): void {
+function watchAbort(target: WebTarget): void {
   const { request, closed } = target
   if (closed || target.onAbort !== undefined) return
   if (request.signal.aborted) return endTarget(target)
@@ -101,12 +101,12 @@ function endTarget(target: WebTarget): void {
 function closeTarget(target: WebTarget): void {
   if (target.closed) return
   target.closed = true
-  releaseWaiting(target)
+  releaseWaitingWriters(target)
   if (target.onAbort !== undefined) target.request.signal.removeEventListener('abort', target.onAbort)
   target.onClose()
 }
 
-function releaseWaiting({ waiting }: WebTarget): void {
+function releaseWaitingWriters({ waiting }: WebTarget): void {
   for (const resolve of waiting.splice(0)) resolve()
 }
 
@@ -114,7 +114,7 @@ function releaseWaiting({ waiting }: WebTarget): void {
 const clientClosedRequest = 499
 
 /** A whole answer as a web response. */
-export function webResponse(answer: Answer): Response {
+export function createWebResponse(answer: Answer): Response {
   return new Response(bodyOf(answer), { status: answer.status, headers: responseHeaders(answer) })
 }
 
@@ -129,10 +129,10 @@ function responseHeaders({ headers, body }: Answer): Record<string, string> {
 }
 
 // A plain object, which adapters write out without making headers of it; what stands twice is one list (RFC 9110, 5.3).
-function fieldsOf(flat: readonly string[]): Record<string, string> {
+function fieldsOf(flatHeaders: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = {}
-  for (let index = 0; index < flat.length; index += 2) {
-    const [name = '', value = ''] = flat.slice(index, index + 2)
+  for (let index = 0; index < flatHeaders.length; index += 2) {
+    const [name = '', value = ''] = flatHeaders.slice(index, index + 2)
     fields[name] = name in fields ? `${fields[name]}, ${value}` : value
   }
   return fields

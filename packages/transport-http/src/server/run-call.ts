@@ -17,7 +17,7 @@ import {
   isWorkerd,
 } from '@x/schema'
 import type { AdapterContext } from './adapter-request.ts'
-import { callContext } from './call-context.ts'
+import { createHttpCallContext } from './call-context.ts'
 import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader, type Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
@@ -45,7 +45,7 @@ export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Targe
 }
 
 /** The parts of a call. */
-interface CallParts<Source, Target> {
+interface HttpCallRequest<Source, Target> {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
   readonly view: RequestView<Source>
@@ -55,19 +55,19 @@ interface CallParts<Source, Target> {
 
 /** Runs a call to its end: an answer, a timeout, or the peer's leaving. */
 export function runHttpCall<Source, Target>(
-  parts: CallParts<Source, Target>,
+  callRequest: HttpCallRequest<Source, Target>,
   context: HandlerContext<Source, Target>,
 ): void {
-  const call = createRunningCall(parts, context)
+  const call = createRunningCall(callRequest, context)
   addToList(context.running, call)
   context.platform.onClose(call.target, () => {
     removeFromList(context.running, call)
     endConnection(call)
   })
   if (call.phase === 'ended') return
-  awaitHeartbeat(call, context)
+  scheduleCallHeartbeat(call, context)
   try {
-    context.server.exchange(parts.request, createHttpCall(call, parts, context)).then(
+    context.server.exchange(callRequest.request, createHttpCall(call, callRequest, context)).then(
       (response) => respondToCall(call, context, response),
       (error: unknown) => failCall(call, context, error),
     )
@@ -77,7 +77,7 @@ export function runHttpCall<Source, Target>(
 }
 
 function createRunningCall<Source, Target>(
-  { request, target, headers }: CallParts<Source, Target>,
+  { request, target, headers }: HttpCallRequest<Source, Target>,
   { platform, settings }: HandlerContext<Source, Target>,
 ): RunningCall<Target> {
   return {
@@ -117,9 +117,9 @@ function httpStatusOf<Source>(
   error: WireError,
   { toHttpError }: HandlerSettings<Source>,
 ): number | undefined {
-  const head = call.phase === 'waiting' ? toHttpError?.(error) : undefined
-  for (const [name, value] of Object.entries(head?.headers ?? {})) setReplyHeader(call, name, value)
-  return head?.status
+  const errorHead = call.phase === 'waiting' ? toHttpError?.(error) : undefined
+  for (const [name, value] of Object.entries(errorHead?.headers ?? {})) setReplyHeader(call, name, value)
+  return errorHead?.status
 }
 
 function failCall<Source, Target>(
@@ -144,12 +144,12 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
 
 function createHttpCall<Source, Target>(
   call: RunningCall<Target>,
-  { principal, view }: CallParts<Source, Target>,
+  { principal, view }: HttpCallRequest<Source, Target>,
   { platform, settings }: HandlerContext<Source, Target>,
 ): Call {
   // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
   const requestView = call.streams ? undefined : view
-  const context = callContext(call, {
+  const context = createHttpCallContext(call, {
     view: requestView,
     viewOf: () => platform.viewOf(call.target),
     clientAddress: () => settings.clientAddress?.(requestView ?? platform.viewOf(call.target)),
@@ -177,29 +177,35 @@ function endConnection(call: RunningCall): void {
   cancel(call, new DOMException('The client closed the connection', 'AbortError'))
 }
 
-const longMs = 10_000
+const wheelThresholdMs = 10_000
 
 // One wait serves both the comments and the time limit.
-function awaitHeartbeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
+function scheduleCallHeartbeat<Source, Target>(
+  call: RunningCall<Target>,
+  context: HandlerContext<Source, Target>,
+): void {
   const { settings, scheduleOnWheel } = context
-  const wait = waitOf(call, settings)
-  if (wait === Number.POSITIVE_INFINITY) return
-  if (wait >= longMs && scheduleOnWheel !== undefined) scheduleOnWheel(call, wait)
-  else call.cancelTimer = settings.schedule(() => heartbeat(call, context), wait)
+  const waitMs = nextWaitMs(call, settings)
+  if (waitMs === Number.POSITIVE_INFINITY) return
+  if (waitMs >= wheelThresholdMs && scheduleOnWheel !== undefined) scheduleOnWheel(call, waitMs)
+  else call.cancelTimer = settings.schedule(() => handleHeartbeat(call, context), waitMs)
 }
 
-function waitOf<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: HandlerSettings<Source>): number {
+function nextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: HandlerSettings<Source>): number {
   return call.streams ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.waitedMs)
 }
 
 /** Serves a call from time to time: keeps its connection alive, or ends the call at its time limit. */
-export function heartbeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
+export function handleHeartbeat<Source, Target>(
+  call: RunningCall<Target>,
+  context: HandlerContext<Source, Target>,
+): void {
   if (call.phase === 'ended') return
   const { timeoutMs } = context.settings
-  call.waitedMs += waitOf(call, context.settings)
+  call.waitedMs += nextWaitMs(call, context.settings)
   if (call.streams || call.waitedMs < timeoutMs) {
     sendKeepAlive(call)
-    awaitHeartbeat(call, context)
+    scheduleCallHeartbeat(call, context)
     return
   }
   const message = `The call took longer than ${timeoutMs} ms`
@@ -219,10 +225,10 @@ const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? 
  */
 export function batchPerTick(run: () => void): void {
   if (scheduleBatch === undefined) run()
-  else if (waiting.push(run) === 1) scheduleBatch(runWaiting)
+  else if (waiting.push(run) === 1) scheduleBatch(runWaitingCallbacks)
 }
 
-function runWaiting(): void {
+function runWaitingCallbacks(): void {
   const due = waiting
   waiting = []
   for (const run of due) run()

@@ -13,9 +13,9 @@ import {
   unreadRequestId,
   type WireError,
 } from '@x/schema'
-import { type AdmittedRequest, handToAdapter } from './adapter-request.ts'
-import { clientContext } from './call-context.ts'
-import { checkRequest, notPost, matchHeaders } from './check-request.ts'
+import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
+import { createClientContext } from './call-context.ts'
+import { checkRequest, methodNotAllowed, matchHeaders } from './check-request.ts'
 import type { RequestView } from './request-view.ts'
 import { type HttpErrorResponse, isHttpErrorResponse, errorAnswer } from './http-error-response.ts'
 import { runHttpCall, type HandlerContext } from './run-call.ts'
@@ -32,31 +32,34 @@ export async function serveRequest<Source, Target>(
 ): Promise<void> {
   const { settings, platform, adapter } = context
   const view = platform.viewOf(target)
-  const state: AdapterState = { headers: [], id: undefined }
+  const state: AnswerState = { headers: [], id: undefined }
   try {
-    const matched = matchingAdapter(adapter, view)
-    const admission = checkRequest(view, settings, matched?.methods)
-    if ('answer' in admission) return platform.send(target, admission.answer)
-    const { headers } = admission
+    const matchedAdapter = findMatchingAdapter(adapter, view)
+    const requestCheckResult = checkRequest(view, settings, matchedAdapter?.methods)
+    if ('answer' in requestCheckResult) return platform.send(target, requestCheckResult.answer)
+    const { headers } = requestCheckResult
     state.headers = headers
     const principal = settings.authenticate === undefined ? undefined : await settings.authenticate(view)
     if (isHttpErrorResponse(principal)) return platform.send(target, errorAnswer(principal, headers))
     const text = await readRequestText(view, target, context)
     if (typeof text !== 'string') return platform.send(target, errorAnswer(text, headers))
-    const admitted = { target, view, text, principal, headers }
-    if (matched !== undefined && (await handToAdapter(admitted, matched, context))) return
-    serveText(admitted, state, context)
+    const acceptedRequest = { target, view, text, principal, headers }
+    if (matchedAdapter !== undefined && (await handToAdapter(acceptedRequest, matchedAdapter, context))) return
+    serveMessageText(acceptedRequest, state, context)
   } catch (error) {
     failRequest(error, state, { target, view, context })
   }
 }
 
-function matchingAdapter(adapter: HttpProtocolAdapter | undefined, view: RequestView): HttpProtocolAdapter | undefined {
+function findMatchingAdapter(
+  adapter: HttpProtocolAdapter | undefined,
+  view: RequestView,
+): HttpProtocolAdapter | undefined {
   return adapter?.matches(view) === true ? adapter : undefined
 }
 
 /** The part of a failed request that its answer needs. */
-interface AdapterState {
+interface AnswerState {
   /** Headers, flat, that every answer carries. */
   headers: readonly string[]
   id: RequestId | undefined
@@ -72,18 +75,18 @@ function readRequestText<Source, Target>(
 }
 
 /** Serves a message of this revision. */
-function serveText<Source, Target>(
-  { target, view, text, principal, headers }: AdmittedRequest<Source, Target>,
-  state: AdapterState,
+function serveMessageText<Source, Target>(
+  { target, view, text, principal, headers }: AcceptedRequest<Source, Target>,
+  state: AnswerState,
   context: HandlerContext<Source, Target>,
 ): void {
   const { platform, settings } = context
-  if (view.method !== 'POST') return platform.send(target, errorAnswer(notPost(view, ['POST']), headers))
+  if (view.method !== 'POST') return platform.send(target, errorAnswer(methodNotAllowed(view, ['POST']), headers))
   const message = parseRequestOrNotification(text, settings.bounds)
   if (isRequest(message)) state.id = message.id
   matchHeaders(view, message)
   if (isRequest(message)) runHttpCall({ request: message, principal, view, target, headers }, context)
-  else passNotification({ message, principal, view, target, headers }, context)
+  else deliverNotification({ message, principal, view, target, headers }, context)
 }
 
 interface FailedRequest<Source, Target> {
@@ -94,16 +97,16 @@ interface FailedRequest<Source, Target> {
 
 function failRequest<Source, Target>(
   error: unknown,
-  { headers, id }: AdapterState,
+  { headers, id }: AnswerState,
   { target, view, context }: FailedRequest<Source, Target>,
 ): void {
   if (!isMcpError(error)) context.settings.onError(error, view)
   const response = errorResponse(id ?? unreadRequestId(error), error)
-  const head = errorHeadOf(response.error, view, context.settings)
-  const added = Object.entries(head?.headers ?? {}).flat()
+  const errorHead = errorHeadOf(response.error, view, context.settings)
+  const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
   // An error of the transport or of its options, before the exchange was called, is a failure of HTTP.
-  const status = head?.status ?? (isMcpError(error) ? statusOf(response) : 500)
-  context.platform.send(target, { status, headers: [...headers, ...added], body: encodeMessage(response) })
+  const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
+  context.platform.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 
 // Nobody catches behind this: a function that throws here would end the program.
@@ -120,7 +123,7 @@ function errorHeadOf<Source>(
   }
 }
 
-interface Received<Source, Target> {
+interface ReceivedNotification<Source, Target> {
   readonly message: RpcNotification
   readonly principal: Principal | undefined
   readonly view: RequestView<Source>
@@ -129,13 +132,13 @@ interface Received<Source, Target> {
 }
 
 /** A notification is accepted at once; extensions take it with the context of its request, and nothing is answered to it. */
-function passNotification<Source, Target>(
-  { message, principal, view, target, headers }: Received<Source, Target>,
+function deliverNotification<Source, Target>(
+  { message, principal, view, target, headers }: ReceivedNotification<Source, Target>,
   { platform, server, settings }: HandlerContext<Source, Target>,
 ): void {
   platform.send(target, { status: 202, headers })
   try {
-    const context = clientContext(settings.clientAddress?.(view))
+    const context = createClientContext(settings.clientAddress?.(view))
     server.receive(message, createCall({ principal, context }))
   } catch (error) {
     settings.onError(error, view)

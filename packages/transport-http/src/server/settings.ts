@@ -104,8 +104,8 @@ export interface HandlerSettings<Source> {
   readonly schedule: Schedule
 }
 
-const fiveMinutes = 300_000
-const fifteenSeconds = 15_000
+const fiveMinutesMs = 300_000
+const fifteenSecondsMs = 15_000
 const oneMebibyte = 1_048_576
 
 /**
@@ -124,11 +124,11 @@ export function compileSettings<Source>(
   return {
     hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
     origins: compileOrigins(options.allowedOrigins),
-    cors: compileCors(checkedCors(options), adapter),
+    cors: compileCors(checkCors(options), adapter),
     bounds: { ...defaultBounds, ...options.bounds },
-    timeoutMs: limit('timeoutMs', options.timeoutMs, fiveMinutes),
-    keepAliveMs: limit('keepAliveMs', options.keepAliveMs, fifteenSeconds),
-    maxQueuedBytes: checkedAmount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
+    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, fiveMinutesMs),
+    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, fifteenSecondsMs),
+    maxQueuedBytes: checkAmount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
     authenticate: options.authenticate,
     clientAddress: options.clientAddress,
     documents: compileDocuments(options.documents),
@@ -145,7 +145,7 @@ function pathOf(url: string): string {
 }
 
 /** Any page could read what a user may see, if every origin may send the user's cookies. */
-function checkedCors<Source>({ cors, allowedOrigins }: HandlerOptions<Source>): boolean | CorsOptions | undefined {
+function checkCors<Source>({ cors, allowedOrigins }: HandlerOptions<Source>): boolean | CorsOptions | undefined {
   if (allowedOrigins !== '*' || typeof cors !== 'object' || cors.credentials !== true) return cors
   throw new TypeError("cors.credentials with allowedOrigins '*' lets every page act as its user: list the origins")
 }
@@ -156,11 +156,11 @@ export function platformSchedule(run: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-function checkedAmount(name: string, value: number): number {
+function checkAmount(name: string, value: number): number {
   if (value >= 0) return value
   throw new RangeError(`${name} is ${value}: give a number from 0 up`)
 }
 
-function limit(name: string, value: number | undefined, preset: number): number {
-  return checkedAmount(name, value ?? preset) || Number.POSITIVE_INFINITY
+function checkLimit(name: string, value: number | undefined, defaultValue: number): number {
+  return checkAmount(name, value ?? defaultValue) || Number.POSITIVE_INFINITY
 }

@@ -14,7 +14,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { cancelledNotification, readCancelled } from '../cancelled-notification.ts'
+import { cancelledNotification, readCancellation } from '../cancelled-notification.ts'
 import type { StreamPair } from '../close-streams.ts'
 import { idFromExcerpt } from '../excerpt-id.ts'
 import type { SkippedLine } from '../lines.ts'
@@ -73,7 +73,7 @@ export function createClientConnection({ streams, settings, onEnd }: ConnectionP
   const state: ConnectionState = { pending: new Map(), writer, settings, lastId: 0, failure: undefined }
   readLines(streams.input, settings.maxLineBytes, {
     onLine: (text) => receiveLine(state, text),
-    onSkipped: (skipped) => receiveSkippedLine(state, skipped),
+    onSkipped: (skippedLine) => receiveSkippedLine(state, skippedLine),
     onEnd,
   })
   return {
@@ -81,7 +81,7 @@ export function createClientConnection({ streams, settings, onEnd }: ConnectionP
     notify: (message) => writer.write(encodeMessage(message)),
     fail: (error) => {
       state.failure ??= { error }
-      for (const id of state.pending.keys()) takePending(state, id)?.reject(error)
+      for (const id of state.pending.keys()) takePendingCall(state, id)?.reject(error)
     },
     isBusy: () => state.pending.size > 0,
   }
@@ -105,7 +105,7 @@ function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): 
 
 /** Stops waiting for a call and notifies the server (basic/patterns/cancellation). */
 function cancelCall(state: ConnectionState, id: number, reason: unknown): void {
-  const pending = takePending(state, id)
+  const pending = takePendingCall(state, id)
   if (pending === undefined) return
   state.writer.write(encodeMessage(cancelledNotification(id, publicReason(reason))))
   pending.reject(reason)
@@ -117,7 +117,7 @@ function publicReason(reason: unknown): string | undefined {
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
 }
 
-function takePending({ pending }: ConnectionState, id: unknown): PendingCall | undefined {
+function takePendingCall({ pending }: ConnectionState, id: unknown): PendingCall | undefined {
   if (typeof id !== 'number') return undefined
   const call = pending.get(id)
   if (call === undefined) return undefined
@@ -152,17 +152,17 @@ function receiveRequest(state: ConnectionState, request: RpcRequest): void {
 
 function receiveResponse(state: ConnectionState, response: RpcResponse): void {
   const { id } = response
-  const pending = takePending(state, id)
+  const pending = takePendingCall(state, id)
   if (pending !== undefined) return pending.resolve(withCallerId(response, pending.request.id))
   // The response of a cancelled call may arrive late and is dropped.
   if (typeof id === 'number' && id > 0 && id <= state.lastId) return
-  const what =
+  const problem =
     'error' in response ? `an error without a call: ${excerpt(response.error.message)}` : 'a response without a call'
-  reportProblem(state, what)
+  reportProblem(state, problem)
 }
 
 function receiveNotification(state: ConnectionState, message: RpcNotification): void {
-  const cancellation = readCancelled(message)
+  const cancellation = readCancellation(message)
   if (cancellation !== undefined) return receiveCancelled(state, cancellation.requestId, cancellation.reason)
   const id = findCallId(state, message)
   const pending = id === undefined ? undefined : state.pending.get(id)
@@ -183,10 +183,10 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
  * for logs. With several such calls it goes to none, because they may belong to different clients.
  */
 function findCallId({ pending }: ConnectionState, message: RpcNotification): number | undefined {
-  const named = requestIdOf(message)
-  if (named !== undefined) return typeof named === 'number' ? named : undefined
-  const asking = [...pending].filter(([, { logs }]) => logs)
-  return asking.length === 1 ? asking[0]?.[0] : undefined
+  const namedRequestId = requestIdOf(message)
+  if (namedRequestId !== undefined) return typeof namedRequestId === 'number' ? namedRequestId : undefined
+  const loggingCalls = [...pending].filter(([, { logs }]) => logs)
+  return loggingCalls.length === 1 ? loggingCalls[0]?.[0] : undefined
 }
 
 function receiveCancelled(state: ConnectionState, id: unknown, reason: string | undefined): void {
@@ -195,21 +195,22 @@ function receiveCancelled(state: ConnectionState, id: unknown, reason: string | 
   if (methodRow(pending.request.method)?.streams !== true) {
     return reportProblem(state, `the server cancelled ${pending.request.method}, which only a client may do`)
   }
-  const why = reason === undefined ? '' : `: ${excerpt(reason)}`
-  takePending(state, id)?.reject(new StdioError('ended', `The server ended the subscription${why}`))
+  const reasonSuffix = reason === undefined ? '' : `: ${excerpt(reason)}`
+  takePendingCall(state, id)?.reject(new StdioError('ended', `The server ended the subscription${reasonSuffix}`))
 }
 
-function receiveSkippedLine(state: ConnectionState, skipped: SkippedLine): void {
+function receiveSkippedLine(state: ConnectionState, skippedLine: SkippedLine): void {
   const { maxLineBytes } = state.settings
-  const what = skipped.kind === 'too-long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
-  const pending = takePending(state, idFromExcerpt(skipped))
-  if (pending === undefined) return reportProblem(state, `${what}: ${excerpt(skipped.head)}`)
-  const code = skipped.kind === 'too-long' ? 'too-large' : 'protocol'
-  pending.reject(new StdioError(code, `The response cannot be read: ${what}`))
+  const problem =
+    skippedLine.kind === 'too-long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
+  const pending = takePendingCall(state, idFromExcerpt(skippedLine))
+  if (pending === undefined) return reportProblem(state, `${problem}: ${excerpt(skippedLine.head)}`)
+  const code = skippedLine.kind === 'too-long' ? 'too-large' : 'protocol'
+  pending.reject(new StdioError(code, `The response cannot be read: ${problem}`))
 }
 
-function reportProblem({ settings }: ConnectionState, what: string, cause?: unknown): void {
-  settings.onError(new StdioError('protocol', `Skipped a message: ${what}`, { cause }))
+function reportProblem({ settings }: ConnectionState, problem: string, cause?: unknown): void {
+  settings.onError(new StdioError('protocol', `Skipped a message: ${problem}`, { cause }))
 }
 
 function excerpt(text: string): string {

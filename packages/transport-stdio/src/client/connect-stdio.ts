@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, type StdioConnectOptions } from './options.ts'
-import { type ProcessView, type Supervisor, supervise } from './supervise.ts'
+import { type ProcessView, type Supervisor, createSupervisor } from './supervise.ts'
 
 /** A connection to a server in a child process, which runs until the connection is closed. */
 export interface StdioConnection extends Connection {
@@ -45,7 +45,7 @@ export interface StdioConnection extends Connection {
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectStdio(options: StdioConnectOptions): StdioConnection {
-  const supervisor = supervise(options, resolveConnectionSettings(options))
+  const supervisor = createSupervisor(options, resolveConnectionSettings(options))
   const exchange: Exchange = (request, call) => {
     const link = supervisor.link()
     return link === undefined ? sendWhenOpen(supervisor, request, call) : link.send(request, call)
@@ -53,16 +53,16 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
   const start = async (): Promise<void> => {
     await supervisor.open()
   }
-  const closing = new AbortController()
+  const closeController = new AbortController()
   const close = (): Promise<void> => {
     const reason = new StdioError('closed', 'The connection was closed here')
-    closing.abort(reason)
+    closeController.abort(reason)
     return supervisor.close(reason)
   }
-  const { signal: closed } = closing
+  const { signal: closedSignal } = closeController
   const url = `stdio:${basename(options.command)}`
   const { process } = supervisor
-  return { exchange, url, process, closed, start, close, [Symbol.asyncDispose]: close }
+  return { exchange, url, process, closed: closedSignal, start, close, [Symbol.asyncDispose]: close }
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {

@@ -23,22 +23,22 @@ export interface StreamConnection extends Connection {
 export function connectStreams(options: StreamConnectOptions): StreamConnection {
   const settings = resolveConnectionSettings(options)
   const streams = { input: options.input, output: options.output }
-  const closed = new AbortController()
-  const end = (reason: StdioError): void => {
-    closed.abort(reason)
+  const closeController = new AbortController()
+  const failConnection = (reason: StdioError): void => {
+    closeController.abort(reason)
     link.fail(reason)
   }
   const onEnd = (cause?: unknown): void => {
     const message = cause === undefined ? 'The server closed the streams' : 'The streams failed'
-    end(new StdioError('closed', message, { cause }))
+    failConnection(new StdioError('closed', message, { cause }))
   }
   const link = createClientConnection({ streams, settings, onEnd })
-  let closing: Promise<void> | undefined
+  let closePromise: Promise<void> | undefined
   const close = (): Promise<void> => {
-    end(new StdioError('closed', 'The connection was closed here'))
-    closing ??= closeStreams(streams, settings.graceMs, settings.clock)
-    return closing
+    failConnection(new StdioError('closed', 'The connection was closed here'))
+    closePromise ??= closeStreams(streams, settings.graceMs, settings.clock)
+    return closePromise
   }
   const exchange: Exchange = (request, call) => link.send(request, call)
-  return { exchange, closed: closed.signal, close, [Symbol.asyncDispose]: close }
+  return { exchange, closed: closeController.signal, close, [Symbol.asyncDispose]: close }
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ChildProcess } from 'node:child_process'
 import { expect, test, vi } from 'vitest'
-import { processTree } from './process-tree.ts'
+import { createProcessTree } from './process-tree.ts'
 import type { Spawn } from './spawner.ts'
 
 /** A process that this test only names. */
@@ -15,12 +15,12 @@ test('on Windows taskkill of the system ends a process and those that it has sta
     spawned.push([command, args])
     return new EventEmitter() as ChildProcess
   }
-  processTree(childOf(4711, null), false, { platform: 'win32', spawn }).kill('SIGTERM')
+  createProcessTree(childOf(4711, null), false, { platform: 'win32', spawn }).kill('SIGTERM')
   expect(spawned).toEqual([[expect.stringMatching(/\\System32\\taskkill\.exe$/), ['/pid', '4711', '/T', '/F']]])
 })
 
 test('a process that has ended is not signalled: its id may be that of another', () => {
   const spawn = vi.fn()
-  processTree(childOf(4711, 0), false, { platform: 'win32', spawn }).kill('SIGKILL')
+  createProcessTree(childOf(4711, 0), false, { platform: 'win32', spawn }).kill('SIGKILL')
   expect(spawn).not.toHaveBeenCalled()
 })

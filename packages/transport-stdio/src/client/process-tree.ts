@@ -26,7 +26,7 @@ const pollMs = 20
  * Returns the tree of a process. On POSIX it is the process group that `isGroupLeader` says it leads. On Windows `taskkill`
  * finds the processes by their parents, as long as the process itself runs.
  */
-export function processTree(
+export function createProcessTree(
   child: ChildProcess,
   isGroupLeader: boolean,
   { platform, spawn }: ProcessPlatform = { platform: process.platform, spawn: nodeSpawn },
@@ -41,17 +41,17 @@ function treeOf(
   child: ChildProcess,
   { kill, isRunning }: { readonly kill: (signal: EndSignal) => unknown; readonly isRunning?: () => boolean },
 ): ProcessTree {
-  const runs = isRunning ?? (() => child.exitCode === null && child.signalCode === null)
+  const isTreeRunning = isRunning ?? (() => child.exitCode === null && child.signalCode === null)
   return {
     kill: (signal) => {
-      if (runs()) kill(signal)
+      if (isTreeRunning()) kill(signal)
     },
     async ended(ms, clock) {
       // No event tells when the last process of a group ends.
-      for (let waited = 0; waited < ms && runs(); waited += pollMs) {
+      for (let waitedMs = 0; waitedMs < ms && isTreeRunning(); waitedMs += pollMs) {
         await new Promise<void>((resolve) => void clock.setTimeout(resolve, pollMs))
       }
-      return !runs()
+      return !isTreeRunning()
     },
   }
 }
@@ -74,8 +74,8 @@ function killOnWindows(pid: number, spawn: Spawn): void {
   })
 }
 
-const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const leaders = new Set<number>()
+const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const groupLeaderPids = new Set<number>()
 
 /**
  * Forwards the signals that end this process to a process group: a terminal sends its Ctrl-C to the group of this process
@@ -84,20 +84,20 @@ const leaders = new Set<number>()
  * Returns the function that stops it.
  */
 export function forwardSignals(pid: number): () => void {
-  if (leaders.size === 0) for (const signal of forwarded) process.on(signal, forward)
-  leaders.add(pid)
+  if (groupLeaderPids.size === 0) for (const signal of forwardedSignals) process.on(signal, forwardSignal)
+  groupLeaderPids.add(pid)
   return () => {
-    if (leaders.delete(pid) && leaders.size === 0) stopForwarding()
+    if (groupLeaderPids.delete(pid) && groupLeaderPids.size === 0) stopForwarding()
   }
 }
 
-function forward(signal: NodeJS.Signals): void {
-  for (const pid of leaders) signalGroup(pid, signal)
+function forwardSignal(signal: NodeJS.Signals): void {
+  for (const pid of groupLeaderPids) signalGroup(pid, signal)
   if (process.listenerCount(signal) > 1) return
   stopForwarding()
   process.kill(process.pid, signal)
 }
 
 function stopForwarding(): void {
-  for (const signal of forwarded) process.off(signal, forward)
+  for (const signal of forwardedSignals) process.off(signal, forwardSignal)
 }

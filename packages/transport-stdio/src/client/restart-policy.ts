@@ -21,29 +21,29 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
     maxPauseMs = 10_000,
     healthyAfterMs = 60_000,
   } = restart === false ? { limit: 1 } : restart
-  let ends = 0
+  let endCount = 0
   let resumeAt = 0
-  let last: StdioError | undefined
+  let lastError: StdioError | undefined
   return {
     add: (reason, startedAt) => {
       const now = clock.now()
-      ends = now - startedAt >= healthyAfterMs ? 1 : ends + 1
-      resumeAt = now + Math.min(pauseMs * 2 ** (ends - 1), maxPauseMs)
-      last = reason
+      endCount = now - startedAt >= healthyAfterMs ? 1 : endCount + 1
+      resumeAt = now + Math.min(pauseMs * 2 ** (endCount - 1), maxPauseMs)
+      lastError = reason
     },
     pauseMs: () => {
-      if (last === undefined) return 0
+      if (lastError === undefined) return 0
       // It would be the same program again.
-      if (last.code === 'unsupported_version') throw last
-      if (ends >= limit) throw restartsExhausted(ends, last)
+      if (lastError.code === 'unsupported_version') throw lastError
+      if (endCount >= limit) throw restartsExhaustedError(endCount, lastError)
       return Math.max(0, resumeAt - clock.now())
     },
   }
 }
 
-function restartsExhausted(ends: number, last: StdioError): StdioError {
-  const often = ends === 1 ? 'once' : `${ends} times in a row`
-  const message = `The server's process ended ${often} and is not started again; the last time: ${last.message}`
-  const { exitCode, signal, stderr } = last
-  return new StdioError('restarts', message, { exitCode, signal, stderr, cause: last })
+function restartsExhaustedError(endCount: number, lastError: StdioError): StdioError {
+  const frequency = endCount === 1 ? 'once' : `${endCount} times in a row`
+  const message = `The server's process ended ${frequency} and is not started again; the last time: ${lastError.message}`
+  const { exitCode, signal, stderr } = lastError
+  return new StdioError('restarts', message, { exitCode, signal, stderr, cause: lastError })
 }

@@ -6,7 +6,7 @@ import { StdioError } from '../stdio-error.ts'
 import { withTimeout } from '../with-timeout.ts'
 import { createEnvironment } from './environment.ts'
 import type { ProcessExit, StdioConnectOptions } from './options.ts'
-import { forwardSignals, type ProcessTree, processTree } from './process-tree.ts'
+import { forwardSignals, type ProcessTree, createProcessTree } from './process-tree.ts'
 import { type Spawner, selectSpawner } from './spawner.ts'
 import { readStderr, type StderrLines } from './stderr-lines.ts'
 
@@ -38,11 +38,17 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
   const { stderr: onStderr } = options
-  const said = stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
+  const stderrLines =
+    stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
   const streams = { input: stdout, output: stdin }
-  const exited = awaitExit(child, { streams, stderr, said, clock })
-  const tree = processTree(child, isLeader)
-  return { pid: child.pid, streams, exited, stop: (graceMs) => stopProcess({ child, tree, exited }, graceMs, clock) }
+  const exitPromise = awaitExit(child, { streams, stderr, said: stderrLines, clock })
+  const tree = createProcessTree(child, isLeader)
+  return {
+    pid: child.pid,
+    streams,
+    exited: exitPromise,
+    stop: (graceMs) => stopProcess({ child, tree, exited: exitPromise }, graceMs, clock),
+  }
 }
 
 /** On POSIX a process leads a group of its own, so that those that it starts can be ended with it. */
@@ -53,12 +59,12 @@ function isGroupLeader({ processGroup = true }: StdioConnectOptions): boolean {
 function spawnChild(options: StdioConnectOptions, { spawn, limitation }: Spawner): Promise<ChildProcess> {
   const { command, args = [], env = {}, cwd, stderr } = options
   return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void => {
-      const what =
+    const rejectSpawn = (cause: unknown): void => {
+      const spawnErrorMessage =
         limitation === undefined
           ? describeSpawnFailure(command, cause)
           : `${describeSpawnFailure(command, cause)}; ${limitation}`
-      reject(new StdioError('spawn', what, { cause }))
+      reject(new StdioError('spawn', spawnErrorMessage, { cause }))
     }
     try {
       const child = spawn(command, [...args], {
@@ -70,10 +76,10 @@ function spawnChild(options: StdioConnectOptions, { spawn, limitation }: Spawner
         detached: isGroupLeader(options),
       })
       // The listener stays: a failing kill is reported here too.
-      child.on('error', fail)
+      child.on('error', rejectSpawn)
       child.once('spawn', () => resolve(child))
     } catch (error) {
-      fail(error)
+      rejectSpawn(error)
     }
   })
 }
@@ -96,11 +102,11 @@ async function awaitExit(
   child: ChildProcess,
   { streams, stderr, said, clock }: ChildStreams,
 ): Promise<Omit<ProcessExit, 'expected'>> {
-  const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const pipesClosed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
     child.once('exit', (...exit) => resolve(exit))
   })
-  await withTimeout(drained, pipeCloseTimeoutMs, clock)
+  await withTimeout(pipesClosed, pipeCloseTimeoutMs, clock)
   const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]
   for (const pipe of pipes) pipe?.destroy()
   return { pid: child.pid, exitCode: exitCode ?? undefined, signal: signal ?? undefined, stderr: said?.last() ?? '' }

@@ -17,11 +17,11 @@ export interface Spawner {
  */
 export async function selectSpawner(
   platform: NodeJS.Platform,
-  load: () => Promise<{ readonly default: Spawn }> = () => import('cross-spawn'),
+  loadSpawn: () => Promise<{ readonly default: Spawn }> = () => import('cross-spawn'),
 ): Promise<Spawner> {
   if (platform !== 'win32') return { spawn }
   try {
-    return { spawn: (await load()).default }
+    return { spawn: (await loadSpawn()).default }
   } catch (cause) {
     if (!isPackageMissing(cause)) throw cause
     return {

@@ -17,11 +17,11 @@ export interface StderrLines {
  */
 export function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
   const lastLines: string[] = []
-  const take = (line: string): void => {
+  const addLine = (line: string): void => {
     lastLines.push(line)
     if (lastLines.length > maxLines) lastLines.shift()
     onLine?.(line)
   }
-  readLines(stream, maxLineBytes, { onLine: take, onSkipped: ({ head }) => take(`${head}…`), onEnd: () => {} })
+  readLines(stream, maxLineBytes, { onLine: addLine, onSkipped: ({ head }) => addLine(`${head}…`), onEnd: () => {} })
   return { last: () => lastLines.join('\n').slice(-maxCharacters) }
 }

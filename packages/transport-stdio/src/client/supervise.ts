@@ -5,7 +5,7 @@ import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './opt
 import { probeServer } from './probe.ts'
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
-import { sleepUntil } from './pause.ts'
+import { sleepFor } from './pause.ts'
 
 /** Keeps a server process available. */
 export interface Supervisor {
@@ -46,24 +46,32 @@ interface RunningProcess {
 }
 
 /** Starts a process on demand, and again after it has exited (basic/transports/stdio, unexpected termination). */
-export function supervise(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
-  const row = createRestartPolicy(options.restart ?? {}, settings.clock)
-  const ending = new AbortController()
-  const state: SupervisorState = { options, settings, row, ending, running: new Set(), starts: 0, ready: undefined }
-  let opening: Promise<ClientConnection> | undefined
+export function createSupervisor(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
+  const restartPolicy = createRestartPolicy(options.restart ?? {}, settings.clock)
+  const endController = new AbortController()
+  const state: SupervisorState = {
+    options,
+    settings,
+    row: restartPolicy,
+    ending: endController,
+    running: new Set(),
+    starts: 0,
+    ready: undefined,
+  }
+  let openPromise: Promise<ClientConnection> | undefined
   return {
     link: () => state.ready,
     open: () => {
-      opening ??= startConnection(state).finally(() => {
-        opening = undefined
+      openPromise ??= startConnection(state).finally(() => {
+        openPromise = undefined
       })
-      return opening
+      return openPromise
     },
     close: async (reason) => {
-      ending.abort(reason)
+      endController.abort(reason)
       for (const { link } of state.running) link.fail(reason)
-      await opening?.catch(() => {})
-      await Promise.all([...state.running].map((one) => stopRunning(state, one, reason)))
+      await openPromise?.catch(() => {})
+      await Promise.all([...state.running].map((processToStop) => stopRunningProcess(state, processToStop, reason)))
     },
     process: {
       get pid() {
@@ -80,59 +88,63 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   const { options, settings, ending } = state
   if (state.ready !== undefined) return state.ready
   ending.signal.throwIfAborted()
-  await sleepUntil(state.row.pauseMs(), ending.signal, settings.clock)
+  await sleepFor(state.row.pauseMs(), ending.signal, settings.clock)
   const process = await startProcess(options, settings.clock)
-  const running = onProcessExit(state, process)
+  const runningProcess = registerProcess(state, process)
   try {
     ending.signal.throwIfAborted()
-    await initializeProcess(state, running.link)
+    await initializeProcess(state, runningProcess.link)
   } catch (error) {
-    await stopRunning(state, running, findFailure(error))
+    await stopRunningProcess(state, runningProcess, toStdioError(error))
     throw error
   }
   // The process may have exited right after its response.
-  if (state.running.has(running)) state.ready = running.link
-  return running.link
+  if (state.running.has(runningProcess)) state.ready = runningProcess.link
+  return runningProcess.link
 }
 
-function findFailure(error: unknown): StdioError {
+function toStdioError(error: unknown): StdioError {
   return error instanceof StdioError ? error : new StdioError('probe', 'The process was ended', { cause: error })
 }
 
-function onProcessExit(state: SupervisorState, process: ServerProcess): RunningProcess {
+function registerProcess(state: SupervisorState, process: ServerProcess): RunningProcess {
   const { settings } = state
   const onEnd = (): void => void process.stop(settings.graceMs)
   const link = createClientConnection({ streams: process.streams, settings, onEnd })
-  const running: RunningProcess = { process, link, startedAt: settings.clock.now(), fault: undefined }
-  state.running.add(running)
+  const runningProcess: RunningProcess = { process, link, startedAt: settings.clock.now(), fault: undefined }
+  state.running.add(runningProcess)
   state.starts += 1
-  void process.exited.then((exit) => handleExit(state, running, exit))
-  return running
+  void process.exited.then((exit) => handleExit(state, runningProcess, exit))
+  return runningProcess
 }
 
-function handleExit(state: SupervisorState, running: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
-  const { link, fault } = running
-  state.running.delete(running)
+function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
+  const { link, fault } = runningProcess
+  state.running.delete(runningProcess)
   if (state.ready === link) state.ready = undefined
-  const expected = state.ending.signal.aborted
-  const error = fault ?? exitError(state.options.command, exit)
+  const isExpected = state.ending.signal.aborted
+  const error = fault ?? createExitError(state.options.command, exit)
   // An orderly exit without a pending call, as of an idle process, does not count as a failure.
   const isOrderly = exit.exitCode === 0 && !link.isBusy() && fault === undefined
-  if (!expected && !isOrderly) state.row.add(error, running.startedAt)
+  if (!isExpected && !isOrderly) state.row.add(error, runningProcess.startedAt)
   link.fail(error)
-  state.options.onExit?.({ ...exit, expected })
+  state.options.onExit?.({ ...exit, expected: isExpected })
 }
 
-function exitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {
+function createExitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {
   const exit = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
-  const said = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
-  const message = `The server's process (${command}) ended ${exit} before the response, and may have acted${said}`
+  const outputSuffix = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
+  const message = `The server's process (${command}) ended ${exit} before the response, and may have acted${outputSuffix}`
   return new StdioError('exited', message, { exitCode, signal, stderr })
 }
 
-function stopRunning({ settings }: SupervisorState, running: RunningProcess, fault: StdioError): Promise<void> {
-  running.fault ??= fault
-  return running.process.stop(settings.graceMs)
+function stopRunningProcess(
+  { settings }: SupervisorState,
+  runningProcess: RunningProcess,
+  fault: StdioError,
+): Promise<void> {
+  runningProcess.fault ??= fault
+  return runningProcess.process.stop(settings.graceMs)
 }
 
 /** Sends the first requests to a new process, before any call. */
@@ -147,8 +159,8 @@ async function initializeProcess(
   if (options.probe === false) return
   const { timeoutMs = 30_000 } = options.probe ?? {}
   const controller = new AbortController()
-  const late = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
-  const timer = settings.clock.setTimeout(() => controller.abort(new StdioError('probe', late)), timeoutMs)
+  const timeoutMessage = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
+  const timer = settings.clock.setTimeout(() => controller.abort(new StdioError('probe', timeoutMessage)), timeoutMs)
   try {
     await probeServer(link, options.command, controller.signal)
   } finally {

@@ -25,7 +25,7 @@ export function withWireId({ method, params }: RpcRequest, id: number): RpcReque
 export function withCallerId(response: RpcResponse, id: RequestId): RpcResponse {
   if (!('result' in response)) return { ...response, id }
   const { result } = response
-  return { jsonrpc: '2.0', id, result: withSubscription(result, id) }
+  return { jsonrpc: '2.0', id, result: withSubscriptionId(result, id) }
 }
 
 /**
@@ -39,11 +39,11 @@ export function requestIdOf({ params }: RpcNotification): JsonValue | undefined 
 }
 
 /** Restores the caller's progress token and id of a notification. */
-export function withCallerIds(message: RpcNotification, { id, params: asked }: RpcRequest): RpcNotification {
+export function withCallerIds(message: RpcNotification, { id, params: callerParams }: RpcRequest): RpcNotification {
   const { params } = message
   if (params === undefined) return message
-  if (params['progressToken'] === undefined) return { ...message, params: withSubscription(params, id) }
-  const meta = asked?.['_meta']
+  if (params['progressToken'] === undefined) return { ...message, params: withSubscriptionId(params, id) }
+  const meta = callerParams?.['_meta']
   return { ...message, params: { ...params, progressToken: isJsonObject(meta) ? meta['progressToken'] : undefined } }
 }
 
@@ -53,7 +53,7 @@ export function asksForLogs({ params }: RpcRequest): boolean {
   return isJsonObject(meta) && meta[metaKeys.logLevel] !== undefined
 }
 
-function withSubscription<T extends JsonObject>(holder: T, id: RequestId): T {
+function withSubscriptionId<T extends JsonObject>(holder: T, id: RequestId): T {
   const { _meta } = holder
   if (!isJsonObject(_meta) || _meta[metaKeys.subscriptionId] === undefined) return holder
   return { ...holder, _meta: { ..._meta, [metaKeys.subscriptionId]: id } }

@@ -25,7 +25,7 @@ import {
 } from '@x/schema'
 import { cancelledNotification } from '../cancelled-notification.ts'
 import type { MessageWriter } from '../message-writer.ts'
-import { nameRequest } from '../request-key.ts'
+import { withRequestId } from '../request-key.ts'
 import type { ServiceSettings } from './options.ts'
 
 /** The calls of one connection. */
@@ -53,7 +53,7 @@ interface RunningCall {
   ended: boolean
 }
 
-interface Connection {
+interface RegistryState {
   readonly exchange: Exchange
   readonly writer: MessageWriter
   readonly settings: ServiceSettings
@@ -69,7 +69,7 @@ interface Connection {
 
 /** Creates an empty set of calls; `writer` sends their output. */
 export function createCallRegistry(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings): CallRegistry {
-  const connection: Connection = {
+  const registryState: RegistryState = {
     exchange,
     writer,
     settings,
@@ -81,33 +81,33 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
   }
   return {
     run: (request, handler) => {
-      const rejection = checkNewCall(connection, request.id)
-      if (rejection === undefined) runRequest(connection, request, handler)
+      const rejection = checkNewCall(registryState, request.id)
+      if (rejection === undefined) runRequest(registryState, request, handler)
       else writeMessage(writer, errorResponse(request.id, rejection))
     },
     cancel: (id, reason) => {
-      const call = connection.byId.get(id)
+      const call = registryState.byId.get(id)
       if (call === undefined) return
-      removeCall(connection, call)
+      removeCall(registryState, call)
       cancel(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
     },
     stop: (reason) => {
-      connection.stopping = true
-      for (const call of connection.working) cancel(call.cancellation, reason)
+      registryState.stopping = true
+      for (const call of registryState.working) cancel(call.cancellation, reason)
     },
     allFinished: () =>
       new Promise((resolve) => {
-        connection.onIdle = resolve
-        if (connection.working.size === 0) resolve()
+        registryState.onIdle = resolve
+        if (registryState.working.size === 0) resolve()
       }),
     rejectPending: () => {
-      for (const call of connection.byId.values())
-        writeResponse(connection, call, errorResponse(call.id, stoppedResponse()))
+      for (const call of registryState.byId.values())
+        writeResponse(registryState, call, errorResponse(call.id, stoppingError()))
     },
   }
 }
 
-function checkNewCall({ byId, working, settings }: Connection, id: RequestId): McpError | undefined {
+function checkNewCall({ byId, working, settings }: RegistryState, id: RequestId): McpError | undefined {
   if (byId.has(id)) {
     const message = 'A request with this id is pending: give each request a unique id'
     return new McpError(errorCodes.invalidRequest, message)
@@ -125,110 +125,110 @@ function createContext(writer: MessageWriter): CallContext {
   return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.drained).context
 }
 
-function runRequest(connection: Connection, request: RpcRequest, handler: StreamHandler | undefined): void {
+function runRequest(registryState: RegistryState, request: RpcRequest, handler: StreamHandler | undefined): void {
   const { id } = request
   const streams = methodRow(request.method)?.streams === true
   const call: RunningCall = { id, cancellation: createCancellation(), streams, opened: false, ended: false }
-  connection.byId.set(id, call)
-  connection.working.add(call)
-  const fail = (error: unknown): void => {
-    if (!call.ended) writeResponse(connection, call, errorResponse(id, isStopReason(connection, call, error)))
-    waitUntilIdle(connection, call)
+  registryState.byId.set(id, call)
+  registryState.working.add(call)
+  const onCallError = (error: unknown): void => {
+    if (!call.ended) writeResponse(registryState, call, errorResponse(id, toCallError(registryState, call, error)))
+    finishWork(registryState, call)
   }
   try {
-    serveStreamCall(connection, call, { request, handler })
+    serveStreamCall(registryState, call, { request, handler })
       .then((response) => {
-        writeResponse(connection, call, response)
-        waitUntilIdle(connection, call)
+        writeResponse(registryState, call, response)
+        finishWork(registryState, call)
       })
-      .catch(fail)
+      .catch(onCallError)
   } catch (error) {
-    fail(error)
+    onCallError(error)
   }
 }
 
-interface ServedStreamCall {
+interface StreamCallRequest {
   readonly request: RpcRequest
   readonly handler: StreamHandler | undefined
 }
 
 function serveStreamCall(
-  connection: Connection,
+  registryState: RegistryState,
   call: RunningCall,
-  { request, handler }: ServedStreamCall,
+  { request, handler }: StreamCallRequest,
 ): Promise<RpcResponse> {
-  const { exchange, writer } = connection
+  const { exchange, writer } = registryState
   if (handler === undefined)
     return exchange(
       request,
-      createStreamCall(connection, call, (message) => nameRequest(message, call.id)),
+      createStreamCall(registryState, call, (message) => withRequestId(message, call.id)),
     )
   // Peers of other revisions are sent what the adapter gives, and nothing beside it.
-  const context = createStreamCall(connection, call, (message) => message)
-  return handler(request, context, (question) => {
-    if (!call.ended) writer.write(encodeMessage(question))
+  const context = createStreamCall(registryState, call, (message) => message)
+  return handler(request, context, (peerRequest) => {
+    if (!call.ended) writer.write(encodeMessage(peerRequest))
   })
 }
 
-type NamedRequest = (message: RpcNotification) => RpcNotification
+type NotificationMapper = (message: RpcNotification) => RpcNotification
 
-function createStreamCall(connection: Connection, call: RunningCall, name: NamedRequest): Call {
-  const notify = (message: RpcNotification): void => writeNotification(connection, call, name(message))
-  const { settings, context } = connection
+function createStreamCall(registryState: RegistryState, call: RunningCall, mapNotification: NotificationMapper): Call {
+  const notify = (message: RpcNotification): void => writeNotification(registryState, call, mapNotification(message))
+  const { settings, context } = registryState
   return cancelledBy({ principal: settings.principal, context, notify }, call.cancellation)
 }
 
 // A call that rejects because it was asked to stop has not failed.
-function isStopReason({ stopping, settings }: Connection, { cancellation }: RunningCall, error: unknown): unknown {
-  if (stopping && error === cancellation.reason) return stoppedResponse()
+function toCallError({ stopping, settings }: RegistryState, { cancellation }: RunningCall, error: unknown): unknown {
+  if (stopping && error === cancellation.reason) return stoppingError()
   settings.onError(error)
   return error
 }
 
-function stoppedResponse(): McpError {
+function stoppingError(): McpError {
   return new McpError(errorCodes.internal, 'The server is stopping')
 }
 
-function writeNotification(connection: Connection, call: RunningCall, message: RpcNotification): void {
+function writeNotification(registryState: RegistryState, call: RunningCall, message: RpcNotification): void {
   if (call.ended) return
-  const { writer, settings } = connection
+  const { writer, settings } = registryState
   const text = encodeMessage(message)
   if (writer.queued() + text.length <= settings.maxQueuedBytes) {
     call.opened = true
     writer.write(text)
-  } else if (call.streams) endSlowStream(connection, call)
+  } else if (call.streams) endSlowStream(registryState, call)
 }
 
 /** Ends a stream with a slow reader, and notifies the client, which may open it again. */
-function endSlowStream(connection: Connection, call: RunningCall): void {
-  removeCall(connection, call)
-  writeMessage(connection.writer, cancelledNotification(call.id, 'The reader of the stream was too slow'))
+function endSlowStream(registryState: RegistryState, call: RunningCall): void {
+  removeCall(registryState, call)
+  writeMessage(registryState.writer, cancelledNotification(call.id, 'The reader of the stream was too slow'))
   cancel(call.cancellation, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
 /**
  * Sends the response of a call, unless it was cancelled. Throws for a response that is not JSON; nothing was sent then.
  */
-function writeResponse(connection: Connection, call: RunningCall, response: RpcResponse): void {
+function writeResponse(registryState: RegistryState, call: RunningCall, response: RpcResponse): void {
   if (call.ended) return
   const text = encodeMessage(response)
-  removeCall(connection, call)
-  connection.writer.write(text)
+  removeCall(registryState, call)
+  registryState.writer.write(text)
   // basic/patterns/cancellation: a server that ends a subscription sends a cancellation; the response alone does not
   // end the stream.
-  if (call.streams && call.opened) writeMessage(connection.writer, cancelledNotification(call.id))
+  if (call.streams && call.opened) writeMessage(registryState.writer, cancelledNotification(call.id))
 }
 
 function writeMessage(writer: MessageWriter, message: RpcNotification | RpcResponse): void {
   writer.write(encodeMessage(message))
 }
 
-function removeCall({ byId }: Connection, call: RunningCall): void {
+function removeCall({ byId }: RegistryState, call: RunningCall): void {
   call.ended = true
   byId.delete(call.id)
 }
 
-function waitUntilIdle(connection: Connection, call: RunningCall): void {
-  connection.working.delete(call)
-  if (connection.working.size === 0) connection.onIdle()
+function finishWork(registryState: RegistryState, call: RunningCall): void {
+  registryState.working.delete(call)
+  if (registryState.working.size === 0) registryState.onIdle()
 }

@@ -17,7 +17,7 @@ type WriteArguments = [
   done?: (error?: Error | null) => void,
 ]
 
-let taken = false
+let areStreamsTaken = false
 
 /**
  * Acquires stdin and stdout. Other output of handlers and libraries, through `console.log` or stdout, goes to stderr
@@ -26,10 +26,11 @@ let taken = false
  * @throws Error when they are already acquired.
  */
 export function acquireProcessStreams(): ProcessStreams {
-  if (taken) throw new Error('stdin and stdout are already in use: close that service first, or pass other streams')
-  taken = true
+  if (areStreamsTaken)
+    throw new Error('stdin and stdout are already in use: close that service first, or pass other streams')
+  areStreamsTaken = true
   const { stdin, stdout, stderr } = process
-  const write = stdout.write
+  const originalWrite = stdout.write
   // A client that has exited reads no stderr either; that error must not end the process during its shutdown.
   stderr.on('error', ignoreStderrError)
   stdout.write = (...[chunk, encoding, done]: WriteArguments): boolean => {
@@ -39,14 +40,14 @@ export function acquireProcessStreams(): ProcessStreams {
     return true
   }
   const release = (): void => {
-    taken = false
-    stdout.write = write
+    areStreamsTaken = false
+    stdout.write = originalWrite
     stderr.off('error', ignoreStderrError)
     // A paused stdin no longer keeps the process alive. A file has no handle that would.
     stdin.pause()
     if (typeof stdin.unref === 'function') stdin.unref()
   }
-  return { input: stdin, output: stdout, send: (text, done) => write.call(stdout, text, 'utf8', done), release }
+  return { input: stdin, output: stdout, send: (text, done) => originalWrite.call(stdout, text, 'utf8', done), release }
 }
 
 function ignoreStderrError(): void {}

@@ -18,7 +18,7 @@ import {
   unreadRequestId,
   withContext,
 } from '@x/schema'
-import { readCancelled } from '../cancelled-notification.ts'
+import { readCancellation } from '../cancelled-notification.ts'
 import { idFromExcerpt } from '../excerpt-id.ts'
 import type { SkippedLine } from '../lines.ts'
 import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
@@ -55,28 +55,36 @@ export interface StdioServer extends AsyncDisposable {
  */
 export function serveStdio(server: Server, options: ServeStdioOptions = {}): StdioServer {
   const settings = resolveServiceSettings(options)
-  const ends = openServiceStreams(options, settings)
-  const release = server.attachHost()
+  const serviceStreams = openServiceStreams(options, settings)
+  const detachHost = server.attachHost()
   const call = withContext(createCall({ principal: settings.principal }), transportKey, 'stdio')
-  const notified = withContext(call, clientAddressKey, 'stdio')
-  const receive = (message: RpcNotification): void => server.receive(message, notified)
-  const intake = readLines(ends.input, settings.maxLineBytes, {
-    onLine: (text) => handleLine(text, settings.bounds, { calls, writer, receive, adapted }),
+  const notificationCall = withContext(call, clientAddressKey, 'stdio')
+  const receive = (message: RpcNotification): void => server.receive(message, notificationCall)
+  const lineReader = readLines(serviceStreams.input, settings.maxLineBytes, {
+    onLine: (text) => handleLine(text, settings.bounds, { calls, writer, receive, adapted: adapterConnection }),
     onSkipped: (skipped) => writer.write(encodeMessage(skippedLineResponse(skipped, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
   // While the reader is behind, no further requests are read, since they would need responses.
-  const events = { onFull: intake.pause, onDrain: intake.resume, onFailure: () => stop('The client has disconnected') }
-  const writer = createMessageWriter(ends.output, events, ends.send)
+  const events = {
+    onFull: lineReader.pause,
+    onDrain: lineReader.resume,
+    onFailure: () => stop('The client has disconnected'),
+  }
+  const writer = createMessageWriter(serviceStreams.output, events, serviceStreams.send)
   const calls = createCallRegistry(server.exchange, writer, settings)
-  const adapted = server.adapters.stream?.connect(createStreamPeer(writer, settings, notified.context))
+  const adapterConnection = server.adapters.stream?.connect(
+    createStreamPeer(writer, settings, notificationCall.context),
+  )
   const { closed, stop } = createShutdown((reason) => {
-    ignoreStops()
-    adapted?.close()
+    ignoreStopRequests()
+    adapterConnection?.close()
     const { graceMs } = settings
-    return stopServing({ intake, calls, writer, ends, settings }, reason, () => release({ graceMs }))
+    return stopServing({ intake: lineReader, calls, writer, ends: serviceStreams, settings }, reason, () =>
+      detachHost({ graceMs }),
+    )
   })
-  const ignoreStops = ends.watch(stop)
+  const ignoreStopRequests = serviceStreams.watch(stop)
   const close = (): Promise<void> => {
     stop('The server is stopping')
     return closed
@@ -90,16 +98,16 @@ interface Shutdown {
 }
 
 /** Creates a shutdown that runs once, for the first reason. */
-function createShutdown(run: (reason: DOMException) => Promise<void>): Shutdown {
-  let begun = false
+function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): Shutdown {
+  let hasBegun = false
   let onEnd: () => void = () => {}
   const closed = new Promise<void>((resolve) => {
     onEnd = resolve
   })
   const stop = (reason: string): void => {
-    if (begun) return
-    begun = true
-    run(new DOMException(reason, 'AbortError')).then(onEnd, onEnd)
+    if (hasBegun) return
+    hasBegun = true
+    runShutdown(new DOMException(reason, 'AbortError')).then(onEnd, onEnd)
   }
   return { closed, stop }
 }
@@ -133,7 +141,7 @@ function handleLine(text: string, bounds: ParseBounds, { calls, writer, receive,
     adapted?.receive(message)
     // A client of this revision sends no responses; one is ignored, as every unknown notification is.
     if (!isNotification(message)) return
-    const cancellation = readCancelled(message)
+    const cancellation = readCancellation(message)
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
     else receive(message)
   } catch (error) {
@@ -142,9 +150,9 @@ function handleLine(text: string, bounds: ParseBounds, { calls, writer, receive,
 }
 
 function skippedLineResponse(skipped: SkippedLine, maxLineBytes: number): ReturnType<typeof errorResponse> {
-  const why =
+  const problem =
     skipped.kind === 'too-long'
       ? `The message is too large: more than ${maxLineBytes} bytes`
       : 'The message is not valid UTF-8'
-  return errorResponse(idFromExcerpt(skipped), new McpError(errorCodes.parse, why))
+  return errorResponse(idFromExcerpt(skipped), new McpError(errorCodes.parse, problem))
 }

@@ -1,6 +1,6 @@
 import { offAbort, onAbort } from '@x/schema'
 import { closeStreams, type StreamPair } from '../close-streams.ts'
-import { exitSoon } from './exit.ts'
+import { scheduleExit } from './exit.ts'
 import type { ServeStdioOptions, ServiceSettings } from './options.ts'
 import { acquireProcessStreams } from './process-streams.ts'
 import { onFirstStopSignal } from './stop-signals.ts'
@@ -30,7 +30,7 @@ function useGivenStreams(
 ): ServiceStreams {
   const close = async (): Promise<void> => {
     await closeStreams(streams, settings.graceMs, settings.clock)
-    if (exit) exitSoon()
+    if (exit) scheduleExit()
   }
   return { ...streams, watch: (stop) => onAbortSignal(signal, stop), close }
 }
@@ -39,23 +39,23 @@ function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceS
   const { release, ...streams } = acquireProcessStreams()
   const watch: ServiceStreams['watch'] = (stop) => {
     const ignoreSignal = onAbortSignal(signal, stop)
-    const ignoreProcess = onFirstStopSignal((name) => stop(`The process received ${name}`))
+    const ignoreProcessSignals = onFirstStopSignal((name) => stop(`The process received ${name}`))
     return () => {
       ignoreSignal()
-      ignoreProcess()
+      ignoreProcessSignals()
     }
   }
   const close = (): Promise<void> => {
     release()
-    if (exit) exitSoon()
+    if (exit) scheduleExit()
     return Promise.resolve()
   }
   return { ...streams, watch, close }
 }
 
 function onAbortSignal(signal: AbortSignal | undefined, stop: (reason: string) => void): () => void {
-  const aborted = (): void => stop('The server is stopping')
-  if (signal?.aborted) queueMicrotask(aborted)
-  else if (signal) onAbort(signal, aborted)
-  return () => signal && offAbort(signal, aborted)
+  const onAborted = (): void => stop('The server is stopping')
+  if (signal?.aborted) queueMicrotask(onAborted)
+  else if (signal) onAbort(signal, onAborted)
+  return () => signal && offAbort(signal, onAborted)
 }

@@ -6,7 +6,7 @@ import type { ServiceStreams } from './service-streams.ts'
 import type { ServiceSettings } from './options.ts'
 
 /** The parts of a service. */
-export interface Service {
+export interface StdioService {
   readonly intake: LineReader
   readonly calls: CallRegistry
   readonly writer: MessageWriter
@@ -16,9 +16,9 @@ export interface Service {
 
 /** Ends a service: stops reading, asks running calls to stop, responds for the rest, releases the server, and closes the streams. */
 export async function stopServing(
-  { intake, calls, writer, ends, settings }: Service,
+  { intake, calls, writer, ends, settings }: StdioService,
   reason: unknown,
-  release: () => Promise<void>,
+  releaseHost: () => Promise<void>,
 ): Promise<void> {
   const { graceMs, clock } = settings
   intake.stop()
@@ -28,6 +28,6 @@ export async function stopServing(
   // A reader that takes nothing must not delay the end.
   await withTimeout(writer.flush(), graceMs, clock)
   // An extension that never closes must not keep the process: the server's own grace is as long as this service's.
-  await withTimeout(release(), 2 * graceMs, clock)
+  await withTimeout(releaseHost(), 2 * graceMs, clock)
   await ends.close()
 }

@@ -20,7 +20,7 @@ export interface CallStreamOptions {
   /** The reader has gone, and the stream waits for it. */
   onDetach(): void
   /** The stream is over: it was answered, or nobody came back for it. */
-  onEnd(answered: boolean): void
+  onEnd(isAnswered: boolean): void
   /** The number of the first event: above 1 for a stream that another instance began. */
   readonly firstEvent?: number
   /** Ends each event id; empty when absent. */
@@ -48,12 +48,12 @@ export interface CallStream extends ResumableStream {
   /** Counts a request that will not be answered, because it was cancelled. */
   skip(): void
   /** Continues on another connection, after the event that was received last (basic/transports, resumability). */
-  resume(reply: HttpReply, lastEvent: number): void
+  resume(reply: HttpReply, lastEventNumber: number): void
   /** Ends the stream here; the client is told to come back, and continues it at another instance. */
   release(): void
 }
 
-interface Event extends WrittenEvent {
+interface StreamEvent extends WrittenEvent {
   readonly mayBeLost: boolean
 }
 
@@ -61,12 +61,12 @@ interface Event extends WrittenEvent {
 const retryMs = 1000
 
 /** Starts with nothing sent; without a connection, for a stream that its reader comes back to. */
-export function createCallStream(first: HttpReply | undefined, options: CallStreamOptions): CallStream {
-  return new Stream(first, options)
+export function createCallStream(firstReply: HttpReply | undefined, options: CallStreamOptions): CallStream {
+  return new ReplayableCallStream(firstReply, options)
 }
 
 /** A stream and its connection, which are not the same: the stream may outlive several connections. */
-class Stream implements CallStream {
+class ReplayableCallStream implements CallStream {
   readonly id: string
   readonly #options: CallStreamOptions
   /** The connection that reads now; undefined while there is none. */
@@ -75,20 +75,20 @@ class Stream implements CallStream {
   #left: number
   #number = 0
   #bytes = 0
-  #events: Event[] = []
+  #events: StreamEvent[] = []
   readonly #responses: RpcResponse[] = []
   #cancelTimers: (() => void)[] = []
 
-  constructor(first: HttpReply | undefined, options: CallStreamOptions) {
+  constructor(firstReply: HttpReply | undefined, options: CallStreamOptions) {
     this.id = options.id
     this.#options = options
     this.#left = options.responses
     this.#number = (options.firstEvent ?? 1) - 1
-    if (first === undefined) {
+    if (firstReply === undefined) {
       this.#phase = 'streaming'
       return
     }
-    this.#attach(first)
+    this.#attach(firstReply)
     const { limits, closeAfterMs, primed } = options
     if (primed && closeAfterMs !== Number.POSITIVE_INFINITY) return
     if (limits.keepAliveMs === Number.POSITIVE_INFINITY) return
@@ -151,16 +151,16 @@ class Stream implements CallStream {
     this.#end(false)
   }
 
-  resume(reply: HttpReply, lastEvent: number): void {
-    const replaced = this.#reply
+  resume(reply: HttpReply, lastEventNumber: number): void {
+    const replacedReply = this.#reply
     this.#reply = undefined
-    replaced?.end()
+    replacedReply?.end()
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
     this.#phase = 'streaming'
     this.#attach(reply)
     reply.open()
     if (this.#options.closeAfterMs !== Number.POSITIVE_INFINITY) reply.write(`retry: ${retryMs}\n\n`)
-    for (const { number, text } of this.#events) if (number > lastEvent) reply.write(text)
+    for (const { number, text } of this.#events) if (number > lastEventNumber) reply.write(text)
     if (this.#left <= 0) this.#end(true)
   }
 
@@ -197,8 +197,8 @@ class Stream implements CallStream {
     this.#phase = 'streaming'
     this.#reply?.open()
     if (primed) {
-      const retry = closeAfterMs === Number.POSITIVE_INFINITY ? '' : `retry: ${retryMs}\n`
-      this.#reply?.write(`id: ${this.id}.0${this.#suffix}\n${retry}data: \n\n`)
+      const retryLine = closeAfterMs === Number.POSITIVE_INFINITY ? '' : `retry: ${retryMs}\n`
+      this.#reply?.write(`id: ${this.id}.0${this.#suffix}\n${retryLine}data: \n\n`)
     }
     for (const response of this.#responses.splice(0)) this.#write(encodeMessage(response), false)
   }
@@ -208,23 +208,23 @@ class Stream implements CallStream {
     this.#number += 1
     const idLine = resumable ? `id: ${this.id}.${this.#number}${mark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
-    const queued = this.#reply?.queued() ?? 0
+    const queuedBytes = this.#reply?.queued() ?? 0
     // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
     const event = { number: this.#number, text, mayBeLost }
-    if (mayBeLost && queued + text.length > limits.maxQueuedBytes) return event
+    if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
     if (resumable) this.#remember(event)
     return event
   }
 
-  #remember(event: Event): void {
+  #remember(event: StreamEvent): void {
     const { maxQueuedBytes } = this.#options.limits
     this.#events.push(event)
     this.#bytes += event.text.length
     while (this.#bytes > maxQueuedBytes) {
-      const at = this.#events.findIndex(({ mayBeLost }) => mayBeLost)
-      if (at === -1) return
-      const [lost] = this.#events.splice(at, 1)
+      const eventIndex = this.#events.findIndex(({ mayBeLost }) => mayBeLost)
+      if (eventIndex === -1) return
+      const [lost] = this.#events.splice(eventIndex, 1)
       this.#bytes -= lost?.text.length ?? 0
     }
   }
@@ -246,19 +246,19 @@ class Stream implements CallStream {
     this.#release(true)
   }
 
-  #end(answered: boolean): void {
+  #end(isAnswered: boolean): void {
     if (this.#phase === 'ended') return
     const phase = this.#phase
     this.#phase = 'ended'
     if (phase === 'streaming') this.#reply?.end()
     else this.#reply?.send({ status: 202 })
-    this.#release(answered)
+    this.#release(isAnswered)
   }
 
-  #release(answered: boolean): void {
+  #release(isAnswered: boolean): void {
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
     this.#events = []
     this.#reply = undefined
-    this.#options.onEnd(answered)
+    this.#options.onEnd(isAnswered)
   }
 }

@@ -23,7 +23,7 @@ export interface Rejection {
 }
 
 /** Answers with an HTTP status and a JSON-RPC error without an id. */
-export function reject({ reply }: HttpRequestView, { status, message, headers = [] }: Rejection): true {
+export function rejectRequest({ reply }: HttpRequestView, { status, message, headers = [] }: Rejection): true {
   const code = status === 404 ? sessionNotFound : errorCodes.invalidRequest
   const body = encodeMessage({ jsonrpc: '2.0', error: { code, message } })
   reply.send({ status, headers, body })
@@ -32,7 +32,7 @@ export function reject({ reply }: HttpRequestView, { status, message, headers = 
 
 /** One answer to every id that opens no session, whatever is wrong with it (basic/transports, session management). */
 export function rejectSession(view: HttpRequestView): true {
-  return reject(view, { status: 404, message: 'Session not found: initialize again' })
+  return rejectRequest(view, { status: 404, message: 'Session not found: initialize again' })
 }
 
 /**
@@ -54,17 +54,17 @@ export function rejectLost({ stream, number, requestId }: EventPlace, { reply }:
  * missing; 503 for a server that is overloaded or stops; otherwise 200 even with an error in the body, because clients of these
  * revisions take any other status for a broken transport.
  */
-export function rejectionHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {
+export function responseHeadOf(response: RpcResponse, view?: HttpRequestView): ResponseHead {
   if (!('error' in response)) return { status: 200 }
   const head = view?.toHttpError?.(response.error)
-  if (head === undefined) return loadHeadOf(response.error)
+  if (head === undefined) return overloadHeadOf(response.error)
   return { status: head.status, headers: Object.entries(head.headers ?? {}).flat() }
 }
 
-function loadHeadOf({ code, data }: WireError): ResponseHead {
+function overloadHeadOf({ code, data }: WireError): ResponseHead {
   if (code !== errorCodes.internal || !isJsonObject(data)) return { status: 200 }
   const { reason, retryAfterMs } = data
   if (reason !== 'overloaded' && reason !== 'stopping') return { status: 200 }
-  const seconds = typeof retryAfterMs === 'number' ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : 1
-  return { status: 503, headers: ['Retry-After', String(seconds)] }
+  const retryAfterSeconds = typeof retryAfterMs === 'number' ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : 1
+  return { status: 503, headers: ['Retry-After', String(retryAfterSeconds)] }
 }

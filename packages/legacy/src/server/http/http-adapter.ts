@@ -1,5 +1,5 @@
 import { callerOf, type HttpProtocolAdapter } from '@x/schema'
-import { revisionNamed } from '../../revisions.ts'
+import { findRevision } from '../../revisions.ts'
 import type { Deps } from '../deps.ts'
 import { createLink } from '../link/link.ts'
 import { createSessionStates } from '../session-state.ts'
@@ -20,8 +20,8 @@ export interface HttpAdapter {
 /** Makes the adapter that serves older clients over HTTP. */
 export function createHttpAdapter(deps: Deps): HttpAdapter {
   const { settings } = deps
-  const link = settings.link && createLink(settings.link, deps, () => http)
-  const http: HttpDeps = {
+  const link = settings.link && createLink(settings.link, deps, () => httpDeps)
+  const httpDeps: HttpDeps = {
     deps,
     link,
     sessions: linkedSessions(createSessions(settings, deps.now), link),
@@ -29,7 +29,7 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
     rounds: new Map(),
   }
   const endListening = (): void => {
-    for (const { listening } of http.states.all()) listening?.end()
+    for (const { listening } of httpDeps.states.all()) listening?.end()
   }
   return {
     adapter: {
@@ -38,12 +38,12 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
       matches({ method, header }) {
         if (method !== 'POST' && method !== 'GET' && method !== 'DELETE') return false
         const version = header('mcp-protocol-version')
-        return version === undefined || revisionNamed(version, settings.revisions) !== undefined
+        return version === undefined || findRevision(version, settings.revisions) !== undefined
       },
       async handle(view) {
         await link?.listen()
-        if (view.method === 'POST') return servePost(view, http)
-        return view.method === 'GET' ? serveGet(view, http) : serveDelete(view, http)
+        if (view.method === 'POST') return servePost(view, httpDeps)
+        return view.method === 'GET' ? serveGet(view, httpDeps) : serveDelete(view, httpDeps)
       },
     },
     drain() {
@@ -53,7 +53,7 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
     close() {
       endListening()
       link?.close()
-      for (const { streams } of http.states.all()) for (const stream of streams.values()) stream.abandon()
+      for (const { streams } of httpDeps.states.all()) for (const stream of streams.values()) stream.abandon()
     },
   }
 }

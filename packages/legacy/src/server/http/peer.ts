@@ -25,7 +25,7 @@ export interface Link {
   cancelRequest(session: Session, id: RequestId): void
   /** Reads what requests to other instances have set in a session; false for one that was ended. */
   openSession(session: Session, caller: string): Promise<boolean>
-  changeSession(session: Session, change: (stored: StoredSession) => StoredSession): Promise<void>
+  changeSession(session: Session, changeState: (stored: StoredSession) => StoredSession): Promise<void>
   /** Tells the other instances that the GET stream of a session is here. */
   announceListening(session: Session): void
   /** Leaves the calls that wait here to the other instances. */
@@ -54,17 +54,17 @@ export interface HttpDeps {
 }
 
 /** A stream that another instance began, or this one before it was started again. */
-export interface TakenStream {
+export interface OwnedStream {
   readonly stream: CallStream
   /** The key of its session. */
   readonly owner: string
   /** Runs its call from where it waited. Its response is kept for the reader, who may not be back yet. */
-  run(resumed: ResumedCall): void
+  run(resumedCall: ResumedCall): void
 }
 
 /** A round of a call that was taken over, until all of its answers are here. */
 export interface ResumedRound {
-  readonly taken: TakenStream
+  readonly taken: OwnedStream
   readonly answers: Map<string, RoundAnswer>
 }
 
@@ -81,22 +81,23 @@ export interface HttpPeer {
 
 /** Returns the settings of a client for itself. Without a session nothing is kept. */
 export function httpClientSettings({ client, session, view }: HttpPeer, { states, link }: HttpDeps): ClientSettings {
-  const change = async (
-    apply: (state: SessionState) => void,
+  const changeState = async (
+    applyChange: (state: SessionState) => void,
     store: (stored: StoredSession) => StoredSession,
   ): Promise<void> => {
     if (session === undefined) return
     const state = states.of(session, callerOf(view))
-    apply(state)
+    applyChange(state)
     states.removeExpired(state)
     await link?.changeSession(session, store)
   }
-  const listenTo = (uris: ReadonlySet<string>, state: SessionState): void => state.listening?.listening.update(uris)
+  const updateListening = (uris: ReadonlySet<string>, state: SessionState): void =>
+    state.listening?.listening.update(uris)
   return {
     client,
     caller: view,
     setLevel: (level) =>
-      change(
+      changeState(
         (state) => {
           state.level = level
         },
@@ -106,16 +107,16 @@ export function httpClientSettings({ client, session, view }: HttpPeer, { states
       const state = session && states.of(session, callerOf(view))
       if (state === undefined || state.uris.has(uri)) return true
       if (!states.hasRoomFor(uri, state)) return false
-      await change(
-        ({ uris }) => listenTo(uris.add(uri), state),
+      await changeState(
+        ({ uris }) => updateListening(uris.add(uri), state),
         (stored) => ({ ...stored, uris: [...new Set([...stored.uris, uri])] }),
       )
       return true
     },
     unsubscribe: (uri) =>
-      change(
+      changeState(
         (state) => {
-          if (state.uris.delete(uri)) listenTo(state.uris, state)
+          if (state.uris.delete(uri)) updateListening(state.uris, state)
         },
         (stored) => ({ ...stored, uris: stored.uris.filter((other) => other !== uri) }),
       ),

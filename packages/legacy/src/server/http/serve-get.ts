@@ -1,44 +1,48 @@
 import { callerOf, encodeMessage, type HttpRequestView } from '@x/schema'
-import { listenToChanges, notifiableBy } from '../listening.ts'
+import { listenToChanges, requestNotifiableKinds } from '../listening.ts'
 import type { Session } from '../session.ts'
 import type { CallStream } from './call-stream.ts'
-import { reject, rejectSession } from './errors.ts'
+import { rejectRequest, rejectSession } from './errors.ts'
 import { parseEventId } from './event-id.ts'
 import type { HttpDeps } from './peer.ts'
-import { streamOfWaiting } from './resume-call.ts'
+import { resumeWaitingStream } from './resume-call.ts'
 
 /** Serves a GET: a stream that is resumed, or one for what belongs to no call (basic/transports, listening for messages). */
 export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)
-    return reject(view, {
+    return rejectRequest(view, {
       status: 405,
       message: 'A GET needs the session that initialize gives',
       headers: ['Allow', 'POST'],
     })
-  if (!acceptsEvents(view.header('accept')))
-    return reject(view, { status: 406, message: 'The Accept has to allow text/event-stream' })
+  if (!acceptsEventStream(view.header('accept')))
+    return rejectRequest(view, { status: 406, message: 'The Accept has to allow text/event-stream' })
   const session = await http.sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
-  const lastEvent = view.header('last-event-id')
-  if (lastEvent !== undefined && lastEvent !== '') return resume(lastEvent, session, { view, http })
+  const lastEventId = view.header('last-event-id')
+  if (lastEventId !== undefined && lastEventId !== '') return resumeStream(lastEventId, session, { view, http })
   const { deps } = http
-  const notifiable = await notifiableBy(session, view, deps)
-  if (!notifiable.lists && !notifiable.resources) {
-    return reject(view, {
+  const notifiableKinds = await requestNotifiableKinds(session, view, deps)
+  if (!notifiableKinds.lists && !notifiableKinds.resources) {
+    return rejectRequest(view, {
       status: 405,
       message: 'This server has nothing to tell outside of calls',
       headers: ['Allow', 'POST, DELETE'],
     })
   }
-  return openListening(session, view, http)
+  return openListeningStream(session, view, http)
 }
 
 /** Serves a DELETE: the session ends, and with it all that runs for it here. */
 export async function serveDelete(view: HttpRequestView, { sessions, states, link }: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)
-    return reject(view, { status: 405, message: 'A DELETE needs the session that it ends', headers: ['Allow', 'POST'] })
+    return rejectRequest(view, {
+      status: 405,
+      message: 'A DELETE needs the session that it ends',
+      headers: ['Allow', 'POST'],
+    })
   const session = await sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   sessions.end(session)
@@ -48,49 +52,51 @@ export async function serveDelete(view: HttpRequestView, { sessions, states, lin
   return true
 }
 
-function acceptsEvents(accept: string | undefined): boolean {
+function acceptsEventStream(accept: string | undefined): boolean {
   if (accept === undefined) return true
-  const ranges = accept.toLowerCase().split(',')
-  return ranges.some((range) => ['text/event-stream', 'text/*', '*/*'].includes(range.split(';', 1)[0]?.trim() ?? ''))
+  const mediaRanges = accept.toLowerCase().split(',')
+  return mediaRanges.some((mediaRange) =>
+    ['text/event-stream', 'text/*', '*/*'].includes(mediaRange.split(';', 1)[0]?.trim() ?? ''),
+  )
 }
 
-interface StreamPosition {
+interface StreamContext {
   readonly view: HttpRequestView
   readonly http: HttpDeps
 }
 
 /** Continues a stream of this session; that of another is as unknown as one that never was. */
-async function resume(lastEvent: string, session: Session, { view, http }: StreamPosition): Promise<true> {
-  const place = parseEventId(lastEvent)
+async function resumeStream(lastEventId: string, session: Session, { view, http }: StreamContext): Promise<true> {
+  const place = parseEventId(lastEventId)
   if (place === undefined) return rejectStream(view)
   // An id leads to the entry that `serveRequests` registered.
-  const known = http.states.find(session)?.streams.get(place.stream) as CallStream | undefined
+  const knownStream = http.states.find(session)?.streams.get(place.stream) as CallStream | undefined
   const peer = { client: session, session, view }
-  if (known === undefined && (await http.link?.resume(place, peer)) === true) return true
-  const stream = known ?? (place.isWaiting ? resumeWaiting() : undefined)
+  if (knownStream === undefined && (await http.link?.resume(place, peer)) === true) return true
+  const stream = knownStream ?? (place.isWaiting ? resumeWaitingCall() : undefined)
   if (stream === undefined) return rejectStream(view)
   stream.resume(view.reply, place.number)
   return true
 
   /** The call waits for an answer, which brings its state: the stream may be read before. */
-  function resumeWaiting(): CallStream | undefined {
+  function resumeWaitingCall(): CallStream | undefined {
     if (place === undefined || http.deps.states?.isFor(session) !== true) return undefined
-    return streamOfWaiting(place.stream, place.number, { peer, http })?.stream
+    return resumeWaitingStream(place.stream, place.number, { peer, http })?.stream
   }
 }
 
 function rejectStream(view: HttpRequestView): true {
-  return reject(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
+  return rejectRequest(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
 }
 
-function openListening(session: Session, view: HttpRequestView, { deps, states, link }: HttpDeps): Promise<true> {
+function openListeningStream(session: Session, view: HttpRequestView, { deps, states, link }: HttpDeps): Promise<true> {
   const { reply, limits } = view
   return new Promise((resolve) => {
     // A session has one such stream: the same message is never sent on two.
     states.find(session)?.listening?.end()
     link?.announceListening(session)
     const state = states.of(session, callerOf(view))
-    const listening = listenToChanges(
+    const changeSubscription = listenToChanges(
       {
         client: session,
         caller: view,
@@ -99,7 +105,7 @@ function openListening(session: Session, view: HttpRequestView, { deps, states, 
         notify(message) {
           const text = `data: ${encodeMessage(message)}\n\n`
           // A client that lost a change reads anew: a reader that is so slow is better told to come back.
-          if (reply.queued() + text.length > limits.maxQueuedBytes) end()
+          if (reply.queued() + text.length > limits.maxQueuedBytes) endListeningStream()
           else reply.write(text)
         },
         onOpen() {
@@ -107,23 +113,24 @@ function openListening(session: Session, view: HttpRequestView, { deps, states, 
           resolve(true)
         },
         onEnd(error) {
-          if (error !== undefined) reject(view, { status: 503, message: error.message, headers: ['Retry-After', '1'] })
-          end()
+          if (error !== undefined)
+            rejectRequest(view, { status: 503, message: error.message, headers: ['Retry-After', '1'] })
+          endListeningStream()
           resolve(true)
         },
       },
       deps,
     )
-    const entry = { listening, end: () => end() }
-    const end = (): void => {
-      listening.close()
+    const entry = { listening: changeSubscription, end: () => endListeningStream() }
+    const endListeningStream = (): void => {
+      changeSubscription.close()
       reply.end()
       if (state.listening === entry) state.listening = undefined
       states.removeExpired(state)
       resolve(true)
     }
     state.listening = entry
-    reply.onClose(end)
-    reply.onStop(end)
+    reply.onClose(endListeningStream)
+    reply.onStop(endListeningStream)
   })
 }

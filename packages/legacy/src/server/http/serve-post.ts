@@ -16,17 +16,17 @@ import {
   type RpcResponse,
   type StatefulResponse,
 } from '@x/schema'
-import { revisionNamed, revisionRow } from '../../revisions.ts'
-import { statesVersion } from '../../translate/request.ts'
-import { initialize } from '../initialize.ts'
-import { rejectionHead, reject, rejectSession } from './errors.ts'
+import { findRevision, revisionRow } from '../../revisions.ts'
+import { hasProtocolVersion } from '../../translate/request.ts'
+import { initializeClient } from '../initialize.ts'
+import { responseHeadOf, rejectRequest, rejectSession } from './errors.ts'
 import type { HttpDeps, HttpPeer, SessionPeer } from './peer.ts'
 import { resumeCall } from './resume-call.ts'
 import { type ServedRequest, serveRequests } from './serve-requests.ts'
 
 /** Response header, and lower-case request header, of the session. */
 export const sessionHeader = 'Mcp-Session-Id'
-const maxBatch = 32
+const maxBatchLength = 32
 
 /** Serves a POST of an older client; false for a message of 2026-07-28, and for one that no revision could take. */
 export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
@@ -34,12 +34,12 @@ export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<
   if (body === undefined) return false
   if (isBatch(body)) return serveBatch(body, view, http)
   // basic/versioning: what states its version is served by this revision, whatever its headers and method say.
-  if ('method' in body && statesVersion(body.params)) return false
+  if ('method' in body && hasProtocolVersion(body.params)) return false
   if (isRequest(body) && body.method === 'initialize') return serveInitialize(body, view, http)
-  const peer = await peerOf(view, http)
+  const peer = await resolvePeer(view, http)
   if (peer === 'rejected') return rejectSession(view)
   if (peer !== undefined) return serveMessage(body, peer, http)
-  return 'method' in body ? false : reject(view, { status: 400, message: noWaiter })
+  return 'method' in body ? false : rejectRequest(view, { status: 400, message: noWaiterMessage })
 }
 
 function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps): true {
@@ -49,21 +49,21 @@ function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps): true
   return true
 }
 
-const noWaiter = 'Nobody waits for this response here'
+const noWaiterMessage = 'Nobody waits for this response here'
 
-type Body = RpcMessage | readonly (RpcMessage | McpError)[]
+type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
 
 /** Leaves a body that cannot be read to the transport, which rejects it. */
-function parseBody({ text, limits }: HttpRequestView): Body | undefined {
+function parseBody({ text, limits }: HttpRequestView): PostBody | undefined {
   try {
-    return parseBatch(text, maxBatch, limits.bounds) ?? parseMessage(text, limits.bounds)
+    return parseBatch(text, maxBatchLength, limits.bounds) ?? parseMessage(text, limits.bounds)
   } catch (error) {
     if (isMcpError(error)) return undefined
     throw error
   }
 }
 
-function isBatch(body: Body): body is readonly (RpcMessage | McpError)[] {
+function isBatch(body: PostBody): body is readonly (RpcMessage | McpError)[] {
   return Array.isArray(body)
 }
 
@@ -72,12 +72,12 @@ async function serveInitialize(
   view: HttpRequestView,
   { deps, sessions }: HttpDeps,
 ): Promise<true> {
-  const initialized = await initialize(request, view, deps)
-  if ('error' in initialized) {
-    view.reply.send({ ...rejectionHead(initialized.error), body: encodeMessage(initialized.error) })
+  const initializedClient = await initializeClient(request, view, deps)
+  if ('error' in initializedClient) {
+    view.reply.send({ ...responseHeadOf(initializedClient.error), body: encodeMessage(initializedClient.error) })
     return true
   }
-  const { client, response } = initialized
+  const { client, response } = initializedClient
   const id = await sessions.seal(client, view.principal)
   if (id === undefined) {
     const error = new McpError(errorCodes.invalidParams, 'clientInfo and capabilities are too large for a session id')
@@ -89,13 +89,16 @@ async function serveInitialize(
 }
 
 /** The client of a request: by its session, or by the revision that its header names. */
-async function peerOf(view: HttpRequestView, { deps, sessions }: HttpDeps): Promise<HttpPeer | 'rejected' | undefined> {
+async function resolvePeer(
+  view: HttpRequestView,
+  { deps, sessions }: HttpDeps,
+): Promise<HttpPeer | 'rejected' | undefined> {
   const id = view.header('mcp-session-id')
   if (id !== undefined) {
     const session = await sessions.open(id, view)
     return session === undefined ? 'rejected' : { client: session, session, view }
   }
-  const revision = revisionNamed(view.header('mcp-protocol-version'), deps.settings.revisions)
+  const revision = findRevision(view.header('mcp-protocol-version'), deps.settings.revisions)
   if (revision === undefined) return undefined
   return { client: { revision, info: undefined, capabilities: {} }, session: undefined, view }
 }
@@ -107,11 +110,11 @@ function acceptNotification(
 ): void {
   if (method === 'notifications/cancelled' && session !== undefined && isJsonObject(params)) {
     const { requestId } = params
-    const known = typeof requestId === 'string' || typeof requestId === 'number'
+    const isValidId = typeof requestId === 'string' || typeof requestId === 'number'
     // One that comes too late is nothing to complain of (basic/utilities/cancellation).
-    const call = known ? states.find(session)?.calls.get(requestId) : undefined
+    const call = isValidId ? states.find(session)?.calls.get(requestId) : undefined
     if (call !== undefined) call.cancel()
-    else if (known) link?.cancelRequest(session, requestId)
+    else if (isValidId) link?.cancelRequest(session, requestId)
   }
   view.reply.send({ status: 202 })
 }
@@ -120,20 +123,20 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
   const { session, view } = peer
   const { deps } = http
   try {
-    if (session !== undefined && (await takeAnswer(response, { ...peer, session }, http))) {
+    if (session !== undefined && (await acceptAnswer(response, { ...peer, session }, http))) {
       view.reply.send({ status: 202 })
       return
     }
     warnUnknownAnswer(deps.settings.warn)
-    reject(view, { status: 400, message: noWaiter })
+    rejectRequest(view, { status: 400, message: noWaiterMessage })
   } catch (error) {
     deps.report(error)
-    reject(view, { status: 503, message: 'The answer cannot be taken now', headers: ['Retry-After', '1'] })
+    rejectRequest(view, { status: 503, message: 'The answer cannot be taken now', headers: ['Retry-After', '1'] })
   }
 }
 
 /** Passes an answer to the call that waits, or to one that its state brings. What came back is checked before it is used. */
-async function takeAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
+async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { questions, states, settings } = http.deps
   const { session } = peer
   const question = questions.find(session.key, response.id)
@@ -146,10 +149,10 @@ async function takeAnswer(response: StatefulResponse, peer: SessionPeer, http: H
     settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
     return passOn(response, peer, http)
   }
-  const opened = await states.open(state, { session, questionId: String(response.id) })
-  if (opened === undefined) return false
+  const openedState = await states.open(state, { session, questionId: String(response.id) })
+  if (openedState === undefined) return false
   if (await passOn(response, peer, http)) return true
-  return question === undefined && resumeCall(opened, response, { peer, http })
+  return question === undefined && resumeCall(openedState, response, { peer, http })
 }
 
 /** Passes an answer to the call that waits here or, over the link, elsewhere. */
@@ -172,13 +175,13 @@ async function serveBatch(
   view: HttpRequestView,
   http: HttpDeps,
 ): Promise<boolean> {
-  const peer = await peerOf(view, http)
+  const peer = await resolvePeer(view, http)
   if (peer === 'rejected') return rejectSession(view)
   if (peer === undefined || !revisionRow(peer.client.revision).batches) return false
   const requests = batch.flatMap((message): ServedRequest[] => {
     if (message instanceof McpError) return [{ rejected: errorResponse(undefined, message) }]
-    if (isRequest(message)) return [batched(message)]
-    serveMessage(message, { ...peer, view: silent(view) }, http)
+    if (isRequest(message)) return [checkBatchedRequest(message)]
+    serveMessage(message, { ...peer, view: withSilentReply(view) }, http)
     return []
   })
   if (requests.length === 0) view.reply.send({ status: 202 })
@@ -187,13 +190,13 @@ async function serveBatch(
 }
 
 // basic/lifecycle of 2025-03-26: initialize is never part of a batch.
-function batched(request: RpcRequest): ServedRequest {
+function checkBatchedRequest(request: RpcRequest): ServedRequest {
   if (request.method !== 'initialize') return request
   const error = new McpError(errorCodes.invalidRequest, 'initialize must not be part of a batch')
   return { rejected: errorResponse(request.id, error) }
 }
 
 /** The same request, whose answer is not given by what serves one message of it. */
-function silent(view: HttpRequestView): HttpRequestView {
+function withSilentReply(view: HttpRequestView): HttpRequestView {
   return { ...view, header: (name) => view.header(name), reply: { ...view.reply, send: () => {} } }
 }

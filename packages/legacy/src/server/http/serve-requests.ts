@@ -14,11 +14,11 @@ import { revisionRow } from '../../revisions.ts'
 import { sharedMethods } from '../../translate/request.ts'
 import { type CallChannel, type CallLink, CallMoved } from '../call-channel.ts'
 import { type ResumedCall, runLegacyCall } from '../legacy-call.ts'
-import { serveLocally, unknownMethod } from '../local-methods.ts'
+import { serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
 import { randomId } from '../random-id.ts'
 import type { SessionState } from '../session-state.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
-import { rejectionHead } from './errors.ts'
+import { responseHeadOf } from './errors.ts'
 import { requestSuffix } from './event-id.ts'
 import {
   type HttpDeps,
@@ -26,7 +26,7 @@ import {
   type LinkedCall,
   type SessionPeer,
   httpClientSettings,
-  type TakenStream,
+  type OwnedStream,
 } from './peer.ts'
 
 /** A request of a POST, or the error that is its answer. */
@@ -38,15 +38,15 @@ export function serveRequests(
   peer: HttpPeer,
   http: HttpDeps & { isBatch: boolean },
 ): void {
-  const posted = openPost(requests, peer, http)
+  const postContext = openPostContext(requests, peer, http)
   for (const request of requests) {
-    if ('rejected' in request) posted.stream.respond(request.rejected)
-    else void serveOne(request, posted, http)
+    if ('rejected' in request) postContext.stream.respond(request.rejected)
+    else void serveSingleRequest(request, postContext, http)
   }
 }
 
 /** The calls of one POST and their stream. */
-interface Post {
+interface PostContext {
   readonly peer: HttpPeer
   readonly stream: CallStream
   readonly state: SessionState | undefined
@@ -60,11 +60,15 @@ interface RunningCall {
   cancel(reason: string): void
 }
 
-function openPost(requests: readonly ServedRequest[], peer: HttpPeer, http: HttpDeps & { isBatch: boolean }): Post {
+function openPostContext(
+  requests: readonly ServedRequest[],
+  peer: HttpPeer,
+  http: HttpDeps & { isBatch: boolean },
+): PostContext {
   const { states, isBatch, link } = http
   const { session, view } = peer
   const state = session === undefined ? undefined : states.of(session, callerOf(view))
-  const running = new Set<RunningCall>()
+  const runningCalls = new Set<RunningCall>()
   const options = streamOptions(peer, http)
   const [first] = requests
   const isLinked = link !== undefined && !isBatch && session !== undefined
@@ -75,33 +79,33 @@ function openPost(requests: readonly ServedRequest[], peer: HttpPeer, http: Http
     ...(isLinked && first !== undefined && 'id' in first && { suffix: requestSuffix(first.id) }),
     isBatch,
     onDetach: () => state && states.makeRoom(state),
-    onEnd: () => endPost(stream, { running, state, states }),
+    onEnd: () => endPostContext(stream, { running: runningCalls, state, states }),
   })
   if (session !== undefined) state?.streams.set(stream.id, stream)
   view.reply.onStop((phase) => {
     if (phase !== 'closing') return
-    for (const { request, cancel: stop } of running) {
+    for (const { request, cancel: cancelRunningCall } of runningCalls) {
       const error = new McpError(errorCodes.internal, 'The server is stopping', { data: { reason: 'stopping' } })
       const response = errorResponse(request.id, error)
-      stream.respond(response, rejectionHead(response))
-      stop('The server is stopping')
+      stream.respond(response, responseHeadOf(response))
+      cancelRunningCall('The server is stopping')
     }
   })
-  return { peer, stream, state, isBatch, running }
+  return { peer, stream, state, isBatch, running: runningCalls }
 }
 
 /** The options that all streams of a client share. */
 function streamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpDeps, 'deps' | 'states'>) {
   const { resumeMs, closeAfterMs } = deps.settings
-  const primed = session !== undefined && revisionRow(client.revision).primingEvents
-  return { resumable: session !== undefined, primed, resumeMs, closeAfterMs, limits: view.limits }
+  const isPrimed = session !== undefined && revisionRow(client.revision).primingEvents
+  return { resumable: session !== undefined, primed: isPrimed, resumeMs, closeAfterMs, limits: view.limits }
 }
 
-interface EndingPost extends Pick<Post, 'running' | 'state'> {
+interface EndedPostContext extends Pick<PostContext, 'running' | 'state'> {
   readonly states: HttpDeps['states']
 }
 
-function endPost({ id }: CallStream, { running, state, states }: EndingPost): void {
+function endPostContext({ id }: CallStream, { running, state, states }: EndedPostContext): void {
   for (const call of running) call.cancel('The client is gone')
   if (state === undefined) return
   state.streams.delete(id)
@@ -120,12 +124,12 @@ export interface ResumedStream {
 }
 
 /** Takes a stream over. It waits for its call to run for `answerTimeoutMs`, and for its reader. */
-export function takeOver(resumed: ResumedStream, peer: SessionPeer, http: HttpDeps): TakenStream {
+export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, http: HttpDeps): OwnedStream {
   const { deps, states } = http
   const { session } = peer
   const { answerTimeoutMs, resumeMs } = deps.settings
   const state = states.of(session, callerOf(peer.view))
-  const running = new Set<RunningCall>()
+  const runningCalls = new Set<RunningCall>()
   let cancelTimer = (): void => {}
   const abandonAfter = (ms: number): void => {
     cancelTimer()
@@ -133,25 +137,29 @@ export function takeOver(resumed: ResumedStream, peer: SessionPeer, http: HttpDe
   }
   const stream = createCallStream(undefined, {
     ...streamOptions(peer, http),
-    id: resumed.id,
-    firstEvent: resumed.firstEvent,
-    ...(resumed.requestId !== undefined && { suffix: requestSuffix(resumed.requestId) }),
+    id: resumedStream.id,
+    firstEvent: resumedStream.firstEvent,
+    ...(resumedStream.requestId !== undefined && { suffix: requestSuffix(resumedStream.requestId) }),
     responses: 1,
     isBatch: false,
     onDetach: () => states.makeRoom(state),
     onEnd() {
       cancelTimer()
-      resumed.onEnd()
-      endPost(stream, { running, state, states })
+      resumedStream.onEnd()
+      endPostContext(stream, { running: runningCalls, state, states })
     },
   })
   state.streams.set(stream.id, stream)
   abandonAfter(answerTimeoutMs)
-  const run = async (call: ResumedCall): Promise<void> => {
+  const runResumedCall = async (call: ResumedCall): Promise<void> => {
     const { request } = call.waiting
     cancelTimer()
     try {
-      await serveCall(request, { peer, stream, state, isBatch: false, running }, { ...http, resumed: call })
+      await serveCall(
+        request,
+        { peer, stream, state, isBatch: false, running: runningCalls },
+        { ...http, resumed: call },
+      )
     } catch (error) {
       deps.report(error)
       stream.respond(errorResponse(request.id, error))
@@ -159,15 +167,15 @@ export function takeOver(resumed: ResumedStream, peer: SessionPeer, http: HttpDe
       abandonAfter(resumeMs)
     }
   }
-  return { stream, owner: session.key, run: (call) => void run(call) }
+  return { stream, owner: session.key, run: (call) => void runResumedCall(call) }
 }
 
-async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promise<void> {
+async function serveSingleRequest(request: RpcRequest, post: PostContext, http: HttpDeps): Promise<void> {
   const { stream, peer } = post
   try {
-    const local = serveLocally(request, httpClientSettings(peer, http), http.deps)
-    if (local !== undefined) return void stream.respond(await local)
-    if (!sharedMethods.has(request.method)) return void stream.respond(unknownMethod(request))
+    const localResponse = serveLocalMethod(request, httpClientSettings(peer, http), http.deps)
+    if (localResponse !== undefined) return void stream.respond(await localResponse)
+    if (!sharedMethods.has(request.method)) return void stream.respond(unknownMethodResponse(request))
     if (post.state?.calls.has(request.id) === true) {
       const message = 'A request with this id is still under way: give each request an id of its own'
       return void stream.respond(errorResponse(request.id, new McpError(errorCodes.invalidRequest, message)))
@@ -181,7 +189,7 @@ async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promis
 
 async function serveCall(
   request: RpcRequest,
-  post: Post,
+  post: PostContext,
   { deps, states, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
 ): Promise<void> {
   const { stream, state, running, peer } = post
@@ -200,12 +208,12 @@ async function serveCall(
   }
   state?.calls.set(request.id, { cancel: cancelByClient })
   try {
-    const channel = channelOf(post, readSignal(cancellation), linked)
+    const channel = createCallChannel(post, readSignal(cancellation), linked)
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
     const response = await runLegacyCall(legacyCall, deps, resumed)
     running.delete(call)
     // A status for one call of a batch would have its client send all of them again.
-    const written = stream.respond(response, rejectionHead(response, post.isBatch ? undefined : peer.view))
+    const written = stream.respond(response, responseHeadOf(response, post.isBatch ? undefined : peer.view))
     linked?.finish(written)
   } catch (error) {
     endUnanswered(error, cancellation.cancelled, stream)
@@ -230,14 +238,18 @@ function forgetCall({ id }: RpcRequest, state: SessionState, states: HttpDeps['s
 
 /** The link of a call with other instances; undefined for one that cannot go on there. */
 function linkOf(
-  { peer: { session }, stream, isBatch }: Post,
+  { peer: { session }, stream, isBatch }: PostContext,
   link: HttpDeps['link'],
   call: Pick<LinkedCall, 'move' | 'isStored'>,
 ): CallLink | undefined {
   return session === undefined || isBatch ? undefined : link?.linkCall({ ...call, session, stream })
 }
 
-function channelOf({ peer, stream }: Post, signal: AbortSignal, link: CallLink | undefined): CallChannel {
+function createCallChannel(
+  { peer, stream }: PostContext,
+  signal: AbortSignal,
+  link: CallLink | undefined,
+): CallChannel {
   const { session, view } = peer
   return {
     caller: view,

@@ -1,5 +1,5 @@
 import type { Link } from '../http/peer.ts'
-import { createRecentSessions } from '../session.ts'
+import { createRecentEntries } from '../session.ts'
 import type { LinkParts } from './link-parts.ts'
 import type { StoredSession } from './link-store.ts'
 
@@ -17,7 +17,7 @@ const maxSessions = 10_000
 
 /** Each session is read once, and again when another instance has changed it. */
 export function createLinkedSessions({ store, bus, deps, http }: LinkParts): LinkedSessions {
-  let known = createRecentSessions<StoredSession>(maxSessions)
+  let known = createRecentEntries<StoredSession>(maxSessions)
   const reload = async (key: string): Promise<void> => {
     const { states } = http()
     known.delete(key)
@@ -46,7 +46,7 @@ export function createLinkedSessions({ store, bus, deps, http }: LinkParts): Lin
     },
     reload,
     async catchUp() {
-      known = createRecentSessions(maxSessions)
+      known = createRecentEntries(maxSessions)
       for (const key of Array.from(http().states.all(), (state) => state.key)) await reload(key)
     },
   }

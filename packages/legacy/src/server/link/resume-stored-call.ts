@@ -1,9 +1,9 @@
 import { callerOf, type RpcResponse } from '@x/schema'
-import { type RoundAnswer, toAnswer, unanswered } from '../ask-client.ts'
+import { type RoundAnswer, toRoundAnswer, failedAnswer } from '../ask-client.ts'
 import type { CallStream } from '../http/call-stream.ts'
-import type { HttpDeps, SessionPeer, TakenStream } from '../http/peer.ts'
-import { withAccepted } from '../http/resume-call.ts'
-import { takeOver } from '../http/serve-requests.ts'
+import type { HttpDeps, SessionPeer, OwnedStream } from '../http/peer.ts'
+import { fillAcceptedAnswers } from '../http/resume-call.ts'
+import { takeOverStream } from '../http/serve-requests.ts'
 import type { AcceptedPage } from '../question-state.ts'
 import type { LinkStore, StoredCall, StoredQuestion } from './link-store.ts'
 
@@ -42,7 +42,7 @@ export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions)
 
 /** The round of a stored call, until all of its answers are here. */
 class AdoptedRound {
-  readonly taken: TakenStream
+  readonly taken: OwnedStream
   readonly #stored: StoredCall
   readonly #options: StoredCallOptions
   readonly #answers = new Map<string, RoundAnswer>()
@@ -56,7 +56,7 @@ class AdoptedRound {
     const firstEvent = Math.max(events, lastEvent) + eventGap
     this.#stored = stored
     this.#options = options
-    this.taken = takeOver({ id, requestId, firstEvent, onEnd: () => this.#stop() }, peer, http)
+    this.taken = takeOverStream({ id, requestId, firstEvent, onEnd: () => this.#stop() }, peer, http)
     const { now, schedule, settings } = http.deps
     const leftMs = Math.max(1, stored.askedAt + settings.answerTimeoutMs - now())
     this.#cancelTimer = schedule(() => this.#giveUp(), leftMs)
@@ -66,7 +66,7 @@ class AdoptedRound {
   open(): boolean {
     const { http, peer } = this.#options
     for (const question of this.#stored.questions) {
-      const onAnswer = (response: RpcResponse): void => this.#take(question, toAnswer(question.method, response))
+      const onAnswer = (response: RpcResponse): void => this.#take(question, toRoundAnswer(question.method, response))
       const opened = http.deps.questions.open(peer.session.key, onAnswer, question.id)
       if (opened === undefined) {
         this.taken.stream.abandon()
@@ -104,7 +104,7 @@ class AdoptedRound {
   #giveUp(): void {
     for (const question of this.#stored.questions) {
       if (this.#answers.has(question.key)) continue
-      this.#take(question, unanswered(question.method, 'The client did not answer in time'))
+      this.#take(question, failedAnswer(question.method, 'The client did not answer in time'))
     }
   }
 
@@ -114,7 +114,7 @@ class AdoptedRound {
     this.#stop()
     if (!(await store.claim(round))) return this.taken.stream.release()
     const pages = [...waiting.pages, ...pagesIn(this.#stored, this.#answers, http.deps.now())]
-    this.taken.run({ waiting: { ...waiting, pages }, answers: withAccepted(waiting, this.#answers) })
+    this.taken.run({ waiting: { ...waiting, pages }, answers: fillAcceptedAnswers(waiting, this.#answers) })
   }
 
   /** Waits no more. */

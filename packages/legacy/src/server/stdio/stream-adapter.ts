@@ -8,12 +8,12 @@ import type {
   StreamPeer,
   StreamProtocolAdapter,
 } from '@x/schema'
-import { type LegacyClient, sharedMethods, statesVersion } from '../../translate/request.ts'
+import { type LegacyClient, sharedMethods, hasProtocolVersion } from '../../translate/request.ts'
 import type { Deps } from '../deps.ts'
-import { initialize } from '../initialize.ts'
+import { initializeClient } from '../initialize.ts'
 import { runLegacyCall } from '../legacy-call.ts'
-import { listenToChanges, type Listening, notifiableBy } from '../listening.ts'
-import { type ClientSettings, serveLocally, unknownMethod } from '../local-methods.ts'
+import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../listening.ts'
+import { type ClientSettings, serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
 import { randomId } from '../random-id.ts'
 
 const maxUris = 1000
@@ -26,11 +26,11 @@ export interface StreamAdapter {
 
 /** Makes the adapter that serves older clients over stdio: their session is the process (basic/lifecycle). */
 export function createStreamAdapter(deps: Deps): StreamAdapter {
-  const connections = new Set<Connection>()
+  const connections = new Set<LegacyStreamConnection>()
   return {
     adapter: {
       connect(peer) {
-        const connection = new Connection(peer, deps, () => connections.delete(connection))
+        const connection = new LegacyStreamConnection(peer, deps, () => connections.delete(connection))
         connections.add(connection)
         return connection
       },
@@ -41,7 +41,7 @@ export function createStreamAdapter(deps: Deps): StreamAdapter {
   }
 }
 
-class Connection implements StreamConnection {
+class LegacyStreamConnection implements StreamConnection {
   readonly #peer: StreamPeer
   readonly #deps: Deps
   readonly #onClose: () => void
@@ -51,7 +51,7 @@ class Connection implements StreamConnection {
   /** The client, once it has introduced itself. */
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
-  #listening: Listening | undefined
+  #listening: ChangeSubscription | undefined
   #closed = false
 
   constructor(peer: StreamPeer, deps: Deps, onClose: () => void) {
@@ -61,7 +61,7 @@ class Connection implements StreamConnection {
   }
 
   handlerFor(request: RpcRequest): StreamHandler | undefined {
-    if (statesVersion(request.params)) return undefined
+    if (hasProtocolVersion(request.params)) return undefined
     if (request.method === 'initialize') return (message) => this.#initialize(message)
     const client = this.#client
     return client === undefined ? undefined : (message, call, ask) => this.#serve(message, { client, call, ask })
@@ -72,7 +72,7 @@ class Connection implements StreamConnection {
       this.#deps.questions.answer(this.#owner, message)
       return
     }
-    if (message.method === 'notifications/initialized' && !statesVersion(message.params)) void this.#listen()
+    if (message.method === 'notifications/initialized' && !hasProtocolVersion(message.params)) void this.#listen()
   }
 
   close(): void {
@@ -83,14 +83,14 @@ class Connection implements StreamConnection {
   }
 
   async #initialize(request: RpcRequest): Promise<RpcResponse> {
-    const initialized = await initialize(request, this.#peer, this.#deps)
-    if ('error' in initialized) return initialized.error
-    this.#client = initialized.client
+    const initializedClient = await initializeClient(request, this.#peer, this.#deps)
+    if ('error' in initializedClient) return initializedClient.error
+    this.#client = initializedClient.client
     this.#level = 'info'
     this.#uris.clear()
     this.#listening?.close()
     this.#listening = undefined
-    return initialized.response
+    return initializedClient.response
   }
 
   #serve(
@@ -101,9 +101,9 @@ class Connection implements StreamConnection {
       ask,
     }: { client: LegacyClient; call: Parameters<StreamHandler>[1]; ask: Parameters<StreamHandler>[2] },
   ): Promise<RpcResponse> {
-    const local = serveLocally(request, this.#settings(client), this.#deps)
-    if (local !== undefined) return local
-    if (!sharedMethods.has(request.method)) return Promise.resolve(unknownMethod(request))
+    const localResponse = serveLocalMethod(request, this.#settings(client), this.#deps)
+    if (localResponse !== undefined) return localResponse
+    if (!sharedMethods.has(request.method)) return Promise.resolve(unknownMethodResponse(request))
     const channel = {
       caller: call,
       signal: call.signal,
@@ -147,8 +147,9 @@ class Connection implements StreamConnection {
     const caller = this.#peer
     const { notify } = caller
     try {
-      const notifiable = await notifiableBy(client, caller, this.#deps)
-      if (this.#closed || this.#listening !== undefined || (!notifiable.lists && !notifiable.resources)) return
+      const notifiableKinds = await requestNotifiableKinds(client, caller, this.#deps)
+      if (this.#closed || this.#listening !== undefined || (!notifiableKinds.lists && !notifiableKinds.resources))
+        return
     } catch (error) {
       return this.#peer.onError(error)
     }

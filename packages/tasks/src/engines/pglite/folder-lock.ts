@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 
 /** The process that has a folder open. */
-interface Holder {
+interface LockHolder {
   readonly pid: number
   readonly host: string
   /** When the process began, as its system tells it: a pid is given again. Empty where the system does not tell. */
@@ -12,7 +12,7 @@ interface Holder {
 }
 
 /** Folders that this process has open, by their lock files. */
-const locked = new Set<string>()
+const lockedFiles = new Set<string>()
 
 /**
  * Takes a folder for this process alone, by a file beside it, and resolves with the function that gives it back. What a process left that was
@@ -20,35 +20,35 @@ const locked = new Set<string>()
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = `${folder}.lock`
-  if (locked.has(file)) throw new Error(`${folder} is open in this process already: use one engine for all of it`)
-  locked.add(file)
+  if (lockedFiles.has(file)) throw new Error(`${folder} is open in this process already: use one engine for all of it`)
+  lockedFiles.add(file)
   try {
     await mkdir(dirname(folder), { recursive: true })
-    await takeFile(file, folder)
+    await acquireLockFile(file, folder)
   } catch (error) {
-    locked.delete(file)
+    lockedFiles.delete(file)
     throw error
   }
   return async () => {
     await rm(file, { force: true })
-    locked.delete(file)
+    lockedFiles.delete(file)
   }
 }
 
-async function takeFile(file: string, folder: string): Promise<void> {
-  for (let tries = 0; tries < 10; tries++) {
-    if (await made(file)) return
+async function acquireLockFile(file: string, folder: string): Promise<void> {
+  for (let attempts = 0; attempts < 10; attempts++) {
+    if (await tryCreateLockFile(file)) return
     const text = await readFile(file, 'utf8').catch(() => undefined)
     if (text === undefined) continue
-    const holder = holderIn(text)
-    if (holder === undefined || isAlive(holder)) throw takenError(folder, file, holder)
+    const holder = parseLockHolder(text)
+    if (holder === undefined || isHolderAlive(holder)) throw lockedFolderError(folder, file, holder)
     await removeStaleLock(file, text)
   }
   throw new Error(`${file} comes and goes: several processes want ${folder}, and one alone can have it`)
 }
 
-async function made(file: string): Promise<boolean> {
-  const holder: Holder = { pid: process.pid, host: hostname(), began: beganAt(process.pid) }
+async function tryCreateLockFile(file: string): Promise<boolean> {
+  const holder: LockHolder = { pid: process.pid, host: hostname(), began: processStartTime(process.pid) }
   try {
     await writeFile(file, JSON.stringify(holder), { flag: 'wx' })
     return true
@@ -66,31 +66,33 @@ async function removeStaleLock(file: string, text: string): Promise<void> {
     () => false,
   )
   if (!isMoved) return
-  const found = await readFile(movedLock, 'utf8')
-  if (found !== text) await writeFile(file, found, { flag: 'wx' }).catch(() => {})
+  const movedText = await readFile(movedLock, 'utf8')
+  if (movedText !== text) await writeFile(file, movedText, { flag: 'wx' }).catch(() => {})
   await rm(movedLock, { force: true })
 }
 
 /** A file that says nothing is one that is being written, or was when the machine lost its power. */
-function holderIn(text: string): Holder | undefined {
+function parseLockHolder(text: string): LockHolder | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('pid' in value) || !('host' in value)) return undefined
     const { pid, host } = value
-    const began = 'began' in value ? String(value.began) : ''
-    return Number.isSafeInteger(pid) && typeof host === 'string' ? { pid: Number(pid), host, began } : undefined
+    const startTime = 'began' in value ? String(value.began) : ''
+    return Number.isSafeInteger(pid) && typeof host === 'string'
+      ? { pid: Number(pid), host, began: startTime }
+      : undefined
   } catch {
     return undefined
   }
 }
 
 /** Returns true if a process may still have the folder open. A process of another machine is taken to be alive. */
-function isAlive({ pid, host, began }: Holder): boolean {
+function isHolderAlive({ pid, host, began }: LockHolder): boolean {
   if (host !== hostname()) return true
   // This process does not have it, or it would have been found among those held: its pid was another's before.
   if (pid === process.pid) return false
   if (!isProcessRunning(pid)) return false
-  const now = beganAt(pid)
+  const now = processStartTime(pid)
   return began === '' || now === '' || began === now
 }
 
@@ -105,7 +107,7 @@ function isProcessRunning(pid: number): boolean {
 }
 
 /** When a process began, in the ticks that Linux counts from the machine's start: the 20th field after the name in parentheses. */
-function beganAt(pid: number): string {
+function processStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
@@ -114,8 +116,8 @@ function beganAt(pid: number): string {
   }
 }
 
-function takenError(folder: string, file: string, holder: Holder | undefined): Error {
-  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
+function lockedFolderError(folder: string, file: string, holder: LockHolder | undefined): Error {
+  const holderLabel = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
   const advice = `Give this one another folder, or use postgresEngine for several processes; delete ${file} if that process is gone`
-  return new Error(`${folder} is open in ${who}, and PGlite is for one process. ${advice}`)
+  return new Error(`${folder} is open in ${holderLabel}, and PGlite is for one process. ${advice}`)
 }

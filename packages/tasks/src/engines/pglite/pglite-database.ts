@@ -15,25 +15,25 @@ export interface Pglite extends PgliteQueries {
 }
 
 /** The channel of notifications, and the function that closes the database. */
-export interface PgliteSettings {
+export interface PgliteDatabaseSettings {
   readonly channel: string
   readonly onError: (error: unknown) => void
   readonly end: () => Promise<void>
 }
 
 /** A database in the process. It has one connection, and lets transactions wait for each other. */
-export function pgliteDatabase(pglite: Pglite, { channel, onError, end }: PgliteSettings): SqlDatabase {
-  const query = queryPglite(pglite)
+export function createPgliteDatabase(pglite: Pglite, { channel, onError, end }: PgliteDatabaseSettings): SqlDatabase {
+  const query = createPgliteQuery(pglite)
   return {
     query,
     maintain: query,
-    transaction: (work) => pglite.transaction((transaction) => work(queryPglite(transaction))),
-    bus: notificationBus(pglite, channel, onError),
+    transaction: (work) => pglite.transaction((transaction) => work(createPgliteQuery(transaction))),
+    bus: createNotificationBus(pglite, channel, onError),
     close: end,
   }
 }
 
-function queryPglite(queries: PgliteQueries): Query {
+function createPgliteQuery(queries: PgliteQueries): Query {
   return async (text, values) => {
     if (values !== undefined && values.length > 0) return pgliteRows(await queries.query(text, [...values]))
     return (await queries.exec(text)).flatMap(pgliteRows)
@@ -46,29 +46,33 @@ function pgliteRows({ rows }: { readonly rows: readonly unknown[] }): readonly S
 }
 
 /** Longer than a process runs: there is no connection that a ping could find lost. */
-const never = 2 ** 31 - 1
+const noKeepAliveMs = 2 ** 31 - 1
 
 /** A bus for everything that uses the same database object, with the messages and the limits of the one over a pool. */
-function notificationBus(pglite: Pglite, channel: string, onError: (error: unknown) => void): ChangeBus {
+function createNotificationBus(pglite: Pglite, channel: string, onError: (error: unknown) => void): ChangeBus {
   const pool: PostgresPool = {
     query: ({ text, values = [] }) => pglite.query(text, values),
-    connect: async () => listeningConnection(pglite, channel, onError),
+    connect: async () => createListeningConnection(pglite, channel, onError),
   }
-  return postgresBus(pool, { channel, keepAliveMs: never, onError })
+  return postgresBus(pool, { channel, keepAliveMs: noKeepAliveMs, onError })
 }
 
 /** The one connection as a pool would give it; its only query is LISTEN. */
-function listeningConnection(pglite: Pglite, channel: string, onError: (error: unknown) => void): PostgresConnection {
+function createListeningConnection(
+  pglite: Pglite,
+  channel: string,
+  onError: (error: unknown) => void,
+): PostgresConnection {
   let onNotification = (_: { channel: string; payload?: string | undefined }): void => {}
-  let stop = async (): Promise<void> => {}
+  let stopListening = async (): Promise<void> => {}
   return {
     query: async () => {
-      stop = await pglite.listen(channel, (payload) => onNotification({ channel, payload }))
+      stopListening = await pglite.listen(channel, (payload) => onNotification({ channel, payload }))
     },
     on: (event: string, listener: (notification: never) => void) => {
       // The listeners of other events hear of a loss, which does not happen here.
       if (event === 'notification') onNotification = listener as typeof onNotification
     },
-    release: () => void stop().catch(onError),
+    release: () => void stopListening().catch(onError),
   }
 }

@@ -1,11 +1,11 @@
 import { errorListener } from '@x/schema'
 import { resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
-import { importPeer } from '../import-peer.ts'
+import { importPeerDependency } from '../import-peer.ts'
 import type { SqlDatabase } from '../postgres/sql-database.ts'
 import { type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
 import { lockFolder } from './folder-lock.ts'
-import { type Pglite, pgliteDatabase } from './pglite-database.ts'
+import { type Pglite, createPgliteDatabase } from './pglite-database.ts'
 
 /**
  * An engine over PGlite, a PostgreSQL within this process: tasks in a folder, which survive the process and nothing has to be
@@ -22,20 +22,25 @@ import { type Pglite, pgliteDatabase } from './pglite-database.ts'
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
   const { schema: channel = 'mcp_tasks' } = options
   const onError = errorListener(options.onError, '@x/tasks')
-  if (typeof database === 'string') return sqlEngine(() => openFolder(resolve(database), channel, onError), options)
-  return sqlEngine(async () => pgliteDatabase(database, { channel, onError, end: async () => {} }), options)
+  if (typeof database === 'string')
+    return sqlEngine(() => openPgliteFolder(resolve(database), channel, onError), options)
+  return sqlEngine(async () => createPgliteDatabase(database, { channel, onError, end: async () => {} }), options)
 }
 
-async function openFolder(folder: string, channel: string, onError: (error: unknown) => void): Promise<SqlDatabase> {
-  const { PGlite } = await importPeer('@electric-sql/pglite@0.5', () => import('@electric-sql/pglite'))
+async function openPgliteFolder(
+  folder: string,
+  channel: string,
+  onError: (error: unknown) => void,
+): Promise<SqlDatabase> {
+  const { PGlite } = await importPeerDependency('@electric-sql/pglite@0.5', () => import('@electric-sql/pglite'))
   const unlock = await lockFolder(folder)
   try {
     const pglite = await PGlite.create(folder)
-    const end = async (): Promise<void> => {
+    const closeFolder = async (): Promise<void> => {
       await pglite.close()
       await unlock()
     }
-    return pgliteDatabase(pglite, { channel, onError, end })
+    return createPgliteDatabase(pglite, { channel, onError, end: closeFolder })
   } catch (error) {
     await unlock()
     throw error

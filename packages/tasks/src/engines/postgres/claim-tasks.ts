@@ -1,52 +1,57 @@
 import type { ClaimedTask } from '../engine.ts'
 import type { Query, SqlRow } from './sql-database.ts'
-import { fromNow, isAlive, type SqlStore } from './sql-store.ts'
-import { claimColumns, claimedId, claimedTask } from './task-rows.ts'
+import { timeFromNowSql, aliveCondition, type SqlStore } from './sql-store.ts'
+import { claimColumns, claimedTaskId, claimedTask } from './task-rows.ts'
 
 /**
  * Claims tasks whose worker has gone, then those that are ready. A task's row is what counts: a job whose task is not ready any more,
  * because it was cancelled or has expired, is taken out of the queue and no more.
  */
-export async function claimTasks(store: SqlStore, most: number): Promise<readonly ClaimedTask[]> {
-  if (most < 1) return []
+export async function claimTasks(store: SqlStore, maxClaims: number): Promise<readonly ClaimedTask[]> {
+  if (maxClaims < 1) return []
   return store.database.transaction(async (query) => {
-    const remaining = await claimLeft(store, query, most)
-    const ready = remaining.length < most ? await claimReady(store, query, most - remaining.length) : []
-    return withStored(store, query, [...remaining, ...ready])
+    const expiredRows = await claimExpiredLeases(store, query, maxClaims)
+    const queuedRows =
+      expiredRows.length < maxClaims ? await claimQueuedTasks(store, query, maxClaims - expiredRows.length) : []
+    return withStoredEntries(store, query, [...expiredRows, ...queuedRows])
   })
 }
 
 /** Rows that another is writing to are left: who writes is alive. */
-function claimLeft({ tables, leaseMs }: SqlStore, query: Query, most: number): Promise<readonly SqlRow[]> {
+function claimExpiredLeases(
+  { tables, leaseMs }: SqlStore,
+  query: Query,
+  maxClaims: number,
+): Promise<readonly SqlRow[]> {
   return query(
     `WITH gone AS (
       SELECT id AS gone_id FROM ${tables.task}
-      WHERE leased_until <= statement_timestamp() AND status = 'working' AND ${isAlive}
+      WHERE leased_until <= statement_timestamp() AND status = 'working' AND ${aliveCondition}
       ORDER BY leased_until LIMIT $1::bigint FOR UPDATE SKIP LOCKED
     )
-    UPDATE ${tables.task} SET attempt = attempt + 1, failures = failures + 1, leased_until = ${fromNow('$2')}
+    UPDATE ${tables.task} SET attempt = attempt + 1, failures = failures + 1, leased_until = ${timeFromNowSql('$2')}
     FROM gone WHERE id = gone_id
     RETURNING ${claimColumns}`,
-    [most, leaseMs],
+    [maxClaims, leaseMs],
   )
 }
 
 /** However many jobs there are of tasks that were cancelled or have expired, those behind them are not kept waiting. */
-async function claimReady(store: SqlStore, query: Query, most: number): Promise<readonly SqlRow[]> {
-  const claimed: SqlRow[] = []
-  while (claimed.length < most) {
-    const ids = await store.queue.take(query, most - claimed.length)
+async function claimQueuedTasks(store: SqlStore, query: Query, maxClaims: number): Promise<readonly SqlRow[]> {
+  const claimedRows: SqlRow[] = []
+  while (claimedRows.length < maxClaims) {
+    const ids = await store.queue.take(query, maxClaims - claimedRows.length)
     if (ids.length === 0) break
-    claimed.push(...(await claimRows(store, query, ids)))
+    claimedRows.push(...(await claimRows(store, query, ids)))
   }
-  return claimed
+  return claimedRows
 }
 
 function claimRows({ tables, leaseMs }: SqlStore, query: Query, ids: readonly string[]): Promise<readonly SqlRow[]> {
   return query(
     `WITH claimed AS (
-      UPDATE ${tables.task} SET attempt = attempt + 1, leased_until = ${fromNow('$2')}
-      WHERE id = ANY($1::text[]) AND status = 'working' AND leased_until IS NULL AND ${isAlive}
+      UPDATE ${tables.task} SET attempt = attempt + 1, leased_until = ${timeFromNowSql('$2')}
+      WHERE id = ANY($1::text[]) AND status = 'working' AND leased_until IS NULL AND ${aliveCondition}
       RETURNING ${claimColumns}, created_at
     )
     SELECT ${claimColumns} FROM claimed ORDER BY created_at`,
@@ -54,17 +59,17 @@ function claimRows({ tables, leaseMs }: SqlStore, query: Query, ids: readonly st
   )
 }
 
-async function withStored(
+async function withStoredEntries(
   { tables }: SqlStore,
   query: Query,
   rows: readonly SqlRow[],
 ): Promise<readonly ClaimedTask[]> {
   // A first attempt has nothing yet, and most tasks have no other.
-  const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedId)
+  const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedTaskId)
   const entries = await entriesByTask(query, tables.journal, ids)
   const answers = await entriesByTask(query, tables.answer, ids)
   return rows.map((row) => {
-    const id = claimedId(row)
+    const id = claimedTaskId(row)
     return claimedTask(row, { entries: entries.get(id) ?? [], answers: answers.get(id) ?? [] })
   })
 }
@@ -72,11 +77,11 @@ async function withStored(
 async function entriesByTask(query: Query, table: string, ids: readonly string[]): Promise<Map<unknown, SqlRow[]>> {
   if (ids.length === 0) return new Map()
   const rows = await query(`SELECT task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`, [ids])
-  const byTask = new Map<unknown, SqlRow[]>()
+  const rowsByTask = new Map<unknown, SqlRow[]>()
   for (const row of rows) {
-    const those = byTask.get(row['task_id'])
-    if (those === undefined) byTask.set(row['task_id'], [row])
-    else those.push(row)
+    const rowsOfTask = rowsByTask.get(row['task_id'])
+    if (rowsOfTask === undefined) rowsByTask.set(row['task_id'], [row])
+    else rowsOfTask.push(row)
   }
-  return byTask
+  return rowsByTask
 }

@@ -1,54 +1,54 @@
 import type { NewTask, TaskRow } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
-import { fromNow, isAlive, isOpen, type SqlStore } from './sql-store.ts'
+import { timeFromNowSql, aliveCondition, openCondition, type SqlStore } from './sql-store.ts'
 import { storedText } from './stored-text.ts'
 import { rowColumns, taskRow } from './task-rows.ts'
 
 /** Makes a task's row and its job in one transaction. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
-  const made = (await createInTransaction(store, task)) ?? (await insertTask(store, task, ownTransaction))
-  if (made === undefined) return 'full'
+  const createdRow = (await insertWithSharedLock(store, task)) ?? (await insertTask(store, task, exclusiveLock))
+  if (createdRow === undefined) return 'full'
   store.wake()
-  return taskRow(made)
+  return taskRow(createdRow)
 }
 
 /** The SQL that serializes concurrent creations for one caller. */
-interface CreateTransaction {
+interface CreationLock {
   readonly lock: string
   /** Number of further tasks for which there must be room, as SQL. */
   readonly unusedId: string
 }
 
 // Each has to count what the one before it has made, and waits for it to be written.
-const ownTransaction: CreateTransaction = { lock: 'pg_advisory_xact_lock', unusedId: '0' }
+const exclusiveLock: CreationLock = { lock: 'pg_advisory_xact_lock', unusedId: '0' }
 
 // Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone waits for all of them.
-const otherTransaction: CreateTransaction = {
+const sharedLock: CreationLock = {
   lock: 'pg_advisory_xact_lock_shared',
   unusedId: `current_setting('max_connections')::bigint`,
 }
 
 /** A limit below this has hardly ever room for all connections: it is not tried. */
-const leastShared = 200
+const minSharedLimit = 200
 
-async function createInTransaction(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
-  return task.callerLimit < leastShared ? undefined : insertTask(store, task, otherTransaction)
+async function insertWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
+  return task.callerLimit < minSharedLimit ? undefined : insertTask(store, task, sharedLock)
 }
 
 function insertTask(
   { database, queue, tables }: SqlStore,
   task: NewTask,
-  turn: CreateTransaction,
+  creationLock: CreationLock,
 ): Promise<SqlRow | undefined> {
   const id = storedText(task.id)
   const caller = storedText(task.caller)
   return database.transaction(async (query) => {
-    await query(`SELECT ${turn.lock}(hashtextextended($1, 1))`, [`${tables.schema} ${caller}`])
+    await query(`SELECT ${creationLock.lock}(hashtextextended($1, 1))`, [`${tables.schema} ${caller}`])
     const [row] = await query(
       `INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
-      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${fromNow('$5')}
-      WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE caller = $2 AND ${isOpen} AND ${isAlive} LIMIT $6::bigint) AS open)
-        < $6::bigint - ${turn.unusedId}
+      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')}
+      WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE caller = $2 AND ${openCondition} AND ${aliveCondition} LIMIT $6::bigint) AS open)
+        < $6::bigint - ${creationLock.unusedId}
       RETURNING ${rowColumns}`,
       [
         id,

@@ -8,25 +8,25 @@ export interface EngineNotifications extends ChangeBus {
   sent(): Promise<void>
 }
 
-const prefix = 'news:'
+const topicPrefix = 'news:'
 
 /** Makes {@link EngineNotifications}. Topics of others have a prefix, so that none is taken for one of the engine's. */
-export function engineNotifications(bus: ChangeBus): EngineNotifications {
-  const sending = new Set<Promise<void>>()
-  const send = (change: Change): Promise<void> => {
-    const sent = bus.publish(change).finally(() => sending.delete(sent))
-    sending.add(sent)
-    return sent
+export function createEngineNotifications(bus: ChangeBus): EngineNotifications {
+  const pendingSends = new Set<Promise<void>>()
+  const sendChange = (change: Change): Promise<void> => {
+    const sendPromise = bus.publish(change).finally(() => pendingSends.delete(sendPromise))
+    pendingSends.add(sendPromise)
+    return sendPromise
   }
   return {
-    notify: (topic) => send({ topic }),
-    sent: async () => void (await Promise.allSettled(sending)),
-    publish: (change) => send({ ...change, topic: `${prefix}${change.topic}` }),
+    notify: (topic) => sendChange({ topic }),
+    sent: async () => void (await Promise.allSettled(pendingSends)),
+    publish: (change) => sendChange({ ...change, topic: `${topicPrefix}${change.topic}` }),
     listen: (listener) =>
       bus.listen({
         onChange: (change) => {
           const { topic } = change
-          if (topic.startsWith(prefix)) listener.onChange({ ...change, topic: topic.slice(prefix.length) })
+          if (topic.startsWith(topicPrefix)) listener.onChange({ ...change, topic: topic.slice(topicPrefix.length) })
         },
         onGap: () => listener.onGap(),
       }),

@@ -1,4 +1,4 @@
-import { importPeer } from '../import-peer.ts'
+import { importPeerDependency } from '../import-peer.ts'
 import type { Query, SqlDatabase } from './sql-database.ts'
 
 /** The tasks that are ready, in the order in which they became so. */
@@ -6,7 +6,7 @@ export interface JobQueue {
   /** Puts a task into the queue, within the caller's transaction; it is not taken before so many milliseconds have passed. */
   send(query: Query, id: string, pauseMs?: number): Promise<void>
   /** Takes up to `most` out of the queue within the caller's transaction; what another one is taking is left to it. */
-  take(query: Query, most: number): Promise<readonly string[]>
+  take(query: Query, maxJobs: number): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -17,29 +17,29 @@ export interface QueueSettings {
 }
 
 const queueName = 'ready'
-const noHandler = '00000000-0000-0000-0000-000000000000'
-const tenYears = 315_360_000
+const unusedJobId = '00000000-0000-0000-0000-000000000000'
+const tenYearsSeconds = 315_360_000
 
 /**
  * Opens the queue: pg-boss, over the same connections as everything else. A job lives from the moment in which its task is ready until a
  * worker claims it: then the task's row says who has it, for how long and at which attempt, and the job is gone.
  */
 export async function openQueue(database: SqlDatabase, { schema, onError }: QueueSettings): Promise<JobQueue> {
-  const { PgBoss } = await importPeer('pg-boss@12.35.0', () => import('pg-boss'))
+  const { PgBoss } = await importPeerDependency('pg-boss@12.35.0', () => import('pg-boss'))
   // Its schema was made with the tables: several instances that make one at the same time trip over each other, `IF NOT EXISTS` or not.
-  const boss = new PgBoss({ db: overQuery(database.maintain), schema, createSchema: false, schedule: false })
+  const boss = new PgBoss({ db: createBossDatabase(database.maintain), schema, createSchema: false, schedule: false })
   // An emitter without this listener would end the process.
   boss.on('error', onError)
   await boss.start()
-  await boss.createQueue(queueName, { retentionSeconds: tenYears })
+  await boss.createQueue(queueName, { retentionSeconds: tenYearsSeconds })
   // It reads what it has to know of a queue when that is first used, which must not be within a transaction of another connection.
-  await boss.deleteJob(queueName, noHandler)
+  await boss.deleteJob(queueName, unusedJobId)
   return {
     send: async (query, id, pauseMs = 0) =>
-      void (await boss.send(queueName, { id }, { db: overQuery(query), startAfter: pauseMs / 1000 })),
-    take: async (query, most) => {
-      const db = overQuery(query)
-      const jobs = await boss.fetch<{ id: string }>(queueName, { batchSize: most, db })
+      void (await boss.send(queueName, { id }, { db: createBossDatabase(query), startAfter: pauseMs / 1000 })),
+    take: async (query, maxJobs) => {
+      const db = createBossDatabase(query)
+      const jobs = await boss.fetch<{ id: string }>(queueName, { batchSize: maxJobs, db })
       if (jobs.length === 0) return []
       await boss.deleteJob(
         queueName,
@@ -52,6 +52,6 @@ export async function openQueue(database: SqlDatabase, { schema, onError }: Queu
   }
 }
 
-function overQuery(query: Query) {
+function createBossDatabase(query: Query) {
   return { executeSql: async (text: string, values?: unknown[]) => ({ rows: [...(await query(text, values))] }) }
 }

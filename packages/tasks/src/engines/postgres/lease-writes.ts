@@ -1,20 +1,20 @@
 import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import type { Query, SqlRow } from './sql-database.ts'
-import { fromNow, isAlive, prolonged, type SqlStore } from './sql-store.ts'
-import { storedName, storedText } from './stored-text.ts'
+import { timeFromNowSql, aliveCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
+import { hashedEntryName, storedText } from './stored-text.ts'
 
 /** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
-const isLeased = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${isAlive}`
+const leaseCondition = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${aliveCondition}`
 
 /** Renews leases, all in one statement. */
 export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Promise<readonly LeaseState[]> {
   const { database, tables, leaseMs } = store
   if (leases.length === 0) return []
   const rows = await database.query(
-    `UPDATE ${tables.task} SET leased_until = ${fromNow('$3')}
+    `UPDATE ${tables.task} SET leased_until = ${timeFromNowSql('$3')}
     FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS asked (asked_id, asked_attempt, place)
-    WHERE id = asked_id AND attempt = asked_attempt AND leased_until IS NOT NULL AND ${isAlive}
+    WHERE id = asked_id AND attempt = asked_attempt AND leased_until IS NOT NULL AND ${aliveCondition}
     RETURNING place::integer AS place, cancelling`,
     [leases.map(({ id }) => storedText(id)), leases.map(({ attempt }) => attempt), leaseMs],
   )
@@ -36,41 +36,40 @@ export async function recordProgress(store: SqlStore, lease: Lease, progress: Ta
 /** Keeps progress and what is asked, and ends the claim. */
 export async function suspendTask(store: SqlStore, lease: Lease, suspension: TaskSuspension): Promise<LeaseState> {
   const { query } = store.database
-  const set = `, status = 'input_required', requests = $8::text, expires_at = ${prolonged('$9')}, leased_until = NULL`
-  const [row] = await query(progressSql(store, { set, failures: '0', updated: 'true', where: ' AND NOT cancelling' }), [
-    ...progressValues(lease, suspension),
-    JSON.stringify(suspension.requests),
-    suspension.lifeMs,
-  ])
-  return row === undefined ? rejectedWrite(store, query, lease) : 'owned'
+  const setClause = `, status = 'input_required', requests = $8::text, expires_at = ${prolongedExpirySql('$9')}, leased_until = NULL`
+  const [row] = await query(
+    progressSql(store, { set: setClause, failures: '0', updated: 'true', where: ' AND NOT cancelling' }),
+    [...progressValues(lease, suspension), JSON.stringify(suspension.requests), suspension.lifeMs],
+  )
+  return row === undefined ? rejectedWriteState(store, query, lease) : 'owned'
 }
 
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
-export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRelease): Promise<LeaseState> {
+export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: TaskRelease): Promise<LeaseState> {
   const { database, queue, wake } = store
   const state = await database.transaction(async (query) => {
     const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
-    const [row] = await query(sql, progressValues(lease, given))
-    if (row === undefined) return rejectedWrite(store, query, lease)
-    await queue.send(query, storedText(lease.id), given.pauseMs)
+    const [row] = await query(sql, progressValues(lease, taskRelease))
+    if (row === undefined) return rejectedWriteState(store, query, lease)
+    await queue.send(query, storedText(lease.id), taskRelease.pauseMs)
     return 'owned'
   })
-  if (state === 'owned' && given.pauseMs === undefined) wake()
+  if (state === 'owned' && taskRelease.pauseMs === undefined) wake()
   return state
 }
 
 /** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
-async function rejectedWrite({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
-  const rows = await query(`SELECT FROM ${tables.task} WHERE ${isLeased}`, [storedText(lease.id), lease.attempt])
+async function rejectedWriteState({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
+  const rows = await query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [storedText(lease.id), lease.attempt])
   return rows.length === 0 ? 'lost' : 'cancelling'
 }
 
 /** Ends a task, and deletes what only its carrying on needed. */
-export async function finishTask(store: SqlStore, lease: Lease, end: TaskEnd): Promise<boolean> {
-  const [row] = await store.database.query(endSql(store, isLeased, ['$3', '$4', '$5', '$6']), [
+export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd): Promise<boolean> {
+  const [row] = await store.database.query(endSql(store, leaseCondition, ['$3', '$4', '$5', '$6']), [
     storedText(lease.id),
     lease.attempt,
-    ...endValues(end),
+    ...endValues(taskEnd),
   ])
   return Number(row?.['ended']) === 1
 }
@@ -80,7 +79,7 @@ export function endSql({ tables }: SqlStore, where: string, parameters: readonly
   const [status, outcome, message, life] = parameters
   return `WITH ended AS (
       UPDATE ${tables.task} SET status = ${status}::text, outcome = ${outcome}::text, status_message = ${message}::text,
-        expires_at = ${prolonged(String(life))}, updated_at = statement_timestamp(), requests = '{}', leased_until = NULL, cancelling = false
+        expires_at = ${prolongedExpirySql(String(life))}, updated_at = statement_timestamp(), requests = '{}', leased_until = NULL, cancelling = false
       WHERE ${where} RETURNING id
     ), forgotten AS (
       DELETE FROM ${tables.journal} USING ended WHERE task_id = ended.id
@@ -96,7 +95,7 @@ export function endValues({ outcome, statusMessage, lifeMs }: TaskEnd): readonly
   return [outcome.status, JSON.stringify(outcome), message, lifeMs]
 }
 
-interface ProgressMore {
+interface ProgressSqlExtras {
   /** More to set, each after a comma. */
   readonly set?: string
   /** Number of failures counted from now on, instead of the number that the progress leaves. */
@@ -107,8 +106,13 @@ interface ProgressMore {
   readonly where?: string
 }
 
-function progressSql({ tables }: SqlStore, more: ProgressMore): string {
-  const { set = '', failures = 'CASE WHEN $3::boolean THEN 0 ELSE failures END', updated = 'false', where = '' } = more
+function progressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
+  const {
+    set = '',
+    failures = 'CASE WHEN $3::boolean THEN 0 ELSE failures END',
+    updated = 'false',
+    where = '',
+  } = extras
   return `WITH held AS (
       UPDATE ${tables.task} SET failures = CASE WHEN $3::boolean THEN 0 ELSE ${failures} END,
         status_message = coalesce($4::text, status_message),
@@ -116,7 +120,7 @@ function progressSql({ tables }: SqlStore, more: ProgressMore): string {
         updated_at = CASE WHEN ${updated} OR coalesce($4::text, status_message) IS DISTINCT FROM status_message
           OR coalesce($7::text, progress) IS DISTINCT FROM progress
           THEN statement_timestamp() ELSE updated_at END${set}
-      WHERE ${isLeased}${where} RETURNING id, cancelling
+      WHERE ${leaseCondition}${where} RETURNING id, cancelling
     ), kept AS (
       INSERT INTO ${tables.journal} (task_id, name, entry)
       SELECT held.id, given.name, given.entry FROM held, unnest($5::text[], $6::text[]) AS given (name, entry)
@@ -126,14 +130,22 @@ function progressSql({ tables }: SqlStore, more: ProgressMore): string {
 }
 
 function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonly unknown[] {
-  const { entries, statusMessage, progress: numbers, progressed } = progress
-  const reached = numbers === undefined ? null : JSON.stringify(numbers)
+  const { entries, statusMessage, progress: progressNumbers, progressed } = progress
+  const progressJson = progressNumbers === undefined ? null : JSON.stringify(progressNumbers)
   const message = statusMessage === undefined ? null : storedText(statusMessage)
-  const last = lastTextOfEach(entries)
-  return [storedText(id), attempt, progressed, message, [...last.keys()], [...last.values()], reached]
+  const lastEntryTexts = lastTextByEntry(entries)
+  return [
+    storedText(id),
+    attempt,
+    progressed,
+    message,
+    [...lastEntryTexts.keys()],
+    [...lastEntryTexts.values()],
+    progressJson,
+  ]
 }
 
 /** One statement writes a row once. */
-function lastTextOfEach(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
-  return new Map(entries.map((entry) => [storedName([entry.part, entry.key]), JSON.stringify(entry)]))
+function lastTextByEntry(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
+  return new Map(entries.map((entry) => [hashedEntryName([entry.part, entry.key]), JSON.stringify(entry)]))
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from '@x/schema'
 import type { AnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
 import { endSql, endValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
-import { isAlive, isOpen, prolonged, type SqlStore } from './sql-store.ts'
-import { storedName, storedText } from './stored-text.ts'
-import { objectIn, rowColumns, taskRow } from './task-rows.ts'
+import { aliveCondition, openCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
+import { hashedEntryName, storedText } from './stored-text.ts'
+import { objectFromColumn, rowColumns, taskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
 export async function readTask(
@@ -12,14 +12,14 @@ export async function readTask(
   id: string,
   owner: string,
 ): Promise<TaskRow | undefined> {
-  const sql = `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${isAlive}`
+  const sql = `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition}`
   const [row] = await database.query(sql, [storedText(id), storedText(owner)])
   return row && taskRow(row)
 }
 
 /** Reads a task of any owner: one row, by its primary key. */
 export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<TaskRow | undefined> {
-  const [row] = await database.query(`SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND ${isAlive}`, [
+  const [row] = await database.query(`SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND ${aliveCondition}`, [
     storedText(id),
   ])
   return row && taskRow(row)
@@ -30,20 +30,20 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
   const { database, tables, queue, wake } = store
   const id = storedText(answers.id)
   const outcome = await database.transaction<AnswerOutcome>(async (query) => {
-    const locking = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${isAlive} FOR UPDATE`
-    const [row] = await query(locking, [id, storedText(answers.owner)])
+    const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`
+    const [row] = await query(lockQuery, [id, storedText(answers.owner)])
     if (row === undefined) return 'unknown'
-    const open = new Map(Object.entries(objectIn(row['requests'])))
-    const given = Object.entries(answers.responses).filter(([key]) => open.delete(key))
-    if (given.length === 0) return 'ignored'
-    await storeTaskAnswers(store, query, { id, given })
-    const [status, life] = open.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
+    const openRequests = new Map(Object.entries(objectFromColumn(row['requests'])))
+    const openResponses = Object.entries(answers.responses).filter(([key]) => openRequests.delete(key))
+    if (openResponses.length === 0) return 'ignored'
+    await storeTaskAnswers(store, query, { id, given: openResponses })
+    const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
     await query(
-      `UPDATE ${tables.task} SET requests = $2, status = $3, expires_at = ${prolonged('$4')}, updated_at = statement_timestamp()
+      `UPDATE ${tables.task} SET requests = $2, status = $3, expires_at = ${prolongedExpirySql('$4')}, updated_at = statement_timestamp()
       WHERE id = $1`,
-      [id, JSON.stringify(Object.fromEntries(open)), status, life],
+      [id, JSON.stringify(Object.fromEntries(openRequests)), status, life],
     )
-    if (open.size > 0) return 'stored'
+    if (openRequests.size > 0) return 'stored'
     await queue.send(query, id)
     return 'resumed'
   })
@@ -51,30 +51,30 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
   return outcome
 }
 
-interface Given {
+interface TaskResponses {
   readonly id: string
   readonly given: readonly (readonly [string, JsonObject[string]])[]
 }
 
-async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, given }: Given): Promise<void> {
-  const names = given.map(([key]) => storedName(key))
+async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, given }: TaskResponses): Promise<void> {
+  const entryNames = given.map(([key]) => hashedEntryName(key))
   const entries = given.map(([key, response]) => JSON.stringify({ key, response }))
   // A key is asked once in the life of a task; if it were again, its first answer would stand.
   await query(
     `INSERT INTO ${tables.answer} (task_id, name, entry) SELECT $1, name, entry FROM unnest($2::text[], $3::text[]) AS given (name, entry)
     ON CONFLICT DO NOTHING`,
-    [id, names, entries],
+    [id, entryNames, entries],
   )
 }
 
 /** Cancels a task, or tells its worker to. */
-export async function cancelOwned(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
+export async function cancelOwnedTask(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
   const { database, tables, tellCancel } = store
   const key = storedText(id)
   const outcome = await database.transaction<CancelOutcome>(async (query) => {
     const [row] = await query(
-      `SELECT ${isOpen} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
-      FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${isAlive} FOR UPDATE`,
+      `SELECT ${openCondition} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
+      FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`,
       [key, storedText(owner)],
     )
     if (row === undefined) return 'unknown'
@@ -84,8 +84,8 @@ export async function cancelOwned(store: SqlStore, id: string, owner: string): P
       return 'notified'
     }
     // A job that is in the queue is dropped by whoever takes it.
-    const ended = endValues({ outcome: { status: 'cancelled' }, lifeMs: 0 })
-    await query(endSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...ended])
+    const endParameters = endValues({ outcome: { status: 'cancelled' }, lifeMs: 0 })
+    await query(endSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
     return 'cancelled'
   })
   if (outcome === 'notified') tellCancel(id)

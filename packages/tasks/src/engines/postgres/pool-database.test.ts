@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { PostgresConnection, PostgresPool } from '@x/server/postgres'
 import { describe, expect, test } from 'vitest'
-import { poolDatabase } from './pool-database.ts'
+import { createPoolDatabase } from './pool-database.ts'
 
 /** A connection that breaks with its second query: an emitter throws an `error` that nobody hears. */
 function breakingConnection(released: boolean[]): PostgresConnection {
@@ -27,7 +27,7 @@ describe('a connection that breaks in the middle of a transaction', () => {
   test('costs the transaction, and not the process, and is not given back', async () => {
     const released: boolean[] = []
     const pool = olderPool(breakingConnection(released))
-    const database = poolDatabase({ ...settings, pool, listenPool: pool })
+    const database = createPoolDatabase({ ...settings, pool, listenPool: pool })
     await expect(database.transaction((query) => query('SELECT 1'))).rejects.toThrow('Connection terminated')
     expect(released).toEqual([true])
   })
@@ -37,7 +37,7 @@ test('a connection that is used for many transactions has one listener for its e
   const emitter = new EventEmitter()
   const query = async (): Promise<unknown> => ({ rows: [{ one: 1 }] })
   const pool = olderPool(Object.assign(emitter, { query, release: () => {} }))
-  const database = poolDatabase({ ...settings, pool, listenPool: pool })
+  const database = createPoolDatabase({ ...settings, pool, listenPool: pool })
   for (let times = 0; times < 20; times++) await database.transaction((ask) => ask('SELECT 1'))
   expect(emitter.listenerCount('error')).toBe(1)
 })

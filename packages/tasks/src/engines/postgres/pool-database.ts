@@ -16,7 +16,7 @@ export interface PoolSettings {
 const maintenanceFactor = 6
 
 /** A database over a pool of connections. */
-export function poolDatabase(settings: PoolSettings): SqlDatabase {
+export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
     query: queryConnection(pool, timeoutMs),
@@ -57,15 +57,15 @@ async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (qu
 }
 
 /** The connections that have a listener of ours already: a pool gives the same one again and again. */
-const watched = new WeakSet<PostgresConnection>()
+const watchedConnections = new WeakSet<PostgresConnection>()
 
 /**
  * Adds a listener for errors of a connection, which reject its query as well; without one they would end the process. The bus hears those that a pool
  * opens from then on, and this one may be older, or its pool tell of none.
  */
 function watchErrors(connection: PostgresConnection): void {
-  if (watched.has(connection)) return
-  watched.add(connection)
+  if (watchedConnections.has(connection)) return
+  watchedConnections.add(connection)
   connection.on('error', () => {})
 }
 

@@ -2,13 +2,13 @@ import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
-  accepted,
+  acceptedAnswer,
   claimedTask,
   claimOne,
-  life,
+  sampleLifeMs,
   newTask,
   owner,
-  progress,
+  newRelease,
   result,
   suspendedTask,
 } from '../../contract/samples.ts'
@@ -63,7 +63,7 @@ describe('the tables', () => {
     }
     const engine = open({}, server.url.replace('postgres:password', 'worker:worker'))
     const task = await claimOne(engine)
-    expect(await engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: life })).toBe(true)
+    expect(await engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs })).toBe(true)
     await engine.close()
     await pool.query('DROP OWNED BY worker')
     await pool.query('DROP ROLE worker')
@@ -114,18 +114,18 @@ describe('a task and its job', () => {
   test('leave nothing behind when the task is over, cancelled, expired or deleted', async () => {
     const engine = open()
     for (const id of ['done', 'cancelled', 'expired'])
-      await engine.create(newTask(id, { lifeMs: id === 'expired' ? 1 : life }))
+      await engine.create(newTask(id, { lifeMs: id === 'expired' ? 1 : sampleLifeMs }))
     await engine.cancel('cancelled', owner)
     const task = await claimOne(engine)
     await engine.suspend(task, {
-      ...progress({ entries: [{ part: 'steps', key: 'a', value: 1 }] }),
+      ...newRelease({ entries: [{ part: 'steps', key: 'a', value: 1 }] }),
       requests: { a: {} },
-      lifeMs: life,
+      lifeMs: sampleLifeMs,
     })
-    await engine.answer({ id: 'done', owner, responses: { a: accepted('yes') }, lifeMs: life })
+    await engine.answer({ id: 'done', owner, responses: { a: acceptedAnswer('yes') }, lifeMs: sampleLifeMs })
     const again = await claimOne(engine)
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([1, 1])
-    await engine.finish(again, { outcome: { status: 'completed', result }, lifeMs: life })
+    await engine.finish(again, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs })
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([0, 0])
     expect(await count('mcp_tasks_jobs.job')).toBe(0)
     expect(await engine.sweep()).toBe(1)
@@ -181,7 +181,7 @@ describe('a task and its job', () => {
     const key = 'step/'.repeat(10_000)
     await engine.record(
       task,
-      progress({
+      newRelease({
         entries: [
           { part: 'steps', key, value: 1 },
           { part: 'steps', key, value: 2 },
@@ -211,7 +211,7 @@ describe('a pool of the application', () => {
     const claims = await Promise.all(Array.from({ length: 5 }, () => engine.claim(3)))
     const ends = claims
       .flat()
-      .map((task) => engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: life }))
+      .map((task) => engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs }))
     expect(await Promise.all(ends)).toEqual(Array.from({ length: ends.length }, () => true))
     stop()
     await engine.close()

@@ -1,8 +1,8 @@
 import { errorListener } from '@x/schema'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
-import { importPeer } from '../import-peer.ts'
-import { poolDatabase } from './pool-database.ts'
+import { importPeerDependency } from '../import-peer.ts'
+import { createPoolDatabase } from './pool-database.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
 
@@ -44,16 +44,16 @@ async function openPool(
   const onError = errorListener(options.onError, '@x/tasks')
   const settings = { channel: schema, timeoutMs, onError }
   if (typeof database !== 'string') {
-    return poolDatabase({
+    return createPoolDatabase({
       ...settings,
       pool: database,
       listenPool: options.listenPool ?? database,
       end: async () => {},
     })
   }
-  const { default: pg } = await importPeer('pg@8', () => import('pg'))
+  const { default: pg } = await importPeerDependency('pg@8', () => import('pg'))
   const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
   // A connection that breaks while nobody uses it would end the process without this listener.
   pool.on('error', onError)
-  return poolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
+  return createPoolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
 }

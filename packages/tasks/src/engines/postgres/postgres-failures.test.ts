@@ -1,6 +1,6 @@
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { claimedTask, claimOne, life, newTask, owner, progress, result } from '../../contract/samples.ts'
+import { claimedTask, claimOne, sampleLifeMs, newTask, owner, newRelease, result } from '../../contract/samples.ts'
 import { postgresEngine } from './postgres-engine.ts'
 
 let server: RealPostgres
@@ -15,7 +15,7 @@ beforeEach(async () => {
   await pool.end()
 })
 
-const done = { outcome: { status: 'completed', result }, lifeMs: life } as const
+const done = { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs } as const
 
 /** What is said of a connection that broke, or could not be made; which of them it is depends on the moment. */
 const away = /ECONNREFUSED|ECONNRESET|terminat|shutting down|starting up|closed/i
@@ -33,9 +33,9 @@ test('an engine whose database is away rejects, and works when it is there', asy
 test('a database that is restarted in the middle costs a task nothing', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 60_000 })
   const task = await claimedTask(engine)
-  await engine.record(task, progress({ entries: [{ part: 'steps', key: 'one', value: 1 }] }))
+  await engine.record(task, newRelease({ entries: [{ part: 'steps', key: 'one', value: 1 }] }))
   await server.kill()
-  await expect(engine.record(task, progress({ statusMessage: 'Half' }))).rejects.toThrow(away)
+  await expect(engine.record(task, newRelease({ statusMessage: 'Half' }))).rejects.toThrow(away)
   await expect(engine.heartbeat([task])).rejects.toThrow(away)
   await expect(engine.finish(task, done)).rejects.toThrow(away)
   await server.restart()
@@ -86,11 +86,11 @@ test('a database that does not answer is waited for no longer than was said', as
   const busy = await pool.connect()
   await busy.query('BEGIN')
   await busy.query('SELECT FROM mcp_tasks.task FOR UPDATE')
-  await expect(engine.record(task, progress({ statusMessage: 'Half' }))).rejects.toThrow(/timeout/i)
+  await expect(engine.record(task, newRelease({ statusMessage: 'Half' }))).rejects.toThrow(/timeout/i)
   await expect(engine.cancel('a', owner)).rejects.toThrow(/timeout/i)
   await busy.query('ROLLBACK')
   busy.release()
-  expect(await engine.record(task, progress({ statusMessage: 'Half' }))).toBe('owned')
+  expect(await engine.record(task, newRelease({ statusMessage: 'Half' }))).toBe('owned')
   await pool.end()
   await engine.close()
 })
@@ -112,9 +112,9 @@ test('instances that claim, answer and end at the same time do not lock each oth
             if (await engine.finish(task, done)) ended.push(task.id)
             return
           }
-          await engine.suspend(task, { ...progress(), requests: { ask: {} }, lifeMs: life })
+          await engine.suspend(task, { ...newRelease(), requests: { ask: {} }, lifeMs: sampleLifeMs })
           const answering = engines.map((each) =>
-            each.answer({ id: task.id, owner, responses: { ask: {} }, lifeMs: life }),
+            each.answer({ id: task.id, owner, responses: { ask: {} }, lifeMs: sampleLifeMs }),
           )
           await Promise.all([...answering, engine.sweep()])
         }),

@@ -2,13 +2,13 @@ import { type ErrorListener, errorListener } from '@x/schema'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
-import { engineNotifications } from './engine-notifications.ts'
+import { createEngineNotifications } from './engine-notifications.ts'
 import { openQueue } from './job-queue.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
-import { answerTask, cancelOwned, inspectTask, readTask } from './owner-requests.ts'
+import { answerTask, cancelOwnedTask, inspectTask, readTask } from './owner-requests.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
-import { migrate, tablesIn } from './tables.ts'
+import { migrateTables, tableNamesIn } from './tables.ts'
 
 /** The options of all engines over SQL. */
 export interface SqlEngineOptions {
@@ -22,59 +22,62 @@ export interface SqlEngineOptions {
 
 /** An engine over a database that is opened when it is first used; what could not be opened is tried again the next time. */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
-  const leaseMs = checkedLease(options.leaseMs ?? 10_000)
-  const tables = tablesIn(options.schema ?? 'mcp_tasks')
+  const leaseMs = checkLeaseMs(options.leaseMs ?? 10_000)
+  const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
   const settings = { leaseMs, tables, onError: errorListener(options.onError, '@x/tasks') }
-  let opening: Promise<SqlStore> | undefined
-  const listening = new Set<() => void>()
-  let closing: Promise<void> | undefined
+  let storePromise: Promise<SqlStore> | undefined
+  const stopFunctions = new Set<() => void>()
+  let closePromise: Promise<void> | undefined
 
-  const open = (): Promise<SqlStore> => {
-    if (closing !== undefined)
+  const getStore = (): Promise<SqlStore> => {
+    if (closePromise !== undefined)
       return Promise.reject(new Error('The engine was closed: nothing is asked of it after that'))
-    opening ??= openStore(openDatabase, settings).catch((error: unknown) => {
-      opening = undefined
+    storePromise ??= openStore(openDatabase, settings).catch((error: unknown) => {
+      storePromise = undefined
       throw error
     })
-    return opening
+    return storePromise
   }
-  const listenOnce = async (begun: Promise<() => void>): Promise<() => void> => {
-    const stop = await begun
-    const stopOnce = (): void => void (listening.delete(stopOnce) && stop())
-    listening.add(stopOnce)
+  const registerListener = async (stopPromise: Promise<() => void>): Promise<() => void> => {
+    const stop = await stopPromise
+    const stopOnce = (): void => void (stopFunctions.delete(stopOnce) && stop())
+    stopFunctions.add(stopOnce)
     return stopOnce
   }
   return {
     leaseMs,
     notifications: {
-      publish: async (change) => (await open()).notifications.publish(change),
-      listen: async (listener) => listenOnce((await open()).notifications.listen(listener)),
+      publish: async (change) => (await getStore()).notifications.publish(change),
+      listen: async (listener) => registerListener((await getStore()).notifications.listen(listener)),
     },
-    create: async (task) => createTask(await open(), task),
-    get: async (id, owner) => readTask(await open(), id, owner),
-    answer: async (answers) => answerTask(await open(), answers),
-    cancel: async (id, owner) => cancelOwned(await open(), id, owner),
-    claim: async (most) => claimTasks(await open(), most),
-    heartbeat: async (leases) => renewLeases(await open(), leases),
-    record: async (lease, progress) => recordProgress(await open(), lease, progress),
-    suspend: async (lease, suspension) => suspendTask(await open(), lease, suspension),
-    release: async (lease, given) => releaseTask(await open(), lease, given),
-    finish: async (lease, end) => finishTask(await open(), lease, end),
-    sweep: async () => sweepRows(await open()),
-    listen: async (listener) => listenOnce(listenToDatabase(await open(), listener)),
-    inspect: async (id) => inspectTask(await open(), id),
-    ping: async () => void (await (await open()).database.query('SELECT 1')),
+    create: async (task) => createTask(await getStore(), task),
+    get: async (id, owner) => readTask(await getStore(), id, owner),
+    answer: async (answers) => answerTask(await getStore(), answers),
+    cancel: async (id, owner) => cancelOwnedTask(await getStore(), id, owner),
+    claim: async (maxClaims) => claimTasks(await getStore(), maxClaims),
+    heartbeat: async (leases) => renewLeases(await getStore(), leases),
+    record: async (lease, progress) => recordProgress(await getStore(), lease, progress),
+    suspend: async (lease, suspension) => suspendTask(await getStore(), lease, suspension),
+    release: async (lease, taskRelease) => releaseTask(await getStore(), lease, taskRelease),
+    finish: async (lease, taskEnd) => finishTask(await getStore(), lease, taskEnd),
+    sweep: async () => sweepExpiredRows(await getStore()),
+    listen: async (listener) => registerListener(listenToDatabase(await getStore(), listener)),
+    inspect: async (id) => inspectTask(await getStore(), id),
+    ping: async () => void (await (await getStore()).database.query('SELECT 1')),
     close: () => {
-      closing ??= closeStore(opening, listening)
-      return closing
+      closePromise ??= closeStore(storePromise, stopFunctions)
+      return closePromise
     },
   }
 }
 
 /** Ends what goes on in the background, then lets go of the database: a pool waits for what is in use. */
-async function closeStore(opening: Promise<SqlStore> | undefined, listening: ReadonlySet<() => void>): Promise<void> {
-  const store = await opening?.catch(() => undefined)
-  for (const stop of listening) stop()
+async function closeStore(
+  storePromise: Promise<SqlStore> | undefined,
+  stopFunctions: ReadonlySet<() => void>,
+): Promise<void> {
+  const store = await storePromise?.catch(() => undefined)
+  for (const stop of stopFunctions) stop()
   await store?.notifications.sent()
   await store?.queue.close()
   await store?.database.close()
@@ -86,9 +89,9 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
   const { leaseMs, tables, onError } = settings
   const database = await openDatabase()
   try {
-    await migrate(database, tables)
+    await migrateTables(database, tables)
     const queue = await openQueue(database, { schema: `${tables.schema}_jobs`, onError })
-    const notifications = engineNotifications(database.bus)
+    const notifications = createEngineNotifications(database.bus)
     // Nobody waits for the others to be told, for what is written counts.
     const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
     return {
@@ -121,13 +124,13 @@ function listenToDatabase({ database }: SqlStore, { onWork, onCancel }: EngineLi
 }
 
 /** As many as are deleted at once, so that nobody waits long for a row. */
-const sweptAtOnce = 5000
+const maxSweptRows = 5000
 
 /** Deletes what has expired; journal and answers go with their task, and a job is dropped by whoever takes it. */
-async function sweepRows({ database, tables }: SqlStore): Promise<number> {
+async function sweepExpiredRows({ database, tables }: SqlStore): Promise<number> {
   const rows = await database.query(
     `WITH expired AS (
-      SELECT id FROM ${tables.task} WHERE expires_at <= statement_timestamp() ORDER BY expires_at LIMIT ${sweptAtOnce} FOR UPDATE SKIP LOCKED
+      SELECT id FROM ${tables.task} WHERE expires_at <= statement_timestamp() ORDER BY expires_at LIMIT ${maxSweptRows} FOR UPDATE SKIP LOCKED
     ), deleted AS (
       DELETE FROM ${tables.task} AS swept USING expired WHERE swept.id = expired.id RETURNING 1
     )
@@ -136,7 +139,7 @@ async function sweepRows({ database, tables }: SqlStore): Promise<number> {
   return Number(rows[0]?.['deleted'])
 }
 
-function checkedLease(leaseMs: number): number {
+function checkLeaseMs(leaseMs: number): number {
   if (Number.isSafeInteger(leaseMs) && leaseMs >= 1) return leaseMs
   throw new RangeError(`leaseMs is ${leaseMs}; write a whole number of milliseconds from 1`)
 }

@@ -1,13 +1,13 @@
 import type { EngineNotifications } from './engine-notifications.ts'
 import type { JobQueue } from './job-queue.ts'
 import type { SqlDatabase } from './sql-database.ts'
-import type { Tables } from './tables.ts'
+import type { TableNames } from './tables.ts'
 
 /** The state that the functions of an engine over SQL share. */
 export interface SqlStore {
   readonly database: SqlDatabase
   readonly queue: JobQueue
-  readonly tables: Tables
+  readonly tables: TableNames
   readonly leaseMs: number
   readonly notifications: EngineNotifications
   /** Tells every instance that there is work; who is not told looks by itself. */
@@ -17,17 +17,17 @@ export interface SqlStore {
 }
 
 /** True of a task whose time has not run out. */
-export const isAlive = '(expires_at IS NULL OR expires_at > statement_timestamp())'
+export const aliveCondition = '(expires_at IS NULL OR expires_at > statement_timestamp())'
 
 /** True of a task that has not ended. */
-export const isOpen = "status IN ('working', 'input_required')"
+export const openCondition = "status IN ('working', 'input_required')"
 
 /** So many milliseconds from now, as a time. */
-export function fromNow(ms: string): string {
+export function timeFromNowSql(ms: string): string {
   return `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
 }
 
 /** When a task expires that is to be kept for so many milliseconds from now, and never for less than before. */
-export function prolonged(ms: string): string {
-  return `CASE WHEN expires_at IS NULL OR ${ms}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${fromNow(ms)}) END`
+export function prolongedExpirySql(ms: string): string {
+  return `CASE WHEN expires_at IS NULL OR ${ms}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(ms)}) END`
 }

@@ -14,6 +14,6 @@ export function originalText(stored: string): string {
 }
 
 /** A name of the same length for every key, because an index takes no long ones. */
-export function storedName(key: unknown): string {
+export function hashedEntryName(key: unknown): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('base64url')
 }

@@ -1,7 +1,7 @@
 import type { SqlDatabase } from './sql-database.ts'
 
 /** The tables of an engine, quoted and with their schema. */
-export interface Tables {
+export interface TableNames {
   readonly schema: string
   readonly task: string
   readonly journal: string
@@ -10,20 +10,26 @@ export interface Tables {
 }
 
 /** Names the tables of a schema. Throws `RangeError` for a name that is none, because a name cannot be a parameter of a query. */
-export function tablesIn(schema: string): Tables {
+export function tableNamesIn(schema: string): TableNames {
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
     const rule = 'use up to 40 small letters, digits and underscores, as in mcp_tasks'
     throw new RangeError(`schema is ${JSON.stringify(schema)}: ${rule}`)
   }
-  const named = (name: string): string => `"${schema}".${name}`
-  return { schema, task: named('task'), journal: named('journal'), answer: named('answer'), version: named('version') }
+  const qualifiedName = (name: string): string => `"${schema}".${name}`
+  return {
+    schema,
+    task: qualifiedName('task'),
+    journal: qualifiedName('journal'),
+    answer: qualifiedName('answer'),
+    version: qualifiedName('version'),
+  }
 }
 
 /**
  * Each brings the tables from the version of its place to the next. What is JSON is text: `jsonb` changes numbers and the order of
  * keys, and refuses characters that JSON has.
  */
-const steps: readonly ((tables: Tables) => string)[] = [
+const migrations: readonly ((tables: TableNames) => string)[] = [
   ({ schema, task, journal, answer, version }) => `
 CREATE SCHEMA IF NOT EXISTS "${schema}";
 CREATE SCHEMA IF NOT EXISTS "${schema}_jobs";
@@ -73,28 +79,28 @@ CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_re
  * Makes the tables, or brings them to this version, once however many instances begin at the same time. A role that may not make
  * tables can use what another has made. Rejects when they are of a later version.
  */
-export async function migrate({ query, transaction }: SqlDatabase, tables: Tables): Promise<void> {
+export async function migrateTables({ query, transaction }: SqlDatabase, tables: TableNames): Promise<void> {
   // A catalog that is read as a table is seen as it is: what a session remembers of names is old after it has waited for a lock.
-  const found = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
-  const versionWith = async (ask: typeof query): Promise<number> => {
-    if ((await ask(found, [tables.schema])).length === 0) return 0
-    const [stored] = await ask(`SELECT number FROM ${tables.version}`)
+  const versionTableQuery = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
+  const readVersion = async (runQuery: typeof query): Promise<number> => {
+    if ((await runQuery(versionTableQuery, [tables.schema])).length === 0) return 0
+    const [stored] = await runQuery(`SELECT number FROM ${tables.version}`)
     return Number(stored?.['number'])
   }
-  if (isCurrent(await versionWith(query), tables)) return
-  await transaction(async (ask) => {
-    await ask('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mcp tasks: tables of ${tables.schema}`])
-    const version = await versionWith(ask)
+  if (isCurrent(await readVersion(query), tables)) return
+  await transaction(async (runQuery) => {
+    await runQuery('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mcp tasks: tables of ${tables.schema}`])
+    const version = await readVersion(runQuery)
     if (isCurrent(version, tables)) return
-    for (const step of steps.slice(version)) await ask(step(tables))
-    await ask(`UPDATE ${tables.version} SET number = $1`, [steps.length])
+    for (const migration of migrations.slice(version)) await runQuery(migration(tables))
+    await runQuery(`UPDATE ${tables.version} SET number = $1`, [migrations.length])
   })
 }
 
-function isCurrent(version: number, { schema }: Tables): boolean {
-  if (version <= steps.length) return version === steps.length
+function isCurrent(version: number, { schema }: TableNames): boolean {
+  if (version <= migrations.length) return version === migrations.length
   const advice = 'deploy that version of @x/tasks everywhere, or give this one another schema'
   throw new Error(
-    `The tables of schema ${schema} are of version ${version}, and this knows ${steps.length} at most: ${advice}`,
+    `The tables of schema ${schema} are of version ${version}, and this knows ${migrations.length} at most: ${advice}`,
   )
 }

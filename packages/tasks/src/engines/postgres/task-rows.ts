@@ -19,17 +19,17 @@ export const claimColumns = 'id, attempt, failures, payload, cancelling'
 /** Reads {@link rowColumns}. */
 export function taskRow(row: SqlRow): TaskRow {
   const { outcome, ttl_ms: ttlMs } = row
-  const { result, error } = outcome === null ? {} : objectIn(outcome)
+  const { result, error } = outcome === null ? {} : objectFromColumn(outcome)
   return {
-    id: originalText(textIn(row['id'])),
-    status: statusIn(row['status']),
-    statusMessage: messageIn(row['status_message']),
-    progress: progressIn(row['progress']),
+    id: originalText(textFromColumn(row['id'])),
+    status: statusFromColumn(row['status']),
+    statusMessage: messageFromColumn(row['status_message']),
+    progress: progressFromColumn(row['progress']),
     createdAt: Number(row['created_ms']),
     ageMs: Number(row['age_ms']),
     updatedAt: Number(row['updated_ms']),
     ttlMs: ttlMs === null ? null : Number(ttlMs),
-    requests: objectIn(row['requests']),
+    requests: objectFromColumn(row['requests']),
     result: isJsonObject(result) ? result : undefined,
     // `finish` was given it as one.
     error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
@@ -37,59 +37,59 @@ export function taskRow(row: SqlRow): TaskRow {
 }
 
 /** Reads {@link claimColumns}, for {@link claimedTask}. */
-export function claimedId(row: SqlRow): string {
-  return textIn(row['id'])
+export function claimedTaskId(row: SqlRow): string {
+  return textFromColumn(row['id'])
 }
 
 /** The recorded entries of a task, and its answers. */
-export interface StoredParts {
+export interface StoredEntries {
   readonly entries: readonly SqlRow[]
   readonly answers: readonly SqlRow[]
 }
 
 /** Reads {@link claimColumns} and what belongs to it. */
-export function claimedTask(row: SqlRow, { entries, answers }: StoredParts): ClaimedTask {
+export function claimedTask(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
   return {
-    id: originalText(claimedId(row)),
+    id: originalText(claimedTaskId(row)),
     attempt: Number(row['attempt']),
     failures: Number(row['failures']),
-    payload: objectIn(row['payload']),
+    payload: objectFromColumn(row['payload']),
     cancelling: row['cancelling'] === true,
     // Each was an entry before it was text.
-    entries: entries.map(({ entry }) => objectIn(entry) as unknown as JournalEntry),
-    responses: Object.fromEntries(answers.map(({ entry }) => answerOfRow(entry))),
+    entries: entries.map(({ entry }) => objectFromColumn(entry) as unknown as JournalEntry),
+    responses: Object.fromEntries(answers.map(({ entry }) => answerFromColumn(entry))),
   }
 }
 
 /** Reads a column with a JSON object. */
-export function objectIn(column: unknown): JsonObject {
-  const value: unknown = JSON.parse(textIn(column))
+export function objectFromColumn(column: unknown): JsonObject {
+  const value: unknown = JSON.parse(textFromColumn(column))
   if (isJsonObject(value)) return value
   throw new Error('A task holds a JSON value that is no object: was its table changed by hand?')
 }
 
-function answerOfRow(column: unknown): readonly [string, JsonObject] {
-  const { key, response } = objectIn(column)
+function answerFromColumn(column: unknown): readonly [string, JsonObject] {
+  const { key, response } = objectFromColumn(column)
   if (typeof key === 'string' && isJsonObject(response)) return [key, response]
   throw new Error('An answer of a task is none: was its table changed by hand?')
 }
 
-function messageIn(column: unknown): string | undefined {
-  return column === null ? undefined : originalText(textIn(column))
+function messageFromColumn(column: unknown): string | undefined {
+  return column === null ? undefined : originalText(textFromColumn(column))
 }
 
-function progressIn(column: unknown): ProgressNumbers | undefined {
+function progressFromColumn(column: unknown): ProgressNumbers | undefined {
   if (column === null) return undefined
-  const { progress, total } = objectIn(column)
+  const { progress, total } = objectFromColumn(column)
   return { progress: Number(progress), ...(typeof total === 'number' && { total }) }
 }
 
-function textIn(column: unknown): string {
+function textFromColumn(column: unknown): string {
   if (typeof column === 'string') return column
   throw new Error(`A column of a task is of type ${typeof column} and not text: was its table changed by hand?`)
 }
 
-const statuses: ReadonlySet<unknown> = new Set<TaskStatus>([
+const taskStatuses: ReadonlySet<unknown> = new Set<TaskStatus>([
   'working',
   'input_required',
   'completed',
@@ -97,8 +97,8 @@ const statuses: ReadonlySet<unknown> = new Set<TaskStatus>([
   'failed',
 ])
 
-function statusIn(column: unknown): TaskStatus {
+function statusFromColumn(column: unknown): TaskStatus {
   // It is one of the set.
-  if (statuses.has(column)) return column as TaskStatus
+  if (taskStatuses.has(column)) return column as TaskStatus
   throw new Error(`A task has the status ${String(column)}: was its table changed by hand?`)
 }

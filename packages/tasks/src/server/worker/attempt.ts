@@ -2,9 +2,9 @@ import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type W
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
-import { supportedAgain } from './requeue.ts'
+import { resetUnsupportedEntries } from './requeue.ts'
 import { persist } from './persist.ts'
-import { countIn, type JournalSize, journalSize } from './size-limits.ts'
+import { addToJournalSize, type JournalSize, journalSize } from './size-limits.ts'
 
 /** The reason why a run of a task stops before its end. */
 export type StopReason = 'lost' | 'cancelled' | 'released' | 'tooLarge'
@@ -36,11 +36,11 @@ export interface Attempt {
 }
 
 /** Begins to work on a claimed task. */
-export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
+export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Attempt {
   return {
     task,
     controller: new AbortController(),
-    givenUp,
+    givenUp: abandonSignal,
     size: journalSize(task),
     unrecorded: [],
     message: undefined,
@@ -59,10 +59,10 @@ export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
 export function stopAttempt(attempt: Attempt, reason: StopReason): void {
   if (attempt.stopped !== undefined || attempt.finished) return
   attempt.stopped = reason
-  attempt.controller.abort(new DOMException(reasons[reason], 'AbortError'))
+  attempt.controller.abort(new DOMException(stopMessages[reason], 'AbortError'))
 }
 
-const reasons: Readonly<Record<StopReason, string>> = {
+const stopMessages: Readonly<Record<StopReason, string>> = {
   lost: 'The task has ended, or goes on elsewhere',
   cancelled: 'The task was cancelled',
   released: 'The task goes on elsewhere, because this process stops',
@@ -76,7 +76,7 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
     responses: attempt.task.responses,
     note: (entry) => {
       // Who records something for it serves it.
-      if (attempt.unrecorded.length === 0) attempt.unrecorded.push(...supportedAgain(attempt.task))
+      if (attempt.unrecorded.length === 0) attempt.unrecorded.push(...resetUnsupportedEntries(attempt.task))
       attempt.unrecorded.push(entry)
       if (entry.part === 'steps') attempt.progressed = true
     },
@@ -84,12 +84,12 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
       const { signal } = attempt.controller
       if (attempt.stopped !== undefined) return Promise.reject(signal.reason)
       if (attempt.unrecorded.length === 0 && !attempt.releasing) return undefined
-      return commit(attempt, context)
+      return commitJournal(attempt, context)
     },
   }
 }
 
-async function commit(attempt: Attempt, context: TaskContext): Promise<void> {
+async function commitJournal(attempt: Attempt, context: TaskContext): Promise<void> {
   await writeProgress(attempt, context)
   if (attempt.releasing) stopAttempt(attempt, 'released')
   attempt.controller.signal.throwIfAborted()
@@ -100,7 +100,7 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.writes = attempt.writes.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.finished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
-    if (progressTooLarge(attempt, progress, context) !== undefined) return
+    if (progressSizeError(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
     const state = await persist(() => engine.record(attempt.task, progress), attempt.givenUp, context)
     applyLeaseState(attempt, state ?? 'lost')
@@ -110,12 +110,12 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
 }
 
 /** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
-export function progressTooLarge(
+export function progressSizeError(
   attempt: Attempt,
   { entries }: TaskProgress,
   context: TaskContext,
 ): WireError | undefined {
-  attempt.tooLarge ??= countIn(attempt.size, entries, context.settings)
+  attempt.tooLarge ??= addToJournalSize(attempt.size, entries, context.settings)
   if (attempt.tooLarge !== undefined) stopAttempt(attempt, 'tooLarge')
   return attempt.tooLarge
 }
@@ -134,25 +134,25 @@ export function takeProgress(attempt: Attempt): TaskProgress {
   attempt.reached = undefined
   attempt.progressed = false
   return {
-    entries: lastOfEach(entries),
+    entries: lastEntryOfEachKey(entries),
     progressed,
     ...(statusMessage !== undefined && { statusMessage }),
     ...(progress && { progress }),
   }
 }
 
-function lastOfEach(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalEntry[] {
   return [...new Map(entries.map((entry) => [JSON.stringify([entry.part, entry.key]), entry])).values()]
 }
 
 /** Milliseconds between two writes that bring nothing but a status message. */
-const messageEveryMs = 500
+const messageIntervalMs = 500
 
 /** Takes progress for the status message and the numbers beside it; it is written with the next commit, or soon (seps/2663-tasks-extension, tasks). */
 export function noteProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
-  attempt.message = text.slice(0, longestMessage)
+  attempt.message = text.slice(0, maxMessageLength)
   if (typeof progress === 'number') attempt.reached = { progress, ...(typeof total === 'number' && { total }) }
   attempt.messageTimer ??= unrefTimer(
     context.settings.clock,
@@ -160,14 +160,14 @@ export function noteProgress(attempt: Attempt, params: JsonObject | undefined, c
       attempt.messageTimer = undefined
       void writeProgress(attempt, context)
     },
-    messageEveryMs,
+    messageIntervalMs,
   )
 }
 
-const longestMessage = 1000
+const maxMessageLength = 1000
 
 /** Adds the progress token without which a handler reports no progress. */
-export function withProgress(params: JsonObject, id: string): JsonObject {
+export function withProgressToken(params: JsonObject, id: string): JsonObject {
   const { _meta } = params
   return { ...params, _meta: { ...(typeof _meta === 'object' && _meta), [metaKeys.progressToken]: id } }
 }

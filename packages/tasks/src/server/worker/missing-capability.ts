@@ -20,15 +20,15 @@ export interface RestoredCall {
 /** Returns what the server lacks according to a response: the tool of the call, or all tools. Undefined for every other response. */
 export async function missingCapabilityOf(
   response: RpcResponse,
-  made: RestoredCall,
+  restoredCall: RestoredCall,
   context: TaskContext,
 ): Promise<MissingCapability | undefined> {
   if (!('error' in response)) return undefined
   const { code } = response.error
   // A handler may throw the codes of a server without the tool, or without any.
   if (code !== errorCodes.invalidParams && code !== errorCodes.methodNotFound) return undefined
-  if (await hasTool(made, context)) return undefined
-  const tool = JSON.stringify(made.work.params['name'])
+  if (await hasTool(restoredCall, context)) return undefined
+  const tool = JSON.stringify(restoredCall.work.params['name'])
   return { code: errorCodes.invalidParams, what: `the tool ${tool}: it was taken away, or hidden from its caller` }
 }
 
@@ -42,9 +42,9 @@ export async function hasTool({ work, signal }: RestoredCall, { inner }: Pick<Ta
   let cursor: JsonObject = {}
   for (let page = 0; page < maxPages; page++) {
     const request = { jsonrpc: '2.0', id: `page-${page}`, method: 'tools/list', params: { ...cursor, _meta } } as const
-    const listed = await inner(request, call)
-    if ('error' in listed) return listed.error.code !== errorCodes.methodNotFound
-    const { tools, nextCursor } = listed.result
+    const listResponse = await inner(request, call)
+    if ('error' in listResponse) return listResponse.error.code !== errorCodes.methodNotFound
+    const { tools, nextCursor } = listResponse.result
     if (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === name)) return true
     if (typeof nextCursor !== 'string') return false
     cursor = { cursor: nextCursor }

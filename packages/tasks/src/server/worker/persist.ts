@@ -10,7 +10,7 @@ const longestPauseMs = 5000
  */
 export async function persist<T>(
   write: () => Promise<T>,
-  givenUp: AbortSignal,
+  abandonSignal: AbortSignal,
   context: TaskContext,
 ): Promise<T | undefined> {
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -18,8 +18,8 @@ export async function persist<T>(
       return await write()
     } catch (error) {
       context.settings.onError(error)
-      if (givenUp.aborted) return undefined
-      await sleep(pauseMs, givenUp, context)
+      if (abandonSignal.aborted) return undefined
+      await sleep(pauseMs, abandonSignal, context)
     }
   }
 }

@@ -6,10 +6,10 @@ export const unsupportedPart = 'unserved'
 
 const firstPauseMs = 250
 const longestPauseMs = 15_000
-const timesPerPause = 4
+const requeuesPerPause = 4
 
 /** A task that is requeued for other instances: the entry that counts it, and the pause before. */
-export interface RequeuedTask {
+export interface RequeuePlan {
   readonly entry: JournalEntry
   readonly pauseMs: number
 }
@@ -27,30 +27,30 @@ export interface MissingCapability {
  * of the instances, the task waits longer than 15 seconds once in 65,536 times, and a fleet without its tool claims it about
  * 20 times in the first minute. After `maxUnsupportedMs` of pauses the task ends with the error that is returned then.
  */
-export function requeue(
-  times: number,
+export function planRequeue(
+  requeueCount: number,
   { code, what }: MissingCapability,
   maxUnsupportedMs: number,
-): RequeuedTask | WireError {
+): RequeuePlan | WireError {
   let waitedMs = 0
-  for (let time = 0; time < times; time++) waitedMs += requeuePause(time)
+  for (let requeueIndex = 0; requeueIndex < requeueCount; requeueIndex++) waitedMs += requeuePauseMs(requeueIndex)
   if (waitedMs < maxUnsupportedMs)
-    return { entry: { part: unsupportedPart, value: times + 1 }, pauseMs: requeuePause(times) }
+    return { entry: { part: unsupportedPart, value: requeueCount + 1 }, pauseMs: requeuePauseMs(requeueCount) }
   const seconds = Math.floor(waitedMs / 1000)
   return { code, message: `For ${seconds} seconds no instance that had the task has known ${what}` }
 }
 
-function requeuePause(time: number): number {
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.floor(time / timesPerPause))
+function requeuePauseMs(requeueIndex: number): number {
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.floor(requeueIndex / requeuesPerPause))
 }
 
 /** Returns the times that a task was requeued since an instance last supported it. */
-export function timesRequeued({ entries }: ClaimedTask): number {
-  const times = entries.find(({ part }) => part === unsupportedPart)?.value
-  return typeof times === 'number' ? times : 0
+export function requeueCountOf({ entries }: ClaimedTask): number {
+  const requeueCount = entries.find(({ part }) => part === unsupportedPart)?.value
+  return typeof requeueCount === 'number' ? requeueCount : 0
 }
 
 /** Returns the entries to record first when a task is supported again. */
-export function supportedAgain(task: ClaimedTask): readonly JournalEntry[] {
-  return timesRequeued(task) === 0 ? [] : [{ part: unsupportedPart, value: undefined }]
+export function resetUnsupportedEntries(task: ClaimedTask): readonly JournalEntry[] {
+  return requeueCountOf(task) === 0 ? [] : [{ part: unsupportedPart, value: undefined }]
 }

@@ -14,25 +14,33 @@ import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type TaskWork } from '../payload.ts'
 import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
-import { type Attempt, journalStoreOf, noteProgress, progressTooLarge, takeProgress, withProgress } from './attempt.ts'
-import { requeue, timesRequeued, type MissingCapability } from './requeue.ts'
+import {
+  type Attempt,
+  journalStoreOf,
+  noteProgress,
+  progressSizeError,
+  takeProgress,
+  withProgressToken,
+} from './attempt.ts'
+import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.ts'
 import { persist } from './persist.ts'
-import { resultTooLarge, requestsTooLarge } from './size-limits.ts'
+import { resultSizeError, requestsSizeError } from './size-limits.ts'
 import { missingCapabilityOf } from './missing-capability.ts'
 
 /** Works on a task until it has ended, waits for its client, or is released. Never rejects. */
 export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
   const { task } = attempt
   const { maxFailures, clock, onError } = context.settings
-  if (task.cancelling) return finishAttempt(attempt, cancelled, context)
-  if (task.failures >= maxFailures) return finishAttempt(attempt, failedEnd(tooManyFailures(task.failures)), context)
+  if (task.cancelling) return finishAttempt(attempt, cancelledEnd, context)
+  if (task.failures >= maxFailures)
+    return finishAttempt(attempt, failedEnd(tooManyFailuresError(task.failures)), context)
   try {
     const work = await readPayload(task, context.settings.credentials)
     if (work === undefined) return await requeueTask(attempt, unknownFormat, context)
     const response = await runAttempt(attempt, work, context)
     if (response !== undefined) await applyResponse({ attempt, work, response }, context)
   } catch (error) {
-    await endStopped(attempt, error, context)
+    await endRejectedAttempt(attempt, error, context)
   } finally {
     attempt.finished = true
     clock.clearTimeout(attempt.messageTimer)
@@ -45,7 +53,7 @@ async function runAttempt(attempt: Attempt, work: TaskWork, context: TaskContext
   const { task, controller } = attempt
   const { method, params, principal, journal, parts } = work
   controller.signal.throwIfAborted()
-  const request = { jsonrpc: '2.0', id: task.id, method, params: withProgress(params, task.id) } as const
+  const request = { jsonrpc: '2.0', id: task.id, method, params: withProgressToken(params, task.id) } as const
   const caller = createCall({
     signal: controller.signal,
     principal,
@@ -59,44 +67,44 @@ async function runAttempt(attempt: Attempt, work: TaskWork, context: TaskContext
     journalKey,
     journalStoreOf(attempt, journal, context),
   )
-  const running = context.inner(request, call)
-  const late = graceAfterCancel(attempt, context)
+  const responsePromise = context.inner(request, call)
+  const cancelGrace = startCancelGrace(attempt, context)
   try {
-    return await Promise.race([running, late.promise])
+    return await Promise.race([responsePromise, cancelGrace.promise])
   } finally {
-    late.forget()
+    cancelGrace.forget()
   }
 }
 
 /** Bounds the wait for a handler that does not end though its task was cancelled. It may still run, and changes nothing. */
-function graceAfterCancel(attempt: Attempt, { settings }: TaskContext) {
+function startCancelGrace(attempt: Attempt, { settings }: TaskContext) {
   const { signal } = attempt.controller
   let timer: unknown
-  let begin = (): void => {}
+  let startGraceTimer = (): void => {}
   const promise = new Promise<never>((_, reject) => {
-    begin = () => {
+    startGraceTimer = () => {
       timer = unrefTimer(settings.clock, () => reject(signal.reason), settings.cancelGraceMs)
     }
   })
-  signal.addEventListener('abort', begin, { once: true })
+  signal.addEventListener('abort', startGraceTimer, { once: true })
   const forget = (): void => {
-    signal.removeEventListener('abort', begin)
+    signal.removeEventListener('abort', startGraceTimer)
     settings.clock.clearTimeout(timer)
   }
   return { promise, forget }
 }
 
-interface AnsweredAttempt {
+interface AttemptResponse {
   readonly attempt: Attempt
   readonly work: TaskWork
   readonly response: RpcResponse
 }
 
-async function applyResponse({ attempt, work, response }: AnsweredAttempt, context: TaskContext): Promise<void> {
+async function applyResponse({ attempt, work, response }: AttemptResponse, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
-  const missing = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)
-  if (missing !== undefined) return requeueTask(attempt, missing, context)
+  const unmetCapability = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)
+  if (unmetCapability !== undefined) return requeueTask(attempt, unmetCapability, context)
   if ('error' in response) return finishAttempt(attempt, failedEnd(response.error), context)
   const { result } = response
   if (result['resultType'] !== 'input_required') return finishAttempt(attempt, completedEnd(result), context)
@@ -114,65 +122,67 @@ const unknownFormat: MissingCapability = {
 }
 
 /** Requeues a task that this instance does not support, or ends it when no instance has supported it for long enough. */
-async function requeueTask(attempt: Attempt, missing: MissingCapability, context: TaskContext): Promise<void> {
+async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability, context: TaskContext): Promise<void> {
   const { engine, maxUnsupportedMs, onError } = context.settings
-  const times = timesRequeued(attempt.task)
-  const requeued = requeue(times, missing, maxUnsupportedMs)
-  if ('code' in requeued) return finishAttempt(attempt, reported(attempt, requeued, context), context)
-  if (times === 0)
+  const requeueCount = requeueCountOf(attempt.task)
+  const requeuePlan = planRequeue(requeueCount, unmetCapability, maxUnsupportedMs)
+  if ('code' in requeuePlan) return finishAttempt(attempt, reportTooLarge(attempt, requeuePlan, context), context)
+  if (requeueCount === 0)
     onError(
-      new Error(`Task ${attempt.task.id} is requeued for other instances, as this one does not know ${missing.what}`),
+      new Error(
+        `Task ${attempt.task.id} is requeued for other instances, as this one does not know ${unmetCapability.what}`,
+      ),
     )
-  const state = await endClaim(attempt, context, ({ statusMessage }) =>
+  const state = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
     engine.release(attempt.task, {
-      entries: [requeued.entry],
+      entries: [requeuePlan.entry],
       statusMessage,
       progressed: false,
-      pauseMs: requeued.pauseMs,
+      pauseMs: requeuePlan.pauseMs,
     }),
   )
-  if (state === 'cancelling') return finishAttempt(attempt, cancelled, context)
+  if (state === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
 /** Ends an attempt whose call rejected: it was stopped, or could not be made at all. */
-async function endStopped(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
+async function endRejectedAttempt(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
   if (attempt.stopped === 'released') return releaseAttempt(attempt, context)
-  if (attempt.stopped === 'cancelled') return finishAttempt(attempt, cancelled, context)
+  if (attempt.stopped === 'cancelled') return finishAttempt(attempt, cancelledEnd, context)
   context.settings.onError(error)
   return finishAttempt(attempt, failedEnd(toWire(error)), context)
 }
 
 async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
   const { engine, ttlMs: lifeMs } = context.settings
-  const tooLarge = requestsTooLarge(requests, context.settings)
-  if (tooLarge !== undefined) return finishTooLarge(attempt, tooLarge, context)
-  const state = await endClaim(attempt, context, (progress) =>
+  const sizeError = requestsSizeError(requests, context.settings)
+  if (sizeError !== undefined) return finishTooLarge(attempt, sizeError, context)
+  const state = await writeClaimEnd(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifeMs }),
   )
-  if (state === 'cancelling') return finishAttempt(attempt, cancelled, context)
+  if (state === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
 /** Releases a task, for any instance to continue at once. */
 export async function releaseAttempt(attempt: Attempt, context: TaskContext): Promise<void> {
   const { engine } = context.settings
-  const state = await endClaim(attempt, context, (progress) => engine.release(attempt.task, progress))
-  if (state === 'cancelling') return finishAttempt(attempt, cancelled, context)
+  const state = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
+  if (state === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
-type Progress = ReturnType<typeof takeProgress>
+type AttemptProgress = ReturnType<typeof takeProgress>
 
-async function endClaim(
+async function writeClaimEnd(
   attempt: Attempt,
   context: TaskContext,
-  write: (progress: Progress) => Promise<LeaseState>,
+  write: (progress: AttemptProgress) => Promise<LeaseState>,
 ): Promise<LeaseState | undefined> {
   await attempt.writes
   const progress = takeProgress(attempt)
-  const tooLarge = progressTooLarge(attempt, progress, context)
-  if (tooLarge !== undefined) {
-    await finishTooLarge(attempt, tooLarge, context)
+  const sizeError = progressSizeError(attempt, progress, context)
+  if (sizeError !== undefined) {
+    await finishTooLarge(attempt, sizeError, context)
     return undefined
   }
   const state = await persist(() => write(progress), attempt.givenUp, context)
@@ -181,28 +191,28 @@ async function endClaim(
   return state
 }
 
-async function finishAttempt(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
+async function finishAttempt(attempt: Attempt, taskEnd: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
   await attempt.writes
   attempt.finished = true
   const { settings } = context
-  const tooLarge = resultTooLarge(end, settings)
-  const stored = tooLarge === undefined ? end : reported(attempt, tooLarge, context)
-  const write = () => settings.engine.finish(attempt.task, { ...stored, lifeMs: settings.ttlMs })
-  const written = await persist(write, attempt.givenUp, context)
-  if (written === true) context.watch.changed(attempt.task.id)
+  const sizeError = resultSizeError(taskEnd, settings)
+  const endToStore = sizeError === undefined ? taskEnd : reportTooLarge(attempt, sizeError, context)
+  const write = () => settings.engine.finish(attempt.task, { ...endToStore, lifeMs: settings.ttlMs })
+  const writtenState = await persist(write, attempt.givenUp, context)
+  if (writtenState === true) context.watch.changed(attempt.task.id)
 }
 
 function finishTooLarge(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {
-  return finishAttempt(attempt, reported(attempt, error, context), context)
+  return finishAttempt(attempt, reportTooLarge(attempt, error, context), context)
 }
 
 /** Reports a failure to the author of the tool as well. */
-function reported({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifeMs'> {
+function reportTooLarge({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifeMs'> {
   settings.onError(new Error(`Task ${task.id}: ${error.message}`))
   return failedEnd(error)
 }
 
-const cancelled: Omit<TaskEnd, 'lifeMs'> = { outcome: { status: 'cancelled' } }
+const cancelledEnd: Omit<TaskEnd, 'lifeMs'> = { outcome: { status: 'cancelled' } }
 
 function completedEnd(result: JsonObject): Omit<TaskEnd, 'lifeMs'> {
   return { outcome: { status: 'completed', result } }
@@ -212,7 +222,7 @@ function failedEnd(error: WireError): Omit<TaskEnd, 'lifeMs'> {
   return { outcome: { status: 'failed', error }, statusMessage: error.message }
 }
 
-function tooManyFailures(failures: number): WireError {
+function tooManyFailuresError(failures: number): WireError {
   const message = `The task was begun ${failures} times, and each time its process died or stood still before a step of it was done`
   return { code: errorCodes.internal, message }
 }

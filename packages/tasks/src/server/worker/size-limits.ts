@@ -10,7 +10,7 @@ export interface JournalSize {
   readonly entries: Map<string, number>
 }
 
-type Limits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
+type SizeLimits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
 
 /** Measures what a claimed task brings along. */
 export function journalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
@@ -23,59 +23,67 @@ export function journalSize({ payload, responses, entries }: ClaimedTask): Journ
  * Counts what is to be recorded, of each part and key one entry. What is wrong with it when that would be too much: then nothing
  * was counted, and nothing of it may be written.
  */
-export function countIn(size: JournalSize, entries: readonly JournalEntry[], limits: Limits): WireError | undefined {
+export function addToJournalSize(
+  size: JournalSize,
+  entries: readonly JournalEntry[],
+  limits: SizeLimits,
+): WireError | undefined {
   const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
   let { total } = size
   for (const [name, bytes] of sizes) total += bytes - (size.entries.get(name) ?? 0)
   // What was too much before, because of a long answer or a bound that was higher, is no reason to refuse what adds nothing.
-  if (total > limits.maxJournalBytes && total > size.total) return tooMuchRecorded(entries, total, limits)
+  if (total > limits.maxJournalBytes && total > size.total) return journalLimitError(entries, total, limits)
   for (const [name, bytes] of sizes) size.entries.set(name, bytes)
   size.total = total
   return undefined
 }
 
 /** Returns an error if the journal of a call is too large for it to become a task. */
-export function journalTooLarge(journal: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
+export function journalSizeError(journal: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
   const bytes = bytesOf(journal)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(
     `What the call recorded before it became a task has ${bytes} bytes`,
     maxJournalBytes,
-    lessRecorded,
+    recordLessAdvice,
   )
 }
 
 /** Returns an error if requests for input are too large. */
-export function requestsTooLarge(requests: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
+export function requestsSizeError(requests: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
   const bytes = bytesOf(requests)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
 }
 
 /** Returns an error if the outcome of a task is too large. */
-export function resultTooLarge(
+export function resultSizeError(
   { outcome }: Pick<TaskEnd, 'outcome'>,
-  { maxResultBytes }: Limits,
+  { maxResultBytes }: SizeLimits,
 ): WireError | undefined {
   const bytes = bytesOf(outcome)
   if (bytes <= maxResultBytes) return undefined
-  const what = outcome.status === 'failed' ? 'error' : 'result'
+  const outcomeName = outcome.status === 'failed' ? 'error' : 'result'
   const advice = 'give less, or links to the rest (maxResultBytes)'
-  return tooLargeError(`The ${what} of the task has ${bytes} bytes`, maxResultBytes, advice)
+  return tooLargeError(`The ${outcomeName} of the task has ${bytes} bytes`, maxResultBytes, advice)
 }
 
-const lessRecorded = 'let a step give what names a large thing, and keep the thing elsewhere (maxJournalBytes)'
+const recordLessAdvice = 'let a step give what names a large thing, and keep the thing elsewhere (maxJournalBytes)'
 
-function tooMuchRecorded(entries: readonly JournalEntry[], total: number, { maxJournalBytes }: Limits): WireError {
+function journalLimitError(
+  entries: readonly JournalEntry[],
+  total: number,
+  { maxJournalBytes }: SizeLimits,
+): WireError {
   const [largest] = entries.toSorted((one, other) => bytesOf(other) - bytesOf(one))
   const { part = '', key = '' } = largest ?? {}
-  const named = `${part} ${JSON.stringify(key.slice(0, 100))}`
-  const found = `What the task records has ${total} bytes with ${named}, which has ${bytesOf(largest ?? {})}`
-  return tooLargeError(found, maxJournalBytes, lessRecorded)
+  const entryLabel = `${part} ${JSON.stringify(key.slice(0, 100))}`
+  const description = `What the task records has ${total} bytes with ${entryLabel}, which has ${bytesOf(largest ?? {})}`
+  return tooLargeError(description, maxJournalBytes, recordLessAdvice)
 }
 
-function tooLargeError(found: string, most: number, advice: string): WireError {
-  return { code: errorCodes.internal, message: `${found}, and may have ${most}: ${advice}` }
+function tooLargeError(description: string, maxBytes: number, advice: string): WireError {
+  return { code: errorCodes.internal, message: `${description}, and may have ${maxBytes}: ${advice}` }
 }
 
 function entryName({ part, key }: JournalEntry): string {

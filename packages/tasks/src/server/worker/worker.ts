@@ -17,7 +17,7 @@ export interface Worker {
 }
 
 /** Milliseconds between two deletions of expired tasks. */
-const sweepEveryMs = 60_000
+const sweepIntervalMs = 60_000
 
 interface WorkerState {
   readonly context: TaskContext
@@ -56,13 +56,13 @@ export function createWorker(context: TaskContext): Worker {
     start: () => {
       if (!state.isStarted) startWorker(state)
     },
-    drain: () => drain(state),
+    drain: () => drainWorker(state),
     close: async (graceMs) => {
-      await releaseAll(state, graceMs)
+      await releaseAttempts(state, graceMs)
       state.closing.abort()
       for (const timer of state.timers.values()) context.settings.clock.clearTimeout(timer)
-      const stop = await state.listening
-      stop?.()
+      const stopListening = await state.listening
+      stopListening?.()
     },
   }
 }
@@ -72,39 +72,39 @@ function startWorker(state: WorkerState): void {
   if (state.closing.signal.aborted) return
   const { engine, workPollMs, runWorker } = state.context.settings
   if (runWorker) state.listening = listenForTasks(state)
-  if (runWorker) runEvery(state, workPollMs, () => claimAll(state))
+  if (runWorker) runEvery(state, workPollMs, () => claimFreeSlots(state))
   runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
-  runEvery(state, sweepEveryMs, () => engine.sweep())
-  if (runWorker) void claimAll(state)
+  runEvery(state, sweepIntervalMs, () => engine.sweep())
+  if (runWorker) void claimFreeSlots(state)
 }
 
 /** Milliseconds that handlers have after they were aborted. */
-const lastGraceMs = 1000
+const finalGraceMs = 1000
 
-async function releaseAll(state: WorkerState, graceMs: number): Promise<void> {
-  drain(state)
-  await endsWithin(state, graceMs)
+async function releaseAttempts(state: WorkerState, graceMs: number): Promise<void> {
+  drainWorker(state)
+  await waitForAttempts(state, graceMs)
   for (const attempt of state.attempts) stopAttempt(attempt, 'released')
-  await endsWithin(state, lastGraceMs)
+  await waitForAttempts(state, finalGraceMs)
   // From here on every write is tried once.
   state.givenUp.abort()
   await Promise.all([...state.attempts].map((attempt) => attempt.finished || releaseAttempt(attempt, state.context)))
 }
 
-function drain(state: WorkerState): () => void {
+function drainWorker(state: WorkerState): () => void {
   const { context } = state
-  let lasts = true
+  let isActive = true
   state.drains++
   for (const attempt of state.attempts) attempt.releasing = true
   return () => {
-    if (lasts) state.drains--
-    lasts = false
-    if (state.isStarted && context.settings.runWorker) void claimAll(state)
+    if (isActive) state.drains--
+    isActive = false
+    if (state.isStarted && context.settings.runWorker) void claimFreeSlots(state)
   }
 }
 
 function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
-  const onWork = (): void => void claimAll(state)
+  const onWork = (): void => void claimFreeSlots(state)
   const onCancel = (id: string): void => {
     for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
   }
@@ -112,15 +112,15 @@ function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
 }
 
 /** Claims as long as there is work and room. Calls that come meanwhile repeat the claim once. */
-async function claimAll(state: WorkerState): Promise<void> {
+async function claimFreeSlots(state: WorkerState): Promise<void> {
   state.again = true
   if (state.claiming) return
   state.claiming = true
   try {
-    while (state.again && freeSlots(state) > 0) {
+    while (state.again && countFreeSlots(state) > 0) {
       state.again = false
-      const claimed = await state.context.settings.engine.claim(freeSlots(state))
-      for (const task of claimed) beginAttempt(state, openAttempt(task, state.givenUp.signal))
+      const claimedTasks = await state.context.settings.engine.claim(countFreeSlots(state))
+      for (const task of claimedTasks) beginAttempt(state, openAttempt(task, state.givenUp.signal))
     }
   } catch (error) {
     state.context.settings.onError(error)
@@ -129,7 +129,7 @@ async function claimAll(state: WorkerState): Promise<void> {
   }
 }
 
-function freeSlots({ context, attempts, drains, closing }: WorkerState): number {
+function countFreeSlots({ context, attempts, drains, closing }: WorkerState): number {
   return closing.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
 }
 
@@ -140,30 +140,30 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
     if (state.attempts.size === 0) for (const end of state.ends) end()
-    void claimAll(state)
+    void claimFreeSlots(state)
   })
 }
 
 async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void> {
-  const those = [...attempts].filter(({ finished }) => !finished)
-  if (those.length === 0) return
-  const states = await context.settings.engine.heartbeat(those.map(({ task }) => task))
-  those.forEach((attempt, index) => applyLeaseState(attempt, states[index] ?? 'lost'))
+  const runningAttempts = [...attempts].filter(({ finished }) => !finished)
+  if (runningAttempts.length === 0) return
+  const leaseStates = await context.settings.engine.heartbeat(runningAttempts.map(({ task }) => task))
+  runningAttempts.forEach((attempt, index) => applyLeaseState(attempt, leaseStates[index] ?? 'lost'))
 }
 
 /** Repeats work, each time so many milliseconds after the last has ended. */
 function runEvery(state: WorkerState, ms: number, work: () => Promise<unknown>): void {
   const name = String(state.timers.size)
   const { clock, onError } = state.context.settings
-  const wait = (): void => {
-    if (!state.closing.signal.aborted) state.timers.set(name, unrefTimer(clock, tick, ms))
+  const scheduleRun = (): void => {
+    if (!state.closing.signal.aborted) state.timers.set(name, unrefTimer(clock, runOnce, ms))
   }
-  const tick = (): void => void work().catch(onError).finally(wait)
-  wait()
+  const runOnce = (): void => void work().catch(onError).finally(scheduleRun)
+  scheduleRun()
 }
 
 /** Resolves when no attempt is left, or after so many milliseconds. */
-function endsWithin({ attempts, ends, context }: WorkerState, ms: number): Promise<void> {
+function waitForAttempts({ attempts, ends, context }: WorkerState, ms: number): Promise<void> {
   if (attempts.size === 0) return Promise.resolve()
   const { clock } = context.settings
   return new Promise((resolve) => {
