@@ -7,7 +7,10 @@ const files = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'turbo.j
 const folders = ['packages', 'apps', 'tooling']
 const ignored = new Set(['node_modules', '.turbo', '.results', 'coverage', 'test', 'screenshots', 'examples'])
 
-/** Returns true when nothing that is installed or built has changed since {@link rememberBuild} for the same application. */
+/**
+ * Returns true when nothing that is installed or built has changed since {@link rememberBuild} for the same
+ * application.
+ */
 export function isBuilt(app) {
   const path = stampOf(app)
   return existsSync(path) && readFileSync(path, 'utf8') === digest()

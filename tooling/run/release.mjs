@@ -8,8 +8,8 @@ const build = ['exec', 'turbo', 'run', 'build', '--filter=./packages/*', '--outp
 process.exitCode = await release(process.argv.slice(2))
 
 /**
- * Builds, verifies, packs and publishes every public package whose version the registry does not have.
- * `--dry-run` does all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed, which builds too.
+ * Builds, verifies, packs and publishes every public package whose version the registry does not have. `--dry-run` does
+ * all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed, which builds too.
  */
 async function release(flags) {
   const dryRun = flags.includes('--dry-run')

@@ -14,8 +14,8 @@ process.env['COVERAGE'] ??= '1'
 process.exitCode = await main(process.argv.slice(2))
 
 /**
- * Installs, builds and runs every test; `npm test -- <package> [filter …]` runs those of one package, and with `--watch`
- * runs them again after each change. Resolves to the exit code.
+ * Installs, builds and runs every test; `npm test -- <package> [filter …]` runs those of one package, and with
+ * `--watch` runs them again after each change. Resolves to the exit code.
  */
 async function main(args) {
   const watches = args.includes('--watch')

@@ -14,7 +14,9 @@ export interface Configuration {
   readonly state: StateCodec | undefined
   /** The database of tasks, as a `postgres://` URL with its password; a secret. */
   readonly tasksDatabase: string | undefined
-  /** Milliseconds without a sign of life after which another instance takes a task over. Default: that of the engine. */
+  /**
+   * Milliseconds without a sign of life after which another instance takes a task over. Default: that of the engine.
+   */
   readonly takeoverMs: number | undefined
   readonly authorization: Authorization | undefined
   /** The number under which an instance of a fleet signs its answers. */

@@ -53,7 +53,10 @@ export async function run(options: Options, context: RunContext): Promise<number
   }
 }
 
-/** Starts the services of the instances at once, then the instances; `stops` ends what was started, the fleet last in it. */
+/**
+ * Starts the services of the instances at once, then the instances; `stops` ends what was started, the fleet last in
+ * it.
+ */
 async function start(
   { auth, dpop, port, instances }: Options,
   { environment, stop }: RunContext,

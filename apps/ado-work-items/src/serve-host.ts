@@ -9,8 +9,8 @@ import { openService } from './service.ts'
 import { taskOptions } from './tasks/task-options.ts'
 
 /**
- * Serves the host that started this process, over its input and output; resolves when the host or `signal` ends it. Tasks are in memory
- * unless the environment names a database.
+ * Serves the host that started this process, over its input and output; resolves when the host or `signal` ends it.
+ * Tasks are in memory unless the environment names a database.
  */
 export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const { state = ownState(), tasksDatabase, takeoverMs } = readConfiguration(environment)

@@ -5,7 +5,8 @@ import { setTimeout } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { chromium } from 'playwright-core'
 
-// Takes the pictures of the README from the application as it was built: pnpm --filter @apps/load-shedding screenshots [browser]
+// Takes the pictures of the README from the application as it was built: pnpm --filter @apps/load-shedding screenshots
+// [browser]
 
 const folder = import.meta.dirname
 const [executablePath = '/usr/bin/chromium'] = process.argv.slice(2)

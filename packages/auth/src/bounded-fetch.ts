@@ -3,7 +3,9 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 /** The part of `fetch` that is used. */
 export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
 
-/** Fetches with the platform's `fetch`: through the global, because a browser's refuses to be a method of anything else. */
+/**
+ * Fetches with the platform's `fetch`: through the global, because a browser's refuses to be a method of anything else.
+ */
 export const platformFetch: FetchFunction = (url, request) => globalThis.fetch(url, request)
 
 /** A request that is bounded in time and in the bytes of its response. */

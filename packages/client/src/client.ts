@@ -24,8 +24,8 @@ export interface CompletionOptions extends CallOptions {
 
 /**
  * Typed calls to one server. Every method rejects with `ClientError`, or with `signal.reason` when it was cancelled.
- * Lists come item by item (`eachTool`) or whole (`listTools`). `Types` are those of the server's tools and prompts, where
- * they are known.
+ * Lists come item by item (`eachTool`) or whole (`listTools`). `Types` are those of the server's tools and prompts,
+ * where they are known.
  */
 export interface Client<Types = unknown> extends TypedCalls<Types>, AskingCalls, SubscriptionCalls, AsyncResource {
   /** The revisions, capabilities and instructions of the server (server/discover). No other call needs it. */

@@ -14,10 +14,11 @@ import { toCallTool } from './tools/call-tool.ts'
 import { createNamedCalls } from './typed-calls.ts'
 
 /**
- * Makes a client of a connection, a server in this process, or any exchange. Nothing is sent until a call is made, and no call needs
- * another one first. A server in this process gives the client the types of its tools and prompts; for another one write
- * `createClient<typeof server>(…)`, with an `import type`. With that type argument the members of extensions have no types, because
- * TypeScript infers all type arguments or none. Subscriptions are not opened again over a connection that was closed here.
+ * Makes a client of a connection, a server in this process, or any exchange. Nothing is sent until a call is made, and
+ * no call needs another one first. A server in this process gives the client the types of its tools and prompts; for
+ * another one write `createClient<typeof server>(…)`, with an `import type`. With that type argument the members of
+ * extensions have no types, because TypeScript infers all type arguments or none. Subscriptions are not opened again
+ * over a connection that was closed here.
  *
  * @example
  * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [tasks()] })

@@ -16,7 +16,9 @@ export type CallParameters<Input> = Input extends undefined
       ? [args?: Input, options?: CallOptions]
       : [args: Input, options?: CallOptions]
 
-/** Names that are no calls: promises and JSON look them up, and every object has the others. Use `callTool` for them. */
+/**
+ * Names that are no calls: promises and JSON look them up, and every object has the others. Use `callTool` for them.
+ */
 export type NoCallName = 'then' | 'toJSON' | keyof typeof Object.prototype
 
 /** A function per tool. Only the types of tools that are used cost the compiler time. */
@@ -42,8 +44,8 @@ export interface UnknownServer extends Readonly<Record<never, never>> {}
 /** The tools and prompts of a server as functions. */
 export interface TypedCalls<Types> {
   /**
-   * A function per tool, with its types: `client.tools.greet({ name: 'Ada' })`, `client.tools['get-issue']({ id: 1 })`. It
-   * calls `callTool`, which does not check names and arguments at compile time.
+   * A function per tool, with its types: `client.tools.greet({ name: 'Ada' })`, `client.tools['get-issue']({ id: 1 })`.
+   * It calls `callTool`, which does not check names and arguments at compile time.
    */
   readonly tools: Types extends { readonly tools: infer Tools } ? ToolFunctions<Tools> : UnknownServer
   /** A function per prompt, with the types of its arguments. It calls `getPrompt`. */

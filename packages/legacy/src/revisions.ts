@@ -6,7 +6,10 @@ export type LegacyRevision = (typeof legacyRevisions)[number]
 
 /** The differences between the revisions: each member is something that a revision has, or lacks. */
 export interface RevisionRow {
-  /** `icons` of tools, prompts, resources and implementations; URL elicitation; choices with titles or of several values. */
+  /**
+   * `icons` of tools, prompts, resources and implementations; URL elicitation; choices with titles or of several
+   * values.
+   */
   readonly icons: boolean
   readonly urlElicitation: boolean
   readonly richForms: boolean

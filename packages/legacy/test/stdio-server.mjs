@@ -1,4 +1,5 @@
-// A server of an older revision, whose behaviour at the probe its first argument says; its stderr repeats what it is sent.
+// A server of an older revision, whose behaviour at the probe its first argument says; its stderr repeats what it is
+// sent.
 import { createInterface } from 'node:readline'
 
 const [mode = 'answers', revision = '2025-11-25'] = process.argv.slice(2)

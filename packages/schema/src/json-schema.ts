@@ -30,8 +30,8 @@ export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema
  * annotation, as in 2020-12.
  *
  * Validation is bounded: by 300,000 applications of subschemas, 20 million pairs of `uniqueItems` and
- * `patternProperties`, and 30 million steps of matching, at most 10 million for one text. A value that takes more gets an
- * issue that says so.
+ * `patternProperties`, and 30 million steps of matching, at most 10 million for one text. A value that takes more gets
+ * an issue that says so.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
   const invalidReason = checkSchema(schema)

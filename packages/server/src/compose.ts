@@ -55,8 +55,9 @@ const reservedMemberNames = new Set(
 )
 
 /**
- * Starts the extensions of a server and composes its exchange: `use` outermost, then the middleware of extensions that need a
- * principal, then that of the others in their order, then the core. Throws {@link DefinitionError} for a list that cannot be composed.
+ * Starts the extensions of a server and composes its exchange: `use` outermost, then the middleware of extensions that
+ * need a principal, then that of the others in their order, then the core. Throws {@link DefinitionError} for a list
+ * that cannot be composed.
  */
 export function composeServer({ core, use, extensions, host }: CompositionOptions): Composition {
   checkExtensions(extensions)

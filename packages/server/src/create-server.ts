@@ -10,8 +10,8 @@ import { publishTopic } from './replay/open-context.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 
 /**
- * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once; a request allocates
- * its context and little else. Throws {@link DefinitionError}, which names what cannot be served and why.
+ * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once; a request
+ * allocates its context and little else. Throws {@link DefinitionError}, which names what cannot be served and why.
  *
  * @example
  * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet], extensions: [tasks({ store })] })
@@ -108,7 +108,9 @@ function createMcpServer(
   }
 }
 
-/** The lists that an update replaces. Templates are told of with resources: the protocol has one notification for both. */
+/**
+ * The lists that an update replaces. Templates are told of with resources: the protocol has one notification for both.
+ */
 function listKindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
   const offersByKind = { tools, prompts, resources: resources ?? resourceTemplates }
   return listChangeKinds.map(({ kind }) => kind).filter((kind) => offersByKind[kind] !== undefined)

@@ -8,7 +8,9 @@ import { type PostgresConnection, type PostgresPool, postgresBus } from './postg
 const nobody = { onChange: () => {}, onGap: () => {} }
 const unavailable = expect.objectContaining({ code: 'unavailable' })
 
-/** A connection that breaks: an emitter, which throws an `error` that nobody hears, whose queries reject from then on. */
+/**
+ * A connection that breaks: an emitter, which throws an `error` that nobody hears, whose queries reject from then on.
+ */
 function brokenConnection(): PostgresConnection & EventEmitter {
   const query = (): Promise<never> => Promise.reject(new Error('Connection terminated unexpectedly'))
   return Object.assign(new EventEmitter(), { query, release: () => {} })

@@ -13,7 +13,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 let folder = ''
 let outfile = ''
 
-// A bundle, because the Node that the packages support runs no TypeScript; it stands here so that it finds its packages.
+// A bundle, because the Node that the packages support runs no TypeScript; it stands here so that it finds its
+// packages.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bus-program-'))
   outfile = join(folder, 'program.mjs')

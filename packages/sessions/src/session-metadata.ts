@@ -47,8 +47,9 @@ const standardNames: SessionNames = {
 const nameForm = /^[a-z][a-zA-Z0-9]{0,31}$/
 
 /**
- * Returns the names of a kind of sessions: those of the draft for `sessions`, derived ones for others, so that a request can be within
- * one session of each kind. Throws a `TypeError` for a name that cannot stand in a method or a header.
+ * Returns the names of a kind of sessions: those of the draft for `sessions`, derived ones for others, so that a
+ * request can be within one session of each kind. Throws a `TypeError` for a name that cannot stand in a method or a
+ * header.
  */
 export function createSessionNames(name: string): SessionNames {
   if (name === standardNames.name) return standardNames
@@ -117,7 +118,9 @@ export const maxStateLength = 262_144
 const visibleAsciiForm = /^[\x21-\x7e]+$/
 const dateTimeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Returns the session that a request or a result names: its metadata, the issue with it, or undefined for no session. */
+/**
+ * Returns the session that a request or a result names: its metadata, the issue with it, or undefined for no session.
+ */
 export function readSessionMetadata(
   holder: JsonObject | undefined,
   key: string,

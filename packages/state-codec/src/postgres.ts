@@ -39,10 +39,10 @@ export interface PostgresStore extends StateStore {
 /**
  * Creates a store in a PostgreSQL table, over the application's own pool; {@link stateTableSql} has the table.
  *
- * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner who has
- * as much as one may have. Additions that run at the same moment do not see one another: an owner may exceed the quota by
- * the number of connections. Add an `error` listener to the pool: without one, `pg` ends the process when an idle
- * connection breaks.
+ * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner
+ * who has as much as one may have. Additions that run at the same moment do not see one another: an owner may exceed
+ * the quota by the number of connections. Add an `error` listener to the pool: without one, `pg` ends the process when
+ * an idle connection breaks.
  *
  * @throws StateUsageError for an invalid table name, and for a quota that makes no sense.
  */
@@ -110,8 +110,8 @@ function addSql(table: string): string {
 }
 
 /**
- * Adds a value of an owner who holds less than the quota. The index gives the owner's rows that have not expired, no more
- * than the quota has. `statement_timestamp()` is constant within a statement, as an index needs it.
+ * Adds a value of an owner who holds less than the quota. The index gives the owner's rows that have not expired, no
+ * more than the quota has. `statement_timestamp()` is constant within a statement, as an index needs it.
  */
 function addOwnedSql(table: string): string {
   return `WITH own AS (

@@ -37,8 +37,8 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
  * Creates a store in Redis, over the application's own client. Redis removes expired values by itself. Values of one
  * owner are counted by scripts (`EVAL`), each in time proportional to what has expired.
  *
- * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota` for an owner who
- * has as much as one may have.
+ * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota` for an owner
+ * who has as much as one may have.
  *
  * @throws StateUsageError for a quota that makes no sense.
  */

@@ -37,8 +37,8 @@ export interface OpenClaims {
 /** The options for opening a token. */
 export interface OpenOptions extends OpenClaims {
   /**
-   * Called with the time that the token has left, in milliseconds by the codec's clock, before `open` resolves: `singleUse`
-   * remembers a use for so long. Where a codec does not call it, a use is remembered for `lifetimeMs`.
+   * Called with the time that the token has left, in milliseconds by the codec's clock, before `open` resolves:
+   * `singleUse` remembers a use for so long. Where a codec does not call it, a use is remembered for `lifetimeMs`.
    */
   readonly onTtl?: ((ttlMs: number) => void) | undefined
 }
@@ -50,8 +50,9 @@ export interface SealClaims extends OpenClaims {
   /** The lifetime of this token in milliseconds, in place of the codec's own. */
   readonly ttlMs?: number | undefined
   /**
-   * A token of this codec, just opened, whose value this one replaces. A codec with a store deletes the replaced value once the new token
-   * is opened, and otherwise 10 minutes from now: until then the answer with the new token may be lost, and the old one come again.
+   * A token of this codec, just opened, whose value this one replaces. A codec with a store deletes the replaced value
+   * once the new token is opened, and otherwise 10 minutes from now: until then the answer with the new token may be
+   * lost, and the old one come again.
    */
   readonly replaces?: string | undefined
 }
@@ -102,14 +103,14 @@ export interface StateStore {
   /** Deletes a key if it exists. */
   delete(key: string): Promise<void>
   /**
-   * Lets a key expire in some milliseconds, unless it does so earlier; a key that is not there stays so. Without this operation a value
-   * that was replaced stays until its successor is read, or until it expires.
+   * Lets a key expire in some milliseconds, unless it does so earlier; a key that is not there stays so. Without this
+   * operation a value that was replaced stays until its successor is read, or until it expires.
    */
   expire?(key: string, ttlMs: number): Promise<void>
   /**
-   * Returns the same store for one owner: what it adds counts against the owner's quota, so that no owner fills the store
-   * for all others. `add` rejects with a `StateError` `quota` when the owner has as much as one may have. Without this
-   * operation owners share one store without limits of their own.
+   * Returns the same store for one owner: what it adds counts against the owner's quota, so that no owner fills the
+   * store for all others. `add` rejects with a `StateError` `quota` when the owner has as much as one may have. Without
+   * this operation owners share one store without limits of their own.
    */
   ownedBy?: ((owner: string) => StateStore) | undefined
 }

@@ -53,7 +53,10 @@ export class StateError extends Error {
   readonly code: StateErrorCode
   /** A description of the failure without the token, the value or a key. */
   readonly detail: string
-  /** Time until another attempt makes sense, in milliseconds, where that is known: of a store or an owner's share that is full. */
+  /**
+   * Time until another attempt makes sense, in milliseconds, where that is known: of a store or an owner's share that
+   * is full.
+   */
   readonly retryAfterMs: number | undefined
   /** The quota that was reached, with the code `quota`. */
   readonly quota: StateQuota | undefined

@@ -13,7 +13,9 @@ interface OwnerQuota {
   readonly maxCharactersPerOwner?: number
 }
 
-/** Tests the quotas of owners. `make` gives the same store with other quotas, `connections` are those that add at once. */
+/**
+ * Tests the quotas of owners. `make` gives the same store with other quotas, `connections` are those that add at once.
+ */
 function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): void {
   let last = 0
   const fresh = (): string => `owner-${++last}`

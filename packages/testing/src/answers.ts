@@ -26,8 +26,8 @@ export interface AskedQuestion {
 }
 
 /**
- * An answer: the content of a form, the result of sampling, a list of roots, or what the user does instead. `'accept'` is
- * for URLs and for forms whose defaults are enough.
+ * An answer: the content of a form, the result of sampling, a list of roots, or what the user does instead. `'accept'`
+ * is for URLs and for forms whose defaults are enough.
  */
 export type AnswerValue = 'accept' | 'decline' | 'cancel' | FormContent | CreateMessageResult | readonly Root[]
 

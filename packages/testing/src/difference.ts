@@ -1,6 +1,6 @@
 /**
- * Returns the first place at which two plain values differ, with both; undefined when they are equal as JSON. Members that are
- * undefined count as absent.
+ * Returns the first place at which two plain values differ, with both; undefined when they are equal as JSON. Members
+ * that are undefined count as absent.
  */
 export function firstDifference(one: unknown, other: unknown, path = 'outcome'): string | undefined {
   if (isContainer(one) && isContainer(other) && Array.isArray(one) === Array.isArray(other)) {

@@ -11,8 +11,8 @@ import { isTestingError, TestingError } from './testing-error.ts'
 export interface KillOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
-   * Makes the calls, and returns what they came to as plain data: results, and what the world looks like afterwards. A call
-   * that rejects is an outcome, too.
+   * Makes the calls, and returns what they came to as plain data: results, and what the world looks like afterwards. A
+   * call that rejects is an outcome, too.
    */
   readonly call: (client: TestClient<S>) => unknown
   /** Makes the world anew that the definition acts upon; called before each run. */
@@ -44,13 +44,15 @@ interface RunOutcome {
 }
 
 /**
- * Makes the same calls once undisturbed, at one instance, and then once for each step that their handlers record: the handler is
- * stopped after that step, and another instance continues with what was recorded. There, each round has an instance of its own.
- * Every outcome must be the same.
+ * Makes the same calls once undisturbed, at one instance, and then once for each step that their handlers record: the
+ * handler is stopped after that step, and another instance continues with what was recorded. There, each round has an
+ * instance of its own. Every outcome must be the same.
  *
- * Each run has a runtime of its own that begins at the same moment, so that `ctx.now()` and `ctx.uuid` are the same, too.
+ * Each run has a runtime of its own that begins at the same moment, so that `ctx.now()` and `ctx.uuid` are the same,
+ * too.
  *
- * @throws {@link TestingError} `outcome_differs` names the step and the first difference; `no_steps` when there is none to stop at.
+ * @throws {@link TestingError} `outcome_differs` names the step and the first difference; `no_steps` when there is none
+ * to stop at.
  *
  * @example
  * await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {

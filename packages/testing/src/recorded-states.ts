@@ -28,8 +28,8 @@ export interface RecordedStatesOptions {
   /** The calls by the names of their files. */
   readonly calls: Readonly<Record<string, RecordedCall>>
   /**
-   * `missing` records calls that have no file, and is the default; `all` records every call anew, as before a release; `none` fails
-   * for a call without a file, as in CI.
+   * `missing` records calls that have no file, and is the default; `all` records every call anew, as before a release;
+   * `none` fails for a call without a file, as in CI.
    */
   readonly record?: 'missing' | 'all' | 'none' | undefined
 }
@@ -69,19 +69,18 @@ interface RecordedState {
 }
 
 /**
- * Checks that a definition continues the calls that an earlier version of it has asked questions in, as it must while an update
- * rolls over the instances. The states of the earlier version are kept in files, readable JSON, with the answers given by the test.
+ * Checks that a definition continues the calls that an earlier version of it has asked questions in, as it must while
+ * an update rolls over the instances. The states of the earlier version are kept in files, readable JSON, with the
+ * answers given by the test.
  *
  * A result that is not the recorded one is reported, since a new version may word it in another way.
  *
  * @throws `TestingError` `states_rejected` when a state does not open, when its call fails, asks something that has no
  * answer, or asks something again that was answered.
  *
- * @example
- * await checkRecordedStates((kit) => createServer({ ...definition, ...kit }), {
- *   folder: new URL('./states', import.meta.url),
- *   calls: { resolve: { tool: 'resolve_bug', arguments: { id: 1 }, answers: { resolution: { resolution: 'Fixed' } } } },
- * })
+ * @example await checkRecordedStates((kit) => createServer({ ...definition, ...kit }), { folder: new URL('./states',
+ * import.meta.url), calls: { resolve: { tool: 'resolve_bug', arguments: { id: 1 }, answers: { resolution: { resolution:
+ * 'Fixed' } } } }, })
  */
 export async function checkRecordedStates(
   factory: ServerFactory,

@@ -9,8 +9,8 @@ import {
 } from '@x/server'
 
 /**
- * The part of a definition that a test gives every instance of a server: one key, so that each opens what another has sealed,
- * strict replay, and the test's ears.
+ * The part of a definition that a test gives every instance of a server: one key, so that each opens what another has
+ * sealed, strict replay, and the test's ears.
  */
 export interface ServerKit {
   readonly state: StateCodec
@@ -24,8 +24,8 @@ export interface ServerKit {
 }
 
 /**
- * Makes one instance of a server: `(kit) => createServer({ ...definition, ...kit })`. Instances share nothing but the kit and
- * what the definition itself refers to.
+ * Makes one instance of a server: `(kit) => createServer({ ...definition, ...kit })`. Instances share nothing but the
+ * kit and what the definition itself refers to.
  */
 export type ServerFactory<S extends Server = Server> = (kit: ServerKit) => S
 

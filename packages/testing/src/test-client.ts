@@ -34,7 +34,10 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
   readonly context?: CallContext | undefined
   /** The least severe log message that the server sends; `debug` when absent. */
   readonly logLevel?: LoggingLevel | undefined
-  /** Time and randomness of the client, and of instances that are made with the kit: `testRuntime()`. The platform's when absent. */
+  /**
+   * Time and randomness of the client, and of instances that are made with the kit: `testRuntime()`. The platform's
+   * when absent.
+   */
   readonly runtime?: Runtime | undefined
   /** Sends each round to another instance; false when absent. Needs a factory. */
   readonly restartBetweenRounds?: boolean | undefined
@@ -71,12 +74,11 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
 /**
  * Makes a client of a server in memory, without a port. Messages are copied as JSON on their way, as over a transport.
  *
- * With a factory every instance has the same key, and `restart` and `restartBetweenRounds` make further ones. Closing the client
- * closes the instances that the factory made; a server that was given stays open.
+ * With a factory every instance has the same key, and `restart` and `restartBetweenRounds` make further ones. Closing
+ * the client closes the instances that the factory made; a server that was given stays open.
  *
- * @example
- * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })
- * const { content } = await client.callTool('greet')
+ * @example await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name:
+ * 'Ada' } } }) const { content } = await client.callTool('greet')
  */
 export function testClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
   target: S | ServerFactory<S>,
@@ -233,8 +235,8 @@ function wireCopy<T>(message: T): T {
 }
 
 /**
- * Replaces the random idempotency keys of a client by numbered ones, from which the server derives `ctx.uuid` and the keys of steps: two clients
- * that make the same calls in the same order have the same.
+ * Replaces the random idempotency keys of a client by numbered ones, from which the server derives `ctx.uuid` and the
+ * keys of steps: two clients that make the same calls in the same order have the same.
  */
 function fixedKeys(): (request: RpcRequest) => RpcRequest {
   const keys = new Map<string, string>()

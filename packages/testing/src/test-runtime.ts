@@ -12,8 +12,8 @@ export interface TestRuntimeOptions {
 /** A runtime whose time stands still until {@link TestRuntime.advance} moves it. */
 export interface TestRuntime extends Runtime {
   /**
-   * Moves the time on by `ms` milliseconds and fires the timers that are due, in their order. Resolves when the promises that
-   * they led to had their turn, timers that were set meanwhile included.
+   * Moves the time on by `ms` milliseconds and fires the timers that are due, in their order. Resolves when the
+   * promises that they led to had their turn, timers that were set meanwhile included.
    */
   advance(ms: number): Promise<void>
   /** The number of timers that wait. */
@@ -26,7 +26,8 @@ interface Timer {
 }
 
 /**
- * Makes a runtime in the test's hand, for `createServer({ runtime })`, for `testClient`, and for whatever takes a `Runtime`.
+ * Makes a runtime in the test's hand, for `createServer({ runtime })`, for `testClient`, and for whatever takes a
+ * `Runtime`.
  *
  * @example
  * const runtime = testRuntime()

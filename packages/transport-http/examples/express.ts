@@ -3,7 +3,9 @@ import { nodeHandler } from '@x/transport-http/node'
 import express from 'express'
 import type { Express } from 'express'
 
-/** An Express application with an MCP endpoint. It may stand after `express.json()`, too: it takes the parsed body then. */
+/**
+ * An Express application with an MCP endpoint. It may stand after `express.json()`, too: it takes the parsed body then.
+ */
 export function createApp(server: Server): Express {
   const app = express()
   app.all('/mcp', nodeHandler(server))

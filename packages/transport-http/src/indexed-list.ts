@@ -7,9 +7,9 @@ export interface IndexedEntry {
 /**
  * Enters somebody into a roster: a plain array of those that come and go by the thousand.
  *
- * A Set would read better. V8 chains every table that a Set outgrows to the next, though, and once one of them has grown old,
- * everything that the later ones ever held passes the young generation with it: collecting garbage then took a fifth of a
- * server's time.
+ * A Set would read better. V8 chains every table that a Set outgrows to the next, though, and once one of them has
+ * grown old, everything that the later ones ever held passes the young generation with it: collecting garbage then took
+ * a fifth of a server's time.
  */
 export function addToList<T extends IndexedEntry>(list: T[], entry: T): void {
   entry.index = list.push(entry) - 1

@@ -7,7 +7,9 @@ export type StdioErrorCode =
   | 'spawn'
   /** The process started, and did not answer `server/discover` in time. */
   | 'probe'
-  /** The server speaks earlier revisions of the protocol alone; the message names its revision, where the server does. */
+  /**
+   * The server speaks earlier revisions of the protocol alone; the message names its revision, where the server does.
+   */
   | 'unsupported_version'
   /** The process exited before the response. The server may have acted; the next call starts it again. */
   | 'exited'

@@ -31,7 +31,10 @@ type Handler = (given: never) => unknown
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** Answers the questions of the parent process, those about CPU time and memory included, and ends when the parent has gone. */
+/**
+ * Answers the questions of the parent process, those about CPU time and memory included, and ends when the parent has
+ * gone.
+ */
 export function answerParent(handlers: Readonly<Record<string, Handler>>): void {
   const known = new Map<string, Handler>(Object.entries({ ...handlers, cpu, memory }))
   process.once('disconnect', () => process.exit())

@@ -7,7 +7,10 @@ export interface Attack<P> {
   readonly name: string
   readonly cost?: Cost<P> | undefined
   readonly retained?: Retained<P> | undefined
-  /** Does harm beside an honest peer, and throws when the process does something else than it should. `scale` is 1 in the short form. */
+  /**
+   * Does harm beside an honest peer, and throws when the process does something else than it should. `scale` is 1 in
+   * the short form.
+   */
   readonly run?: ((peer: P, scale: number) => Promise<void>) | undefined
 }
 

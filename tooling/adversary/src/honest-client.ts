@@ -4,11 +4,17 @@ import { connectHttp } from '@x/transport-http/client'
 
 /** A client that calls `echo` again and again, beside an attack. */
 export interface HonestClient {
-  /** Ends the calls, and returns how many were answered. Rejects with the first failure, also when there was no answer at all. */
+  /**
+   * Ends the calls, and returns how many were answered. Rejects with the first failure, also when there was no answer
+   * at all.
+   */
   stop(): Promise<number>
 }
 
-/** The longest that one call of the honest client may take: far more than it needs, far less than a stalled process takes. */
+/**
+ * The longest that one call of the honest client may take: far more than it needs, far less than a stalled process
+ * takes.
+ */
 const timeoutMs = 10_000
 
 /** Starts to call the server's tool `echo`. */

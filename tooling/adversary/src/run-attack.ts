@@ -16,7 +16,10 @@ export interface Outcome {
   readonly problems: readonly string[]
 }
 
-/** Runs attacks one after the other against a process of their own; one that an attack has harmed is replaced before the next. */
+/**
+ * Runs attacks one after the other against a process of their own; one that an attack has harmed is replaced before the
+ * next.
+ */
 export async function* runAttacks<P extends Disposable>(
   side: Side<P>,
   attacks: readonly Attack<P>[],
@@ -88,8 +91,8 @@ async function beside<P extends Disposable>(
 ): Promise<string> {
   const looks: number[] = []
   let served = 0
-  // The first time also compiles code and fills tables that stay, so growth is between the later ones. What did not grow from the first
-  // time to the second need not be looked at again.
+  // The first time also compiles code and fills tables that stay, so growth is between the later ones. What did not
+  // grow from the first time to the second need not be looked at again.
   for (let time = 0; time < 3 && (time < 2 || growthOf(looks) > bounds.heapNoise); time += 1) {
     const honest = await side.startHonest(target)
     {
@@ -124,7 +127,8 @@ async function holdCosts<P extends Disposable>(side: Side<P>, target: Target, co
     return ((await target.cpu()) - before) / times
   }
   const median = async (input: Cost<P>['send'], of: number): Promise<number> => {
-    // The first inputs compile code, and say how many it takes until a sample is far longer than what else the process does.
+    // The first inputs compile code, and say how many it takes until a sample is far longer than what else the process
+    // does.
     const first = await sample(input, of, 3)
     const times = Math.max(1, Math.min(40, Math.ceil(bounds.sampleMs / first)))
     const samples: number[] = []

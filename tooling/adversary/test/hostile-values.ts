@@ -40,7 +40,10 @@ const small: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.array(fc.tuple(keys, leaf), { maxLength: 6 }).map((entries): JsonValue => Object.fromEntries(entries)),
 )
 
-/** Values that a parser of JSON lets through: deep, wide, with long texts and keys of objects, and wrong in a thousand places. */
+/**
+ * Values that a parser of JSON lets through: deep, wide, with long texts and keys of objects, and wrong in a thousand
+ * places.
+ */
 export const hostileValue: fc.Arbitrary<JsonValue> = fc.oneof(
   small,
   fc.tuple(small, fc.integer({ min: 10, max: 200 })).map(([value, depth]) => wrapped(value, depth)),
@@ -63,7 +66,10 @@ export function hostileObject(...known: readonly string[]): fc.Arbitrary<JsonObj
   return fc.array(fc.tuple(key, hostileValue), { maxLength: 4 }).map((entries) => Object.fromEntries(entries))
 }
 
-/** Texts as they come off a wire: some are JSON, some nearly, with duplicate keys, no end, and depths that no parser takes. */
+/**
+ * Texts as they come off a wire: some are JSON, some nearly, with duplicate keys, no end, and depths that no parser
+ * takes.
+ */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   hostileValue.map((value) => JSON.stringify(value)),
   hostileObject('jsonrpc', 'id', 'method', 'params').map((value) => JSON.stringify({ jsonrpc: '2.0', ...value })),

@@ -1,5 +1,5 @@
-// An authorization server in a process of its own, on the Node that oidc-provider needs. Its configuration is the first argument, as JSON;
-// it says its issuer on the first line of its output, and ends when its input does.
+// An authorization server in a process of its own, on the Node that oidc-provider needs. Its configuration is the first
+// argument, as JSON; it says its issuer on the first line of its output, and ends when its input does.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -182,8 +182,8 @@ function scopeOf(wanted, { scope }) {
     .join(' ')
 }
 
-// Logs in as the account that the page was left with. Without accounts there is no page: as the login_hint, "ada" when there is none. Consents
-// to all. "nobody" declines.
+// Logs in as the account that the page was left with. Without accounts there is no page: as the login_hint, "ada" when
+// there is none. Consents to all. "nobody" declines.
 async function interact(request, response) {
   const { params } = await provider.interactionDetails(request, response)
   if (accounts.length > 0 && request.method !== 'POST') return sendPage(response, loginPage(accounts, params.scope))

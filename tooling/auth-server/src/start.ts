@@ -26,7 +26,10 @@ export interface AuthServerOptions {
   readonly requirePushedRequests?: boolean
   /** Shows the provider's own pages for login and consent, to be used by a browser. */
   readonly pages?: boolean
-  /** The people who can log in, each chosen on a page without a password. Without them everybody is "ada", and there is no page. */
+  /**
+   * The people who can log in, each chosen on a page without a password. Without them everybody is "ada", and there is
+   * no page.
+   */
   readonly accounts?: readonly string[]
 }
 
@@ -35,7 +38,10 @@ export interface AuthServer {
   readonly issuer: string
   /** Obtains a token by client credentials. */
   issue(request: IssueRequest): Promise<string>
-  /** Follows an authorization URL as a browser does, chooses the account on the page, and returns the address that it leaves to. */
+  /**
+   * Follows an authorization URL as a browser does, chooses the account on the page, and returns the address that it
+   * leaves to.
+   */
   browse(url: URL | string, account?: string): Promise<URL>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

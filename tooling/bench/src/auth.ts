@@ -12,10 +12,12 @@ import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from '
 /**
  * Cost of a remembered token to a call, in CPU of the server.
  *
- * Method: the same server with the same tool twice in one process, once as it is and once protected, over HTTP on loopback addresses. A process of its own sends the load over eight connections,
- * with one token of 700 bytes (RS256, verified in the warm-up). They take turns in slices of half a second; the number is the CPU time of this process for a call,
- * its median over the slices of a round, and the ratio is formed within each of five rounds. The plain server is
- * asked with and without the header, since to receive it costs something too. Not measured: the first verification of a token, introspection, proofs of possession.
+ * Method: the same server with the same tool twice in one process, once as it is and once protected, over HTTP on
+ * loopback addresses. A process of its own sends the load over eight connections, with one token of 700 bytes (RS256,
+ * verified in the warm-up). They take turns in slices of half a second; the number is the CPU time of this process for
+ * a call, its median over the slices of a round, and the ratio is formed within each of five rounds. The plain server
+ * is asked with and without the header, since to receive it costs something too. Not measured: the first verification
+ * of a token, introspection, proofs of possession.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const resource = 'https://mcp.example.com/mcp'

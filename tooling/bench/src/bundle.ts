@@ -5,8 +5,8 @@ const shownFiles = 15
 /**
  * What the smallest server and client weigh as a bundle, minified and gzipped, and what of it is whose.
  *
- * Method: esbuild bundles what is published, for a platform that is not Node, and zlib packs it at its best. A test holds the
- * ceilings. Not measured: what an application's own code adds, and brotli.
+ * Method: esbuild bundles what is published, for a platform that is not Node, and zlib packs it at its best. A test
+ * holds the ceilings. Not measured: what an application's own code adds, and brotli.
  */
 export async function run(): Promise<void> {
   for (const { name, source, ceiling } of bundles) {

@@ -17,12 +17,15 @@ const rows: readonly Row[] = [
 ]
 
 /**
- * What it costs to seal a state and to open it again, on one thread, and how many bytes the token has more than the state.
+ * What it costs to seal a state and to open it again, on one thread, and how many bytes the token has more than the
+ * state.
  *
- * Method: a journal of 200 B, 2 KB, and as much as the default bound lets through, bound to a principal and arguments. The floor is what a program would write by
- * hand on `node:crypto`: JSON, AES-256-GCM with a fresh IV, Base64url, and back. All take turns within one run, sealing and opening one at a time, in rounds of a
- * fixed time after a warm-up; ratios are formed within a round. What each opens is compared with what was sealed before anything is measured. Not measured: several
- * calls at once, where Web Crypto may use more threads, and deriving the keys, which happens once a purpose.
+ * Method: a journal of 200 B, 2 KB, and as much as the default bound lets through, bound to a principal and arguments.
+ * The floor is what a program would write by hand on `node:crypto`: JSON, AES-256-GCM with a fresh IV, Base64url, and
+ * back. All take turns within one run, sealing and opening one at a time, in rounds of a fixed time after a warm-up;
+ * ratios are formed within a round. What each opens is compared with what was sealed before anything is measured. Not
+ * measured: several calls at once, where Web Crypto may use more threads, and deriving the keys, which happens once a
+ * purpose.
  */
 export const codecGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
 

@@ -23,11 +23,12 @@ const servers = [
 ] as const
 
 /**
- * Cold start: the time from starting the process of an HTTP server with one tool to its first right answer, against a bare
- * `node:http` server, and beside the official SDK.
+ * Cold start: the time from starting the process of an HTTP server with one tool to its first right answer, against a
+ * bare `node:http` server, and beside the official SDK.
  *
- * Method: what is published is installed with npm into empty folders; the servers start one after the other within a round,
- * every other round backwards, after one round that fills the caches of files. Not measured: a disk that is cold as well.
+ * Method: what is published is installed with npm into empty folders; the servers start one after the other within a
+ * round, every other round backwards, after one round that fills the caches of files. Not measured: a disk that is cold
+ * as well.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const rounds = quick ? 5 : 21

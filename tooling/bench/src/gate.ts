@@ -23,7 +23,9 @@ const held: readonly RatioId[] = [
   'stdio/64',
 ]
 
-/** Measures the ratios of servers in a short form, and fails the process when one of them is far from what is wanted. */
+/**
+ * Measures the ratios of servers in a short form, and fails the process when one of them is far from what is wanted.
+ */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const started = performance.now()
   const short = quick ? { rounds: 3, seconds: 1, warmUp: 1 } : { rounds: 5, seconds: 1, warmUp: 5 }

@@ -5,7 +5,9 @@ export interface Timing {
   readonly rounds: number
   /** Of one target in one round. */
   readonly seconds: number
-  /** Seconds for each target, before the first round: until its code is compiled, which on a busy machine takes several. */
+  /**
+   * Seconds for each target, before the first round: until its code is compiled, which on a busy machine takes several.
+   */
   readonly warmUp: number
 }
 

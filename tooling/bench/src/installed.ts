@@ -13,11 +13,11 @@ const peers: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 /**
- * How many packages and bytes lie in `node_modules` after `npm install` of what a server or a client needs, and of the official SDK's
- * beside it.
+ * How many packages and bytes lie in `node_modules` after `npm install` of what a server or a client needs, and of the
+ * official SDK's beside it.
  *
- * Method: packages are packed as they are published and installed into empty folders; the bytes are those of all files. Not
- * measured: what a file takes on a disk beyond its bytes.
+ * Method: packages are packed as they are published and installed into empty folders; the bytes are those of all files.
+ * Not measured: what a file takes on a disk beyond its bytes.
  */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'installed-'))

@@ -5,11 +5,11 @@ import { median } from './median.ts'
 /**
  * What it costs to take one `tools/call` from text to checked params, in microseconds per call on one thread.
  *
- * Method: each step runs alone in one process, over 16 texts that differ in their id and one argument, so that neither a
- * cached string nor a folded constant is measured. After a warm-up a step runs in rounds of a fixed time; the number is the
- * median of the rounds. Steps take turns, so that a slow moment of the machine falls on all of them. The baseline is
- * `JSON.parse` of the same texts; ratios are within one run. Not measured: sockets, headers, the handler, and collecting
- * what was allocated where that falls outside a round.
+ * Method: each step runs alone in one process, over 16 texts that differ in their id and one argument, so that neither
+ * a cached string nor a folded constant is measured. After a warm-up a step runs in rounds of a fixed time; the number
+ * is the median of the rounds. Steps take turns, so that a slow moment of the machine falls on all of them. The
+ * baseline is `JSON.parse` of the same texts; ratios are within one run. Not measured: sockets, headers, the handler,
+ * and collecting what was allocated where that falls outside a round.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const rounds = quick ? 5 : 25

@@ -9,9 +9,11 @@ import { median } from './median.ts'
 /**
  * What a session costs a call, from client to server and back in memory, on one thread.
  *
- * Method: the same tool, called one call at a time by `@x/client` over a plain server, over the same server with sessions around it but without a session, in a session whose state is only read,
- * and in one whose state every call replaces (sealed, 100 bytes of it). The four take turns within one run, in rounds of a fixed time after a warm-up; the number is the median of the
- * rounds, and the ratio is to the plain call of the same run. Each must give the right answer before anything is measured. Not measured: transports, stores, several calls at once.
+ * Method: the same tool, called one call at a time by `@x/client` over a plain server, over the same server with
+ * sessions around it but without a session, in a session whose state is only read, and in one whose state every call
+ * replaces (sealed, 100 bytes of it). The four take turns within one run, in rounds of a fixed time after a warm-up;
+ * the number is the median of the rounds, and the ratio is to the plain call of the same run. Each must give the right
+ * answer before anything is measured. Not measured: transports, stores, several calls at once.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const steps = await openSteps()

@@ -2,13 +2,16 @@ import { runTrial, type Trial } from '@apps/load-shedding/trial'
 import { reportLines, type SheddingRound } from './shedding/report.ts'
 
 /**
- * What becomes of long calls when one of several instances is overloaded, and when all are restarted: with shedding and without it.
+ * What becomes of long calls when one of several instances is overloaded, and when all are restarted: with shedding and
+ * without it.
  *
- * Method: three instances of `apps/load-shedding` behind Node's cluster count primes, in chunks with a checkpoint after each. Calls of independent
- * clients come at random, one in four of them heavy, the same in both trials of a round; together they keep the cores busy a quarter of the
- * time. The first instance stands still for nine tenths of the time, for 20 seconds (with `--quick` 6); then every instance is stopped and
- * started in turn, with one second of notice and one of grace. Who gets no result calls again from the beginning. p50 and p99 are of
- * the calls that were sent during the overload, each to its end. Not measured: TLS, the network, other balancers, work that waits in place of computing.
+ * Method: three instances of `apps/load-shedding` behind Node's cluster count primes, in chunks with a checkpoint after
+ * each. Calls of independent clients come at random, one in four of them heavy, the same in both trials of a round;
+ * together they keep the cores busy a quarter of the time. The first instance stands still for nine tenths of the time,
+ * for 20 seconds (with `--quick` 6); then every instance is stopped and started in turn, with one second of notice and
+ * one of grace. Who gets no result calls again from the beginning. p50 and p99 are of the calls that were sent during
+ * the overload, each to its end. Not measured: TLS, the network, other balancers, work that waits in place of
+ * computing.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const [count, overloadedMs] = quick ? [1, 6_000] : [3, 20_000]

@@ -28,11 +28,11 @@ const rows: readonly Row[] = [
 /**
  * How much of what a process can do with JSON lines is left when it serves MCP over stdio.
  *
- * Method: one `tools/call` of an echo tool, about 330 bytes, over the pipes of a child process; one call at a time, and 64 under
- * way. The floor splits lines, parses them with `JSON.parse` and answers a fixed text of the same size, all of a chunk in one
- * write; it checks nothing. The servers take turns within a round, every other round backwards; a ratio is formed within a round,
- * and the median over the rounds is shown with the smallest and the largest. Not measured: the client, large messages,
- * notifications, the start of a process.
+ * Method: one `tools/call` of an echo tool, about 330 bytes, over the pipes of a child process; one call at a time, and
+ * 64 under way. The floor splits lines, parses them with `JSON.parse` and answers a fixed text of the same size, all of
+ * a chunk in one write; it checks nothing. The servers take turns within a round, every other round backwards; a ratio
+ * is formed within a round, and the median over the rounds is shown with the smallest and the largest. Not measured:
+ * the client, large messages, notifications, the start of a process.
  */
 export const stdioGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
 

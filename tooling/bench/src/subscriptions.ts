@@ -25,13 +25,14 @@ interface Plan {
 }
 
 /**
- * What 2,000 open streams take of one instance, and how long one change to all of them takes until the last client has it.
+ * What 2,000 open streams take of one instance, and how long one change to all of them takes until the last client has
+ * it.
  *
- * Method: the streams are open over HTTP, each on a connection of its own, at our server and at a bare `node:http` server that
- * writes events of the same size; each server is a process on core 0, all clients are one process on core 1. Memory is read after
- * four full collections, before the streams are opened, behind some that were opened and closed, and when all are open. Then the
- * servers take turns at telling all their streams of one change. Not measured: TLS, slow readers, a bus between instances, and
- * the memory of the kernel.
+ * Method: the streams are open over HTTP, each on a connection of its own, at our server and at a bare `node:http`
+ * server that writes events of the same size; each server is a process on core 0, all clients are one process on core
+ * 1. Memory is read after four full collections, before the streams are opened, behind some that were opened and
+ * closed, and when all are open. Then the servers take turns at telling all their streams of one change. Not measured:
+ * TLS, slow readers, a bus between instances, and the memory of the kernel.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const [streams, rounds, warmUp] = quick ? [500, 5, 3] : [2000, 31, 10]

@@ -3,7 +3,10 @@ import { median } from './median.ts'
 /** What was measured of each target in one round, by name. */
 export type Round<Measurement> = ReadonlyMap<string, Measurement>
 
-/** Measures targets in turns, so that what the machine does besides falls on all of them; every other round goes backwards. */
+/**
+ * Measures targets in turns, so that what the machine does besides falls on all of them; every other round goes
+ * backwards.
+ */
 export async function takeTurns<Target extends { readonly name: string }, Measurement>(
   targets: readonly Target[],
   rounds: number,

@@ -4,7 +4,10 @@ export interface Wanted {
   /** At least so much of the floor's; or, where less is better, at most. */
   readonly atLeast?: number
   readonly atMost?: number
-  /** What there is today on a busy machine too, where that is less than what is wanted, for the reason in `docs/performance.md`: the gate holds that instead. */
+  /**
+   * What there is today on a busy machine too, where that is less than what is wanted, for the reason in
+   * `docs/performance.md`: the gate holds that instead.
+   */
   readonly today?: number
 }
 
@@ -46,7 +49,10 @@ export interface Reading {
   readonly peer?: number | undefined
 }
 
-/** How much of what is wanted must be there for the gate to pass: machines are noisy, and the ratios of one run much less so. */
+/**
+ * How much of what is wanted must be there for the gate to pass: machines are noisy, and the ratios of one run much
+ * less so.
+ */
 const tolerance = 0.8
 
 /** Whether a ratio is what is wanted. */

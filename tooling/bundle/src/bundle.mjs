@@ -6,8 +6,9 @@ import { markPure } from './mark-pure.mjs'
 /** @typedef {null | string | { readonly [condition: string]: Target }} Target What an entry of `exports` points at. */
 
 /**
- * Writes what a package publishes to its `dist`: a file for each entry of `publishConfig.exports`, made of the source of the
- * same name, and one for whatever several of them share. Other packages stay imports. What an earlier build left is removed.
+ * Writes what a package publishes to its `dist`: a file for each entry of `publishConfig.exports`, made of the source
+ * of the same name, and one for whatever several of them share. Other packages stay imports. What an earlier build left
+ * is removed.
  * @param {string} directory The folder of the package.
  */
 export async function bundlePackage(directory) {
@@ -47,7 +48,8 @@ async function bundle(directory, entries) {
     entryPoints: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
     outdir: 'dist',
     bundle: true,
-    // All entries at once, so that a module stands in one file however many import it: error classes and WeakMaps are compared by identity.
+    // All entries at once, so that a module stands in one file however many import it: error classes and WeakMaps are
+    // compared by identity.
     splitting: true,
     packages: 'external',
     format: 'esm',

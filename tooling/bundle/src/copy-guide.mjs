@@ -4,7 +4,8 @@ import { join, posix } from 'node:path'
 const guides = 'docs/guides'
 
 /**
- * Copies a guide of the repository into a package, where it is read without a network. Its relative links become absolute.
+ * Copies a guide of the repository into a package, where it is read without a network. Its relative links become
+ * absolute.
  * @param {string} directory The folder of the package.
  * @param {string} name The file's name in `docs/guides`.
  */

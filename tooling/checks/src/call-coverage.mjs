@@ -3,8 +3,8 @@ import { Session } from 'node:inspector/promises'
 import { register } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-// Started by measure.mjs with the folder of a workspace. It serves two tools over node:http from the sources, and prints
-// as JSON the files of which a warm request called at least one function.
+// Started by measure.mjs with the folder of a workspace. It serves two tools over node:http from the sources, and
+// prints as JSON the files of which a warm request called at least one function.
 
 /**
  * @typedef {{ resultType?: string, requestState?: string, isError?: boolean }} CallResult

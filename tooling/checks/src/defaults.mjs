@@ -1,9 +1,9 @@
 import ts from 'typescript'
 
 /**
- * The numbers that a source text has as defaults of a name: a member of an object (`{ name: 1 }`, or `object.name` for a member of a
- * constant), a default in a pattern or of a parameter (`name = 1`), a constant, what stands in for an absent option (`options.name ?? 1`), and
- * the last argument of a check (`check('name', 1)`).
+ * The numbers that a source text has as defaults of a name: a member of an object (`{ name: 1 }`, or `object.name` for
+ * a member of a constant), a default in a pattern or of a parameter (`name = 1`), a constant, what stands in for an
+ * absent option (`options.name ?? 1`), and the last argument of a check (`check('name', 1)`).
  * @param {ts.SourceFile} source
  * @param {string} name
  * @returns {number[]}

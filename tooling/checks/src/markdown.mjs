@@ -1,7 +1,7 @@
 /**
- * @typedef {{ language: string, code: string, line: number, first: number, last: number, marker: string | undefined }} Block
- *   `line` counts from one and names the opening fence; `first` and `last` are the indices of the code's lines, `last`
- *   not included; `marker` is what the comment above the block names.
+ * @typedef {{ language: string, code: string, line: number, first: number, last: number, marker: string | undefined }}
+ * Block `line` counts from one and names the opening fence; `first` and `last` are the indices of the code's lines,
+ * `last` not included; `marker` is what the comment above the block names.
  */
 
 const fence = /^(\s*)(`{3,})(\w*)/

@@ -13,7 +13,8 @@ const questionWord = /^(?:What|Whether|How|Why|Who|Whose|Which|Whatever|Whoever|
 
 /**
  * @typedef {{ file: string, source: ts.SourceFile }} SourceText
- * @typedef {{ value: number, details: readonly string[] }} Measurement `details` lists the places that the value counts.
+ * @typedef {{ value: number, details: readonly string[] }} Measurement `details` lists the places that the value
+ * counts.
  * @typedef {{
  *   title: string, unit: string, limit: number, remedy: string, measure: (files: readonly SourceText[]) => Measurement
  * }} Row The limit is exclusive: a value must be below it.

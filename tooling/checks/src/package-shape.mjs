@@ -67,7 +67,8 @@ export function manifestProblems(one) {
 }
 
 /**
- * Ranges of siblings as peers: with `workspace:^`, a minor version of the peer would be a major version of this package.
+ * Ranges of siblings as peers: with `workspace:^`, a minor version of the peer would be a major version of this
+ * package.
  * @param {Package} one
  */
 function peerProblems({ manifest, folder }) {

@@ -8,8 +8,8 @@ const testFile = /`([^`]+\.test\.ts)`/g
 const decision = /\]\((decisions\/[^)]+\.md)\)/g
 
 /**
- * Fails on a statement of the seeds whose row names no proof, and on a proof that does not exist: a rule without a test or a reason, a
- * test file or a decision that is not there.
+ * Fails on a statement of the seeds whose row names no proof, and on a proof that does not exist: a rule without a test
+ * or a reason, a test file or a decision that is not there.
  * @param {string} root
  * @param {ReadonlySet<string>} proved The rules that have a test, or a reason why they can have none.
  * @returns {string[]}

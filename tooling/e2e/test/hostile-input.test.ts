@@ -158,7 +158,8 @@ describe.each([
     const attack = besieged(wrap)
     const property = fc.asyncProperty(onTarget, async ([of, inputResponses]) => {
       const attempt = await attack(of, { inputResponses })
-      // The explicit form without a state takes answers of each of the three kinds before it has asked; its handler checks them.
+      // The explicit form without a state takes answers of each of the three kinds before it has asked; its handler
+      // checks them.
       const isExplicit = JSON.stringify(of.params).includes('"explicit"')
       judge(of, isExplicit ? { ...attempt, past: [] } : attempt)
       for (const [key] of attempt.past) {

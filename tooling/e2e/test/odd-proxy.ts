@@ -7,8 +7,8 @@ export interface OddProxy extends AsyncDisposable {
 }
 
 /**
- * Forwards connections to a port of this machine, byte for byte, in pieces that end anywhere: within a header, a length, an
- * event or a character. The sizes are random and the same in every run.
+ * Forwards connections to a port of this machine, byte for byte, in pieces that end anywhere: within a header, a
+ * length, an event or a character. The sizes are random and the same in every run.
  */
 export async function startOddProxy(targetPort: number): Promise<OddProxy> {
   const open = new Set<Socket>()

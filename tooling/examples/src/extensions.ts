@@ -15,7 +15,8 @@ export function quota({ callsPerHour }: { readonly callsPerHour: number }): Serv
     name: 'quota',
     identifier: 'com.example/quota',
     capabilities: { callsPerHour },
-    // Decides by the principal: outside all other extensions, and never reachable from other machines without `authenticate`.
+    // Decides by the principal: outside all other extensions, and never reachable from other machines without
+    // `authenticate`.
     needsPrincipal: true,
     start({ runtime }) {
       const used = new Map<string, number>()

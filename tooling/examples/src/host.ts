@@ -69,7 +69,9 @@ function argumentsIn(text: string): JsonObject {
 // #endregion
 
 // #region form
-/** Asks for the fields of a form one after the other; an empty answer leaves an optional field out, and else cancels. */
+/**
+ * Asks for the fields of a form one after the other; an empty answer leaves an optional field out, and else cancels.
+ */
 async function fillIn(form: ElicitRequestFormParams, server: string, terminal: Terminal): Promise<ElicitAnswer> {
   terminal.write(`${server} asks: ${form.message}\n`)
   const { properties, required = [] } = form.requestedSchema

@@ -147,7 +147,8 @@ export async function addNight(sessions: ClientSessions, session: ClientSession)
     return session
   } catch (error) {
     if (!isSessionNotFound(error)) throw error
-    // It has expired or was revoked, for good: a new one begins, and its user should know that it has forgotten everything.
+    // It has expired or was revoked, for good: a new one begins, and its user should know that it has forgotten
+    // everything.
     return sessions.create()
   }
 }

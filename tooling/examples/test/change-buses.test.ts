@@ -36,7 +36,10 @@ test('the bus of the guide over PostgreSQL tells the clients of every instance',
   await server.close()
 }, 120_000)
 
-/** Waits until nobody is connected any more: pools have ended before their sockets are closed, and would be told of the server's end. */
+/**
+ * Waits until nobody is connected any more: pools have ended before their sockets are closed, and would be told of the
+ * server's end.
+ */
 async function untilLeft(server: RealPostgres): Promise<void> {
   const pool = server.pool({ max: 1 })
   const others = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`

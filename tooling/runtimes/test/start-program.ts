@@ -23,8 +23,8 @@ export interface Command {
 }
 
 /**
- * Starts a program, and waits for the line that announces its address. `from` is the number of the file descriptor that it writes to. Rejects
- * when it ends before.
+ * Starts a program, and waits for the line that announces its address. `from` is the number of the file descriptor that
+ * it writes to. Rejects when it ends before.
  */
 export async function startProgram(command: Command, pattern: RegExp, from: 1 | 3 = 1): Promise<RunningProgram> {
   const child = spawnProgram(command)

@@ -25,7 +25,10 @@ export function compareModes(scenario: ScenarioName, given: Partial<SimulationOp
   }
 }
 
-/** Summarizes several scenarios for a mode: latency as a multiple of the oracle's (geometric means), and moves by completed call. */
+/**
+ * Summarizes several scenarios for a mode: latency as a multiple of the oracle's (geometric means), and moves by
+ * completed call.
+ */
 export function scoreOf(
   comparisons: readonly Comparison[],
   mode: Mode,

@@ -12,7 +12,9 @@ interface Entry {
   readonly run: (time: number) => void
 }
 
-/** A binary heap; events of the same time run in the order in which they were added, so that a seed gives one result. */
+/**
+ * A binary heap; events of the same time run in the order in which they were added, so that a seed gives one result.
+ */
 export function createEventQueue(): EventQueue {
   const entries: Entry[] = []
   let order = 0

@@ -41,8 +41,8 @@ const costs = { sealMs: 0.6, openMs: 0.6, startMs: 0.3 }
 const waitMs = 60
 
 /**
- * One process with one event loop: an event is a turn, in which timers run, then what arrived, then each call that is ready. Its load
- * monitor is the server's own, on the time of this instance.
+ * One process with one event loop: an event is a turn, in which timers run, then what arrived, then each call that is
+ * ready. Its load monitor is the server's own, on the time of this instance.
  */
 export class Instance {
   readonly index: number

@@ -3,7 +3,10 @@ import type { SheddingOptions } from './policy.ts'
 /** The chooser of a request's instance. */
 export type Balancer = 'round-robin' | 'random' | 'least-connections' | 'hash'
 
-/** The calls hand themselves off as the server decides, stay where they are, or are moved at no cost by somebody who knows all loads. */
+/**
+ * The calls hand themselves off as the server decides, stay where they are, or are moved at no cost by somebody who
+ * knows all loads.
+ */
 export type Mode = 'shedding' | 'none' | 'oracle'
 
 /** Something that happens to the fleet, in milliseconds after the warm-up. */

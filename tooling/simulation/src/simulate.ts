@@ -85,7 +85,10 @@ interface Sent {
   readonly from?: Leaving | undefined
 }
 
-/** Brings a request to an instance; one that comes back from another is compared with it, for the share of useless moves. */
+/**
+ * Brings a request to an instance; one that comes back from another is compared with it, for the share of useless
+ * moves.
+ */
 function send(fleet: Fleet, { call, from }: Sent, time: number): void {
   const instance = fleet.choose(call)
   if (instance === undefined) {

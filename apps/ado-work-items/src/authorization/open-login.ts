@@ -64,7 +64,9 @@ export async function openLogin(endpoint: string, { dpop }: { readonly dpop: boo
   }
 }
 
-/** Visits the login page as a person does, and chooses the account there. A program of yours uses `loopbackRedirect`. */
+/**
+ * Visits the login page as a person does, and chooses the account there. A program of yours uses `loopbackRedirect`.
+ */
 function scriptedBrowser({ browse }: AuthServer, account: string): Redirect {
   return {
     applicationType: 'native',

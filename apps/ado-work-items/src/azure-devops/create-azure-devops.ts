@@ -149,7 +149,8 @@ async function loadRules(rest: Rest, name: string, signal: AbortSignal): Promise
     if (reference === undefined) return []
     return understood(parseRules, await get(`${types}/${encodeURIComponent(reference)}/rules`))
   } catch (error) {
-    // Older kinds of processes have no rules to read, and a token may lack the right to. The service enforces them anyway.
+    // Older kinds of processes have no rules to read, and a token may lack the right to. The service enforces them
+    // anyway.
     if (error instanceof AzureDevOpsError && ['not-found', 'forbidden', 'invalid'].includes(error.code)) return []
     throw error
   }

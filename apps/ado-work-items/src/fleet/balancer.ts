@@ -21,13 +21,13 @@ const headMs = 15_000
 const endOfHead = '\r\n\r\n'
 
 /**
- * Listens on one port of this machine and passes each request on to one of the ports which `targets` gives: the one whose last turn is
- * longest ago or, within a session of an older revision, always the same one. One that cannot be reached is passed over, so an instance
- * that has just died costs nobody anything.
+ * Listens on one port of this machine and passes each request on to one of the ports which `targets` gives: the one
+ * whose last turn is longest ago or, within a session of an older revision, always the same one. One that cannot be
+ * reached is passed over, so an instance that has just died costs nobody anything.
  *
- * Each connection carries one request, so that a client which would reuse its connection comes to another instance each time. Node's own
- * cluster hands connections to its workers instead. One that is on its way to a worker which is being killed is then neither answered nor
- * closed, and its client waits in vain.
+ * Each connection carries one request, so that a client which would reuse its connection comes to another instance each
+ * time. Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being
+ * killed is then neither answered nor closed, and its client waits in vain.
  *
  * Throws a `UsageError` when the port is not to be had; 0 picks a free one.
  */
@@ -98,7 +98,9 @@ function readArrival(received: Buffer, end: number): Arrival {
   }
 }
 
-/** The session of a client of an older revision: requests of 2026-07-28 name their method, and any instance serves them. */
+/**
+ * The session of a client of an older revision: requests of 2026-07-28 name their method, and any instance serves them.
+ */
 function olderSession(headers: string): string | undefined {
   return /^mcp-method:/im.test(headers) ? undefined : /^mcp-session-id:\s*(\S+)/im.exec(headers)?.[1]
 }

@@ -31,8 +31,8 @@ export function signResults(instance: Instance): Middleware {
 }
 
 /**
- * An extension that writes the instance's number into what it says of its progress. For a task that is all that its client sees of
- * who works on it: whoever answers about a task may be any instance.
+ * An extension that writes the instance's number into what it says of its progress. For a task that is all that its
+ * client sees of who works on it: whoever answers about a task may be any instance.
  */
 export function signProgress({ id }: Instance): ServerExtension<'progressSignature', undefined> {
   const signed = (notification: RpcNotification): RpcNotification => {

@@ -7,7 +7,10 @@ export interface Condition {
   readonly value?: string | undefined
 }
 
-/** A rule of the process: when every condition holds, the fields in `requires` must have a value, and those in `empties` lose theirs. */
+/**
+ * A rule of the process: when every condition holds, the fields in `requires` must have a value, and those in `empties`
+ * lose theirs.
+ */
 export interface Rule {
   readonly name: string
   readonly conditions: readonly Condition[]

@@ -17,8 +17,8 @@ export type OnError = (error: unknown, where: ErrorContext) => void
 export interface WorkItemsOptions
   extends Partial<Pick<ServerDefinition, 'strictReplay' | 'onWarning' | 'runtime' | 'shedding'>> {
   /**
-   * Seals what a call that asks leaves with its client, and the session ids of older clients; the same at every instance.
-   * Default: for this process alone.
+   * Seals what a call that asks leaves with its client, and the session ids of older clients; the same at every
+   * instance. Default: for this process alone.
    */
   readonly state?: StateCodec | undefined
   readonly onError?: OnError | undefined

@@ -217,7 +217,9 @@ interface Fixture extends AsyncDisposable {
   touch(id: number): Promise<void>
 }
 
-/** A client of instances that share nothing but their keys and the service behind them; each round goes to another one. */
+/**
+ * A client of instances that share nothing but their keys and the service behind them; each round goes to another one.
+ */
 async function fleet(answers: Answers = {}): Promise<Fixture> {
   const service = await emulated()
   const createInstance = (kit: ServerKit) => createWorkItemsServer(service.azureDevOps, kit)

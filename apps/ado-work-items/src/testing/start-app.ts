@@ -38,7 +38,9 @@ export interface StartCommand {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The command that starts the application, or another module of its build, with no settings but those that are given. */
+/**
+ * The command that starts the application, or another module of its build, with no settings but those that are given.
+ */
 export function command(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -14,7 +14,10 @@ export interface OlderPlan {
   readonly say: string
 }
 
-/** Resolves a work item as a client of 2025-11-25, which the server asks in the middle of its call, on the stream of that call. */
+/**
+ * Resolves a work item as a client of 2025-11-25, which the server asks in the middle of its call, on the stream of
+ * that call.
+ */
 export function resolveAsOlderClient({ title, workItemId, question, say }: OlderPlan): Step {
   return {
     title,

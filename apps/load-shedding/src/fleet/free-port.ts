@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { portRefusal } from '@apps/front/usage'
 
-/** The port of this machine, or a free one for 0, after a look whether it can be had. Throws a `UsageError` when not. */
+/**
+ * The port of this machine, or a free one for 0, after a look whether it can be had. Throws a `UsageError` when not.
+ */
 export async function freePort(wanted = 0): Promise<number> {
   const server = createServer()
   try {

@@ -26,7 +26,8 @@ process.on('message', (value) => {
   if (order?.order === 'throttle') throttle(order.share)
   if (order?.order === 'shedding') instance.setShedding(order.on)
 })
-// The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is served.
+// The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is
+// served.
 process.once('SIGTERM', () => void cluster.worker?.disconnect())
 // Whoever started it is gone.
 process.once('disconnect', () => process.exit(0))

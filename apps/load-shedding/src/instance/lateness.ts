@@ -1,6 +1,9 @@
 const everyMs = 100
 
-/** Measures ten times a second by how many milliseconds a timer is late, smoothed, and hands each reading on. It keeps no process alive. */
+/**
+ * Measures ten times a second by how many milliseconds a timer is late, smoothed, and hands each reading on. It keeps
+ * no process alive.
+ */
 export function watchLateness(tell: (lateMs: number) => void): void {
   let lateMs = 0
   let due = performance.now() + everyMs

@@ -22,7 +22,9 @@ export interface ServedInstance {
   load(): ServerLoad
 }
 
-/** Serves the tool. Without shedding, a call counts as one whose retry reaches no other instance, and stays to its end. */
+/**
+ * Serves the tool. Without shedding, a call counts as one whose retry reaches no other instance, and stays to its end.
+ */
 export async function serveInstance(options: InstanceOptions): Promise<ServedInstance> {
   const { port, stateKey, report, stop } = options
   let { sheds } = options

@@ -1,8 +1,9 @@
 const periodMs = 200
 
 /**
- * Lets this process stand still for a share of the time, as a container does whose CPU quota is used up: nothing runs, no timer and no
- * answer. It takes no CPU itself, so that other instances on this machine are as fast as before. A share of 0 ends it.
+ * Lets this process stand still for a share of the time, as a container does whose CPU quota is used up: nothing runs,
+ * no timer and no answer. It takes no CPU itself, so that other instances on this machine are as fast as before. A
+ * share of 0 ends it.
  */
 export function createThrottle(): (share: number) => void {
   const cell = new Int32Array(new SharedArrayBuffer(4))

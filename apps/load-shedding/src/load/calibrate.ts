@@ -3,8 +3,8 @@ import { countChunk, emptyTally } from '../primes/tally.ts'
 import { oneHeavyIn } from './plan.ts'
 
 /**
- * For how many milliseconds one call of the plan computes on this machine, on average, as it is now: with what else runs on it. It takes about a
- * quarter of a second, in which this process does nothing else.
+ * For how many milliseconds one call of the plan computes on this machine, on average, as it is now: with what else
+ * runs on it. It takes about a quarter of a second, in which this process does nothing else.
  */
 export function millisecondsPerCall(now: () => number = () => performance.now()): number {
   const start = now()

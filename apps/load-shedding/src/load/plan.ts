@@ -11,8 +11,8 @@ export interface Arrival {
 export const oneHeavyIn = 4
 
 /**
- * Calls of independent clients, without end: the pauses between them are random, so that they come in clusters, and now and then one is heavy. The
- * same seed gives the same calls.
+ * Calls of independent clients, without end: the pauses between them are random, so that they come in clusters, and now
+ * and then one is heavy. The same seed gives the same calls.
  */
 export function createPlan(seed: number): (perSecond: number) => Arrival {
   const random = randomFrom(seed)

@@ -70,7 +70,9 @@ export function isAuthError(error: unknown): error is AuthError {
 
 const maxCauses = 8
 
-/** Returns the {@link AuthError} that an error is or was caused by: a client's call rejects with an error of its own. */
+/**
+ * Returns the {@link AuthError} that an error is or was caused by: a client's call rejects with an error of its own.
+ */
 export function authErrorOf(error: unknown): AuthError | undefined {
   let currentError = error
   for (let depth = 0; depth < maxCauses && currentError instanceof Error; depth += 1) {

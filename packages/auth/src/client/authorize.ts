@@ -83,7 +83,8 @@ export async function authorize(
 ): Promise<TokenResult | undefined> {
   const { tokens, linkTo, fetch } = deps
   const { endpoint, demand, ...rest } = query
-  // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to another.
+  // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to
+  // another.
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: demand.metadataUrl, fetch, signal })
   const lastEndpoint = await tokens.lastKnown(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)

@@ -5,7 +5,9 @@ export type AuthorizedFetch = (url: string | URL, options?: RequestInit) => Prom
 
 /** Options of an authorized `fetch`. */
 export interface AuthorizedFetchOptions {
-  /** The MCP endpoint whose login is used, on the same origin as the requests. Default: each address is one of its own. */
+  /**
+   * The MCP endpoint whose login is used, on the same origin as the requests. Default: each address is one of its own.
+   */
   readonly endpoint?: string | URL | undefined
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch | undefined
@@ -14,8 +16,8 @@ export interface AuthorizedFetchOptions {
 const maxAttempts = 4
 
 /**
- * Returns a `fetch` whose requests an authorizer authorizes, for what is no connection, such as downloads. A body has to
- * be one that can be sent again, so no stream. Redirects are not followed, so that no token leaves its server.
+ * Returns a `fetch` whose requests an authorizer authorizes, for what is no connection, such as downloads. A body has
+ * to be one that can be sent again, so no stream. Redirects are not followed, so that no token leaves its server.
  *
  * Requests reject with a `TypeError` for another origin than the endpoint's, and with `AuthError` without a login.
  */

@@ -132,7 +132,9 @@ async function handleUnauthorized(
   return getToken(state, target, { demand: demandOf(header), canRefresh: call.by !== 'refresh' })
 }
 
-/** Answers a 401 that is about the proof and not the token, for which no new token helps (RFC 9449, sections 7.1 and 9). */
+/**
+ * Answers a 401 that is about the proof and not the token, for which no new token helps (RFC 9449, sections 7.1 and 9).
+ */
 function handleProofError(
   { dpop, callOf }: AuthorizerState,
   head: HttpResponseHead,

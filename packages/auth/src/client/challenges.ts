@@ -114,7 +114,9 @@ export function dpopErrorOf(header: string | undefined): string | undefined {
     ?.params.get('error')
 }
 
-/** The scopes of a list that is separated by spaces; entries that are no scopes are left out (RFC 6749, section 3.3). */
+/**
+ * The scopes of a list that is separated by spaces; entries that are no scopes are left out (RFC 6749, section 3.3).
+ */
 function scopesIn(list: string | undefined): readonly string[] | undefined {
   const scopes = list?.split(' ').filter(isScope) ?? []
   return scopes.length === 0 ? undefined : [...new Set(scopes)]

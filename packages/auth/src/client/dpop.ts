@@ -6,11 +6,13 @@ import type { AuthRecords, StoredKey, StoredToken } from './stored.ts'
 
 /** Options that bind tokens to a key (RFC 9449). */
 export interface DpopOptions {
-  /** `true`: tokens that are not bound are not used. Default: authorization servers without DPoP issue bearer tokens. */
+  /**
+   * `true`: tokens that are not bound are not used. Default: authorization servers without DPoP issue bearer tokens.
+   */
   readonly required?: boolean | undefined
   /**
-   * An ES256 key pair that the program keeps itself, such as one of IndexedDB that no script can read. Its public key has
-   * to be extractable. Default: a pair that is kept in the store, or in memory where no store is given.
+   * An ES256 key pair that the program keeps itself, such as one of IndexedDB that no script can read. Its public key
+   * has to be extractable. Default: a pair that is kept in the store, or in memory where no store is given.
    */
   readonly keyPair?: { readonly privateKey: CryptoKey; readonly publicKey: CryptoKey } | undefined
 }

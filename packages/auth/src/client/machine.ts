@@ -16,7 +16,9 @@ import type { TokenRequirements } from './token-source.ts'
 
 /** Options shared by the authorizers that need no person. */
 export interface MachineOptions extends IssuerSelection, AuthorizerOptions {
-  /** The issuer of the authorization server, letter for letter. Where a server names another one, nothing is sent to it. */
+  /**
+   * The issuer of the authorization server, letter for letter. Where a server names another one, nothing is sent to it.
+   */
   readonly issuer: string
 }
 
@@ -52,10 +54,9 @@ export interface ClientCredentialsOptions extends MachineOptions {
  *
  * Throws a `TypeError` for a client without a key or a secret; calls reject with {@link AuthError}.
  *
- * @example
- * const auth = clientCredentials({ issuer: 'https://login.example.com', client: { id: 'nightly', key: { privateKey } } })
- * await using connection = connectHttp('https://mcp.example.com/mcp', { auth })
- * const client = createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
+ * @example const auth = clientCredentials({ issuer: 'https://login.example.com', client: { id: 'nightly', key: {
+ * privateKey } } }) await using connection = connectHttp('https://mcp.example.com/mcp', { auth }) const client =
+ * createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
  */
 export function clientCredentials(options: ClientCredentialsOptions): MachineAuth {
   const authenticate = requireClientAuthenticator(options.client)

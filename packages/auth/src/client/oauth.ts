@@ -34,7 +34,8 @@ export interface OAuth extends HttpAuthorizer {
  * Authorizes requests with the code flow of OAuth 2.1: a person logs in when a server asks for a token
  * (basic/authorization). Nothing is sent before a server has answered 401.
  *
- * Calls reject with {@link AuthError} when there is no login. Throws a `TypeError` for a client that no server would take.
+ * Calls reject with {@link AuthError} when there is no login. Throws a `TypeError` for a client that no server would
+ * take.
  *
  * @example
  * const auth = oauth({ client: { name: 'items-cli', metadataUrl }, redirect: loopbackRedirect() })

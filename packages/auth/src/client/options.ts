@@ -8,7 +8,10 @@ import { openRecords } from './stored.ts'
 export interface AuthorizerOptions {
   /** Binds tokens to a key, where the authorization server does (RFC 9449). Default `false`. */
   readonly dpop?: boolean | DpopOptions | undefined
-  /** Store of logins and tokens: one for one client, and for one person where there is one. Default: {@link memoryStore}. */
+  /**
+   * Store of logins and tokens: one for one client, and for one person where there is one. Default: {@link
+   * memoryStore}.
+   */
   readonly store?: AuthStore | undefined
   /** Sends metadata and token requests. Default: the platform's. */
   readonly fetch?: FetchFunction | undefined

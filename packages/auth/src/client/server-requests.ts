@@ -23,7 +23,10 @@ export interface ServerClient {
 
 const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
 
-/** Chooses how a client authenticates: as it is registered, else the first way that both sides have (RFC 8414, section 2). */
+/**
+ * Chooses how a client authenticates: as it is registered, else the first way that both sides have (RFC 8414, section
+ * 2).
+ */
 export function toServerClient(storedClient: StoredClient, server: oauth.AuthorizationServer): ServerClient {
   const { id, secret, method } = storedClient
   const client: oauth.Client = { client_id: id }

@@ -27,7 +27,10 @@ export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken,
   return { access, refresh, thumbprint, ...lifeOf(grant, now) }
 }
 
-/** The end of what was granted, and the time to renew it, in milliseconds since 1970; nothing when the server did not say. */
+/**
+ * The end of what was granted, and the time to renew it, in milliseconds since 1970; nothing when the server did not
+ * say.
+ */
 function lifeOf({ expiresInMs: lifetimeMs }: TokenGrant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
   if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
   // A token that lives for less than a minute is good for half of that.

@@ -36,7 +36,9 @@ export interface TokenRequest extends TokenRequirements {
   readonly rejectedToken?: string | undefined
   /** The scopes that have to have been asked for. */
   readonly demanded: readonly string[]
-  /** True when a refresh can help: it brings no scopes, and a token that was just refreshed is not refused for its age. */
+  /**
+   * True when a refresh can help: it brings no scopes, and a token that was just refreshed is not refused for its age.
+   */
   readonly canRefresh: boolean
   /** Asked before a new authorization; `false` when there were enough of them. */
   readonly canObtain: () => boolean
@@ -54,9 +56,9 @@ export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
 }
 
 /**
- * Returns a token that will do: the one that another process stored meanwhile, a refreshed one, or a new one. Runs alone
- * for its issuer and resource, so that a refresh token that rotates is used once. `undefined` when there is none without
- * a new authorization, and that is not wanted.
+ * Returns a token that will do: the one that another process stored meanwhile, a refreshed one, or a new one. Runs
+ * alone for its issuer and resource, so that a refresh token that rotates is used once. `undefined` when there is none
+ * without a new authorization, and that is not wanted.
  */
 export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source

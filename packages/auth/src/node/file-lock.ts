@@ -50,7 +50,9 @@ async function createLockFile(path: string, owner: LockOwner): Promise<boolean> 
   }
 }
 
-/** Removes a lock whose owner is gone. One process at a time, so that none removes the lock that another has just made. */
+/**
+ * Removes a lock whose owner is gone. One process at a time, so that none removes the lock that another has just made.
+ */
 async function removeAbandonedLock(path: string): Promise<void> {
   if (!(await isStaleLock(path))) return
   const staleLockPath = `${path}.stale`

@@ -12,8 +12,8 @@ export interface FileStoreOptions {
 }
 
 /**
- * Keeps logins in files that only the person can read, one for each record. Processes of the person share them: one at a
- * time logs in or refreshes. Throws a `TypeError` for a name that is no folder's.
+ * Keeps logins in files that only the person can read, one for each record. Processes of the person share them: one at
+ * a time logs in or refreshes. Throws a `TypeError` for a name that is no folder's.
  */
 export function fileStore(name: string, options: FileStoreOptions = {}): AuthStore {
   if (!/^[\w.@-]+$/.test(name) || name.startsWith('.')) {

@@ -11,8 +11,9 @@ export interface GuardedFetchOptions {
 }
 
 /**
- * Returns a `fetch` for hosts that log in at servers which strangers name: https alone, and no address of this machine or
- * of a private network, looked at after the name was resolved. Requests reject for those. Pass it as `fetch` of `oauth`.
+ * Returns a `fetch` for hosts that log in at servers which strangers name: https alone, and no address of this machine
+ * or of a private network, looked at after the name was resolved. Requests reject for those. Pass it as `fetch` of
+ * `oauth`.
  */
 export function guardedFetch({ allow = [] }: GuardedFetchOptions = {}): FetchFunction {
   return async (address, { method = 'GET', headers, body, signal }) => {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { isSecureUrl } from '../secure-url.ts'
 
 /**
- * Opens an https address, or one of this machine, in the person's browser. The address is one argument of a program, and
- * no shell reads it. Rejects when there is no such program. Throws a `TypeError` for an address of another kind.
+ * Opens an https address, or one of this machine, in the person's browser. The address is one argument of a program,
+ * and no shell reads it. Rejects when there is no such program. Throws a `TypeError` for an address of another kind.
  */
 export async function openBrowser(url: URL): Promise<void> {
   if (!isSecureUrl(url)) {

@@ -33,7 +33,9 @@ export interface VerifiedToken {
   readonly binding: TokenBinding | undefined
 }
 
-/** One request: its credentials, what is known of its token, otherwise its verification, and whom the token is bound to. */
+/**
+ * One request: its credentials, what is known of its token, otherwise its verification, and whom the token is bound to.
+ */
 export function authenticate(request: HttpRequestHead, state: AuthenticationState): Identity | Promise<Identity> {
   const credentials = readCredentials(request)
   if (credentials === undefined) return defaultChallenges(state).missing
@@ -71,7 +73,8 @@ async function identifyCaller(
     const nonce = await checkBinding(credentials, { request: receivedCredentials.request, binding }, state)
     return nonce === undefined ? identity : challenges.useNonce(nonce)
   } catch (error) {
-    // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any other.
+    // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any
+    // other.
     if (!isTokenError(error)) throw error
     state.onError(error)
     if (error.code === 'issuer_unavailable') return challenges.unavailable

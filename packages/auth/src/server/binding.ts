@@ -23,7 +23,10 @@ export interface BindingRules {
   readonly certificateOf: CertificateOf | undefined
 }
 
-/** Reads what a token is bound to; undefined for one that whoever has it may use. Throws a {@link TokenError} for a binding of another kind. */
+/**
+ * Reads what a token is bound to; undefined for one that whoever has it may use. Throws a {@link TokenError} for a
+ * binding of another kind.
+ */
 export function parseTokenBinding({ cnf }: JsonObject): TokenBinding | undefined {
   if (cnf === undefined) return undefined
   const { jkt, 'x5t#S256': certificate, ...others } = isJsonObject(cnf) ? cnf : { cnf }
@@ -47,8 +50,8 @@ export function isPlainBearer(
 }
 
 /**
- * Checks that a token came from whom it is bound to. Resolves with a nonce when the client is to make its proof anew with it; rejects
- * with a {@link TokenError}.
+ * Checks that a token came from whom it is bound to. Resolves with a nonce when the client is to make its proof anew
+ * with it; rejects with a {@link TokenError}.
  */
 export async function checkBinding(
   { token, scheme }: AccessToken,

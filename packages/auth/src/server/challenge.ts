@@ -21,7 +21,9 @@ export interface Challenges {
   readonly unavailable: HttpErrorResponse
   /** The proof has to be made anew with this nonce (RFC 9449, section 9). */
   useNonce(nonce: string): HttpErrorResponse
-  /** All the scopes that the operation needs, in one challenge (basic/authorization/index, scope challenge handling). */
+  /**
+   * All the scopes that the operation needs, in one challenge (basic/authorization/index, scope challenge handling).
+   */
   insufficient(scopes: Scopes): HttpErrorResponse
 }
 

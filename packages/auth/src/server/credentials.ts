@@ -25,8 +25,8 @@ const schemePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
 const tokenPattern = /^[A-Za-z0-9._~+/-]+=*$/
 
 /**
- * Reads the one `Authorization` header. Tokens in a query or a body are never read (basic/authorization/index, access token usage):
- * addresses are logged.
+ * Reads the one `Authorization` header. Tokens in a query or a body are never read (basic/authorization/index, access
+ * token usage): addresses are logged.
  */
 export function readCredentials(request: HttpRequestHead): Credentials {
   const values = request.headerValues('authorization')

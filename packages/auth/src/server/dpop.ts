@@ -10,8 +10,8 @@ export interface DpopOptions {
   /** Takes no tokens without a proof; false by default. */
   readonly required?: boolean | undefined
   /**
-   * Seals the time into nonces that clients put into their proofs, so that no proof can be made ahead. A codec of `@x/state-codec`, with
-   * the same keys on every instance; without one there are no nonces.
+   * Seals the time into nonces that clients put into their proofs, so that no proof can be made ahead. A codec of
+   * `@x/state-codec`, with the same keys on every instance; without one there are no nonces.
    */
   readonly nonce?: NonceCodec | undefined
   /** Remembers which proofs came, over all instances. A store of `@x/state-codec`; by default this process does. */

@@ -30,8 +30,8 @@ const maxConcurrentRequests = 64
 const metadataTtlMs = 600_000
 
 /**
- * Makes the introspection of one issuer's tokens. At most 64 questions are under way at once, so that made-up tokens cannot be
- * turned against the issuer.
+ * Makes the introspection of one issuer's tokens. At most 64 questions are under way at once, so that made-up tokens
+ * cannot be turned against the issuer.
  */
 export function createIntrospection(source: IntrospectionSource): IntrospectionFunction {
   const authentication = clientAuthentication(source)

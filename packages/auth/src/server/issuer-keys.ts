@@ -17,7 +17,9 @@ export interface KeySource {
   readonly onError: (error: unknown) => void
 }
 
-/** Returns the keys, one as a rule, that may have signed a token with this header; rejects with a {@link TokenError}. */
+/**
+ * Returns the keys, one as a rule, that may have signed a token with this header; rejects with a {@link TokenError}.
+ */
 export type FindKeys = (header: JWTHeaderParameters) => Promise<readonly CryptoKey[]>
 
 type KeySet = ReturnType<typeof createLocalJWKSet>
@@ -28,8 +30,9 @@ const minRefreshIntervalMs = 30_000
 const maxCandidates = 8
 
 /**
- * Keeps the keys of one issuer. They are fetched anew after 10 minutes, and when a token names a key that is not among them, for
- * that at most once in 30 seconds. When the issuer cannot be reached, the last set is used for a day; it is asked again after 30 seconds.
+ * Keeps the keys of one issuer. They are fetched anew after 10 minutes, and when a token names a key that is not among
+ * them, for that at most once in 30 seconds. When the issuer cannot be reached, the last set is used for a day; it is
+ * asked again after 30 seconds.
  */
 export function createIssuerKeys(source: KeySource): FindKeys {
   let keys: { readonly find: KeySet; readonly fetchedAt: number } | undefined

@@ -18,7 +18,10 @@ export interface IssuerOptions {
   readonly audience?: string | readonly string[] | undefined
   /** The signatures that are accepted of it; RS, PS and ES 256 to 512 and EdDSA when absent. */
   readonly algorithms?: readonly string[] | undefined
-  /** Asks it about each token instead of verifying it here, for opaque tokens and for those that it may revoke. One issuer may have it. */
+  /**
+   * Asks it about each token instead of verifying it here, for opaque tokens and for those that it may revoke. One
+   * issuer may have it.
+   */
   readonly introspection?: IntrospectionOptions | undefined
 }
 

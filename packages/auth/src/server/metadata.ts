@@ -24,7 +24,8 @@ const wellKnownPath = '/.well-known/oauth-protected-resource'
  * Returns the URI of the endpoint as clients are to write it: scheme and host in lower case, no slash after a bare host
  * (basic/authorization/index, canonical server URI).
  *
- * @throws TypeError for one with a fragment, or with a slash at the end of its path; or neither https nor on this machine.
+ * @throws TypeError for one with a fragment, or with a slash at the end of its path; or neither https nor on this
+ * machine.
  */
 export function canonicalResource(resource: string): string {
   const { hash, pathname, search, origin } = parseSecureUrl('resource', resource)
@@ -35,7 +36,10 @@ export function canonicalResource(resource: string): string {
   throw new TypeError(`resource is "${resource}": leave the slash at its end out, since audiences are compared exactly`)
 }
 
-/** Returns the URL of the metadata of a resource: the well-known path stands before the resource's own (RFC 9728, section 3.1). */
+/**
+ * Returns the URL of the metadata of a resource: the well-known path stands before the resource's own (RFC 9728,
+ * section 3.1).
+ */
 export function metadataUrl(resource: string): string {
   const { origin, search } = new URL(resource)
   return origin + metadataPath(resource) + search
@@ -46,7 +50,9 @@ function metadataPath(resource: string): string {
   return pathname === '/' ? wellKnownPath : wellKnownPath + pathname
 }
 
-/** Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root. */
+/**
+ * Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root.
+ */
 export function metadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
   const { resource, issuers, scopes, name, dpop, certificates } = description
   const document: MetadataDocument = {

@@ -5,8 +5,8 @@ import { TokenError } from './token-error.ts'
 export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
 
 /**
- * Makes the principal of a token: `subject` is `sub`, `client` is `client_id` or `azp`, scopes come from `scope` or `scp`. The token
- * is in none of it, so that no handler can pass it on (basic/authorization/security-considerations).
+ * Makes the principal of a token: `subject` is `sub`, `client` is `client_id` or `azp`, scopes come from `scope` or
+ * `scp`. The token is in none of it, so that no handler can pass it on (basic/authorization/security-considerations).
  */
 export function standardPrincipal(claims: JsonObject, issuer: string): Principal {
   const client = firstText(claims['client_id'], claims['azp'])

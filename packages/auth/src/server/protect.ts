@@ -14,8 +14,8 @@ import { createTokenCache } from './token-cache.ts'
 /** Tokens and requests that a server accepts. */
 export interface ProtectOptions {
   /**
-   * The canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`: the audience of tokens, and
-   * `resource` of the metadata. Without a slash at its end.
+   * The canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`: the audience of
+   * tokens, and `resource` of the metadata. Without a slash at its end.
    */
   readonly resource: string
   /** The authorization servers whose tokens are accepted; the first is the one that clients take as a rule. */
@@ -28,16 +28,19 @@ export interface ProtectOptions {
   readonly implies?: ImpliedScopes | undefined
   /** A name that clients may show, as `resource_name` of the metadata. */
   readonly name?: string | undefined
-  /** Makes the principal of the claims of a verified token, where the usual claims do not say it. A {@link TokenError} rejects the token. */
+  /**
+   * Makes the principal of the claims of a verified token, where the usual claims do not say it. A {@link TokenError}
+   * rejects the token.
+   */
   readonly toPrincipal?: ToPrincipal | undefined
   /**
-   * Takes tokens that are bound to a key of their client, each request with a proof of it (RFC 9449): `'accepted'` beside others,
-   * `'required'` alone. Off by default; a bound token is then rejected.
+   * Takes tokens that are bound to a key of their client, each request with a proof of it (RFC 9449): `'accepted'`
+   * beside others, `'required'` alone. Off by default; a bound token is then rejected.
    */
   readonly dpop?: 'accepted' | 'required' | DpopOptions | undefined
   /**
-   * Gives the certificate of a client, as DER, for tokens that are bound to one (RFC 8705). Without it they are rejected. On Node's own
-   * TLS: `({ source }) => source.socket.getPeerCertificate().raw`.
+   * Gives the certificate of a client, as DER, for tokens that are bound to one (RFC 8705). Without it they are
+   * rejected. On Node's own TLS: `({ source }) => source.socket.getPeerCertificate().raw`.
    */
   readonly certificateOf?: CertificateOf | undefined
   /** By how many milliseconds clocks may differ; 5,000 by default. */
@@ -70,12 +73,12 @@ const fiveMinutesMs = 300_000
 const fiveSecondsMs = 5000
 
 /**
- * Protects a server by OAuth access tokens (basic/authorization): each is verified whole, and a request without a good one gets
- * the challenge from which a client learns where to have one. No token is in a principal, an error or a log.
+ * Protects a server by OAuth access tokens (basic/authorization): each is verified whole, and a request without a good
+ * one gets the challenge from which a client learns where to have one. No token is in a principal, an error or a log.
  *
- * @example
- * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })
- * await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'], ...auth })
+ * @example const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'],
+ * scopes: ['items:read'] }) await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'],
+ * ...auth })
  *
  * @throws TypeError or RangeError for options that make no sense.
  */
@@ -146,7 +149,8 @@ function checkDuration(name: string, value: number): number {
   throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${fiveMinutesMs}`)
 }
 
-// The scopes of every request are part of what this one needs: a client that asks for the challenge's scopes alone keeps them.
+// The scopes of every request are part of what this one needs: a client that asks for the challenge's scopes alone
+// keeps them.
 function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
   const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')

@@ -17,8 +17,8 @@ import { checkScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, ty
 export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes
 
 /**
- * The scopes that requests need, by method: for all its requests, by the name or the URI that they are about, or by the request. Among
- * names, `'*'` is every one that is not listed.
+ * The scopes that requests need, by method: for all its requests, by the name or the URI that they are about, or by the
+ * request. Among names, `'*'` is every one that is not listed.
  */
 export type ScopeRules = Readonly<Record<string, Scopes | Readonly<Record<string, Scopes>> | ScopesOf>>
 
@@ -26,14 +26,17 @@ export type ScopeRules = Readonly<Record<string, Scopes | Readonly<Record<string
 export interface RequireScopesOptions {
   /** Scopes that include others, where not `protect` but a function of your own makes the principal. */
   readonly implies?: ImpliedScopes | undefined
-  /** Lets calls without a principal through that came over stdio, from the host that started this process. Otherwise they are rejected. */
+  /**
+   * Lets calls without a principal through that came over stdio, from the host that started this process. Otherwise
+   * they are rejected.
+   */
   readonly stdio?: 'trusted' | undefined
 }
 
 /**
- * Requires scopes of single operations: an extension of the server, whose host then has to authenticate whoever asks. A call that lacks
- * one is answered with all that it needs, before any handler runs; `toHttpError` of {@link protect} makes 403 of it, from which clients
- * ask their user for more. For a task that is when it is created.
+ * Requires scopes of single operations: an extension of the server, whose host then has to authenticate whoever asks. A
+ * call that lacks one is answered with all that it needs, before any handler runs; `toHttpError` of {@link protect}
+ * makes 403 of it, from which clients ask their user for more. For a task that is when it is created.
  *
  * @example
  * createServer({ ...definition, extensions: [requireScopes({ 'tools/call': { update_item: ['items:write'] } })] })
@@ -61,8 +64,8 @@ export function requireScopes(
 }
 
 /**
- * Requires scopes inside a handler, where they depend on what it finds out. Call it before the handler does anything: once an answer has
- * become a stream, the client gets the error without HTTP's challenge.
+ * Requires scopes inside a handler, where they depend on what it finds out. Call it before the handler does anything:
+ * once an answer has become a stream, the client gets the error without HTTP's challenge.
  *
  * @throws McpError with all the scopes, when the caller lacks one of them or is nobody in particular.
  */

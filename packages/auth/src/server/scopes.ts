@@ -24,7 +24,9 @@ export function checkScopes(label: string, scopes: unknown): Scopes {
   return scopes
 }
 
-/** Adds the scopes that the given ones include, in any number of steps (basic/authorization/index: scope hierarchies). */
+/**
+ * Adds the scopes that the given ones include, in any number of steps (basic/authorization/index: scope hierarchies).
+ */
 export function expandScopes(scopes: Scopes, implies: ReadonlyMap<string, Scopes>): Scopes {
   if (implies.size === 0) return scopes
   const allScopes = new Set(scopes)

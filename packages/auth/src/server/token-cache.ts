@@ -1,4 +1,7 @@
-/** Verdicts on tokens, by their digests: a token is verified once, and a dump of the memory shows none that could be used. */
+/**
+ * Verdicts on tokens, by their digests: a token is verified once, and a dump of the memory shows none that could be
+ * used.
+ */
 export interface TokenCache<T> {
   /** Returns the kept verdict, unless its time is over. */
   get(digest: string, now: number): T | undefined
@@ -11,8 +14,8 @@ interface CachedEntry<T> {
 }
 
 /**
- * A cache of at most `size` entries. It has two halves: what is read moves to the young one, and when that is full the old one is
- * dropped; so what is in use stays, and a read costs one look at a map.
+ * A cache of at most `size` entries. It has two halves: what is read moves to the young one, and when that is full the
+ * old one is dropped; so what is in use stays, and a read costs one look at a map.
  */
 export function createTokenCache<T>(size: number): TokenCache<T> {
   let currentEntries = new Map<string, CachedEntry<T>>()

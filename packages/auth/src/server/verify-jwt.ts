@@ -22,7 +22,8 @@ export const asymmetricAlgorithms: readonly string[] = [
   'EdDSA', 'Ed25519',
 ]
 
-// RFC 9068, section 2.1; many servers say no more than that it is a JWT. Other types (logout, DPoP, security events) are for somebody else.
+// RFC 9068, section 2.1; many servers say no more than that it is a JWT. Other types (logout, DPoP, security events)
+// are for somebody else.
 const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'application/at+jwt', 'jwt'])
 
 /**

@@ -27,8 +27,8 @@ export interface CallOptions extends InputHandlers {
   /** Milliseconds to wait for each request, whatever its progress. Default: the client's, or ten times `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
   /**
-   * Times that a request is sent again when the server has not started it, or when its answer was lost and sending again
-   * is safe. Default: the client's.
+   * Times that a request is sent again when the server has not started it, or when its answer was lost and sending
+   * again is safe. Default: the client's.
    */
   readonly retries?: number | undefined
   /**

@@ -51,7 +51,8 @@ export function parseInputRequired(result: JsonObject): InputRequired | { readon
 
 /**
  * Writes the URL of a request as a browser will open it: with its host in ASCII (Punycode), so that letters of another
- * alphabet do not pass for a known name (client/elicitation, safe URL handling). One that must not be shown is left as it is.
+ * alphabet do not pass for a known name (client/elicitation, safe URL handling). One that must not be shown is left as
+ * it is.
  */
 function withNormalizedUrl(request: InputRequest): InputRequest {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request

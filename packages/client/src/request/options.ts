@@ -45,8 +45,8 @@ export interface CoreClientOptions extends InputHandlers {
   readonly versions?: readonly [string, ...string[]] | undefined
   /**
    * `false` requests every result from the server. Default: a cache of this client's own, which must then serve one
-   * principal; none over a connection whose `headers` is a function, unless `shared` names the partition of its principal.
-   * Results that are cached are frozen.
+   * principal; none over a connection whose `headers` is a function, unless `shared` names the partition of its
+   * principal. Results that are cached are frozen.
    */
   readonly cache?: false | CacheOptions | undefined
   /** Milliseconds that a call waits for its response or the next progress. Default 60,000. */
@@ -62,7 +62,9 @@ export interface CoreClientOptions extends InputHandlers {
   readonly maxPages?: number | undefined
   /** Characters of JSON that the pages of one list may have together. Default 16,777,216. */
   readonly maxListSize?: number | undefined
-  /** Receives tools that were left out or cannot be checked; a line of `console.error` when absent, `false` for none. */
+  /**
+   * Receives tools that were left out or cannot be checked; a line of `console.error` when absent, `false` for none.
+   */
   readonly onWarning?: ErrorListener<[warning: ClientWarning]>
   /**
    * Checks structured results against the tool's output schema; a tool that was not listed before is looked up once.

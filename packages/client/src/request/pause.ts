@@ -18,9 +18,9 @@ export interface HandOffPause {
 }
 
 /**
- * Returns how long to wait before a call is sent again that was handed off, in milliseconds: 25 to 50, and from the fifth in a row on
- * twice as long each time, up to 400. Instances pace their hand-offs, so a call finds a place at once as a rule. A random part keeps
- * the calls of an instance that stops from all coming back at one moment.
+ * Returns how long to wait before a call is sent again that was handed off, in milliseconds: 25 to 50, and from the
+ * fifth in a row on twice as long each time, up to 400. Instances pace their hand-offs, so a call finds a place at once
+ * as a rule. A random part keeps the calls of an instance that stops from all coming back at one moment.
  */
 export function handOffPauseMs({ earlier, meta, bounds }: HandOffPause, random: () => number = Math.random): number {
   const requestedMs = meta?.[metaNames.retryAfterMs]
@@ -31,8 +31,8 @@ export function handOffPauseMs({ earlier, meta, bounds }: HandOffPause, random: 
 }
 
 /**
- * Returns how long to wait before something that failed is tried again, in milliseconds: twice as long each time in a row, up to a
- * bound, less a random half.
+ * Returns how long to wait before something that failed is tried again, in milliseconds: twice as long each time in a
+ * row, up to a bound, less a random half.
  */
 export function backoffMs(earlierPauses: number, bounds: PauseBounds, random: () => number = Math.random): number {
   const { first = 50, most = 5000 } = bounds

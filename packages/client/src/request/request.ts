@@ -216,7 +216,10 @@ export interface ExtensionCallOptions extends CallOptions {
    * (basic/transports/streamable-http).
    */
   readonly named?: string | undefined
-  /** True when nothing is done twice although the server has the request twice: it is then sent again when its answer was lost. */
+  /**
+   * True when nothing is done twice although the server has the request twice: it is then sent again when its answer
+   * was lost.
+   */
   readonly repeatable?: boolean | undefined
   /**
    * Takes the notifications of a response that lasts, with the id of its request. Once it has returned true, no time

@@ -31,7 +31,10 @@ export interface PauseBounds {
 export interface RoundOptions {
   /** The number of `input_required` results of one call. Default 10. */
   readonly limit?: number | undefined
-  /** The pause before a retry without questions, unless the server says how long. A random half of each pause is omitted. */
+  /**
+   * The pause before a retry without questions, unless the server says how long. A random half of each pause is
+   * omitted.
+   */
   readonly pauseMs?: PauseBounds | undefined
   /** Milliseconds of a call with all its rounds and answers. Default: no bound but the call's signal. */
   readonly totalTimeoutMs?: number | undefined

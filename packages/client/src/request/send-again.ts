@@ -13,8 +13,8 @@ export interface ResendRules {
 }
 
 /**
- * Sends a request again when its connection ended before the answer, for as long as that is safe. Rejects with the last failure, or with the
- * signal's reason.
+ * Sends a request again when its connection ended before the answer, for as long as that is safe. Rejects with the last
+ * failure, or with the signal's reason.
  */
 export async function resendLostRequest(
   send: () => Promise<RpcResponse>,
@@ -33,7 +33,10 @@ export async function resendLostRequest(
 /** Status codes with which a proxy answers for a server that it has lost, or does not reach. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])
 
-/** Returns true when the answer was lost on the way, so that another connection may bring one. Transports name their errors alike. */
+/**
+ * Returns true when the answer was lost on the way, so that another connection may bring one. Transports name their
+ * errors alike.
+ */
 function isConnectionLost(error: unknown): boolean {
   if (!isClientError(error) || error.code !== 'transport' || !(error.cause instanceof Error)) return false
   const { name } = error.cause

@@ -16,7 +16,10 @@ export interface KeepFreshOptions extends ListenOptions {
    * do not all return at once. Default 1000. A caller that reads earlier is answered earlier.
    */
   readonly jitterMs?: number | undefined
-  /** Receives the end of a subscription and the failures of reading again. Default: a line of `console.error`; `false` for none. */
+  /**
+   * Receives the end of a subscription and the failures of reading again. Default: a line of `console.error`; `false`
+   * for none.
+   */
   readonly onError?: ErrorListener<[error: unknown]>
 }
 
@@ -78,8 +81,8 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
 /** The calls of a client that subscribe to changes (basic/patterns/subscriptions). */
 export interface SubscriptionCalls {
   /**
-   * Listens for changes from this moment on, whether or not they are read at once, and opens the stream again when it ends. Each
-   * change makes what the cache keeps of it stale by itself.
+   * Listens for changes from this moment on, whether or not they are read at once, and opens the stream again when it
+   * ends. Each change makes what the cache keeps of it stale by itself.
    *
    * @example
    * for await (const event of client.listen({ toolsListChanged: true })) {

@@ -89,7 +89,10 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
   }
 }
 
-/** Returns true when a call of the tool may be sent again: a server that honours idempotency keys marks the tools that do nothing twice. */
+/**
+ * Returns true when a call of the tool may be sent again: a server that honours idempotency keys marks the tools that
+ * do nothing twice.
+ */
 function isRepeatable(knownTool: KnownTool | undefined): boolean {
   return isRestartable(knownTool) || knownTool?.tool._meta?.[metaNames.keyedEffects] === true
 }

@@ -171,7 +171,10 @@ class LegacyCallRun implements CallRun, RunningCall {
     }
   }
 
-  /** client/elicitation, URL elicitation required: URLs are asked for as in any round, and then the request is sent again. */
+  /**
+   * client/elicitation, URL elicitation required: URLs are asked for as in any round, and then the request is sent
+   * again.
+   */
   #askForUrls(request: RpcRequest, response: RpcResponse): boolean {
     const urls = urlsRequiredBy(response, this.#declared())
     if (urls.length === 0) return false

@@ -19,8 +19,8 @@ const modernErrorCodes: ReadonlySet<number> = new Set([
 ])
 
 /**
- * The era that an answer to `server/discover` shows (basic/versioning, backward compatibility). Servers of older revisions answer it
- * with errors of many codes, so only an error that this revision defines speaks for a modern one.
+ * The era that an answer to `server/discover` shows (basic/versioning, backward compatibility). Servers of older
+ * revisions answer it with errors of many codes, so only an error that this revision defines speaks for a modern one.
  */
 export function eraOf(response: RpcResponse): ProtocolEra {
   if ('result' in response) {
@@ -48,7 +48,10 @@ function hasRetryDelay(data: JsonValue | undefined): boolean {
 
 const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
 
-/** Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure (LEG-084). */
+/**
+ * Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure
+ * (LEG-084).
+ */
 export function isUndecidedStatus(status: number): boolean {
   return undecidedStatuses.has(status) || status >= 500
 }

@@ -26,8 +26,8 @@ export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabiliti
 }
 
 /**
- * The `initialize` of a client whose request this is. It asks for the newest of the older revisions, and says that state comes back
- * beside answers (SEP-1685).
+ * The `initialize` of a client whose request this is. It asks for the newest of the older revisions, and says that
+ * state comes back beside answers (SEP-1685).
  */
 export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
@@ -79,7 +79,9 @@ function readServerInfo(info: unknown): LegacyServerPeer['info'] {
   return { ...info, name: info['name'], version: info['version'] }
 }
 
-/** Capabilities as this revision words them: what is no object is not declared, and what it no longer has is left out. */
+/**
+ * Capabilities as this revision words them: what is no object is not declared, and what it no longer has is left out.
+ */
 function readCapabilities(givenCapabilities: unknown): ServerCapabilities {
   if (!isJsonObject(givenCapabilities)) return {}
   const { tasks: _tasks, extensions: _extensions, ...others } = givenCapabilities

@@ -22,8 +22,8 @@ export interface StandaloneStream {
   /** Serves `subscriptions/listen`, any number at once. */
   listen(request: RpcRequest, call: Call): Promise<RpcResponse>
   /**
-   * Opens the stream for calls that may be asked something: many servers send the questions of a call on it. Waits until it is open, and
-   * no longer than a second. A server without one is not asked again.
+   * Opens the stream for calls that may be asked something: many servers send the questions of a call on it. Waits
+   * until it is open, and no longer than a second. A server without one is not asked again.
    */
   prepareForQuestions(): Promise<void>
 }

@@ -47,8 +47,9 @@ export interface DetectedRevisions {
 /** A problem of an older server that a user may want to know. */
 export interface DualWarning {
   /**
-   * `task_required`: a tool was left out, because it runs as a task of 2025-11-25 alone. `refused_request`: a request of the server
-   * belonged to no call. `no_subscription`: it does not tell of changes. `log_level`: it did not take the log level.
+   * `task_required`: a tool was left out, because it runs as a task of 2025-11-25 alone. `refused_request`: a request
+   * of the server belonged to no call. `no_subscription`: it does not tell of changes. `log_level`: it did not take the
+   * log level.
    */
   readonly code: 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'
   readonly message: string
@@ -61,11 +62,14 @@ export interface DualOptions {
   /** Keeps what was found out. Default: for as long as the connection lives. */
   readonly detected?: DetectedRevisions | undefined
   /**
-   * Answers `roots/list` of an older server that comes outside calls. Such requests are refused when absent, as every other request
-   * outside calls is.
+   * Answers `roots/list` of an older server that comes outside calls. Such requests are refused when absent, as every
+   * other request outside calls is.
    */
   readonly roots?: (() => readonly JsonValue[] | Promise<readonly JsonValue[]>) | undefined
-  /** Time that this side has to answer a question of the server, in milliseconds; then the question is refused. Default 10 minutes. */
+  /**
+   * Time that this side has to answer a question of the server, in milliseconds; then the question is refused. Default
+   * 10 minutes.
+   */
   readonly answerTimeoutMs?: number | undefined
   /** The longest that the probe and the handshake may take, in milliseconds. Default 30,000. */
   readonly handshakeTimeoutMs?: number | undefined

@@ -14,7 +14,10 @@ import {
 /** A request of an older server as an input request of 2026-07-28, or the error that answers it. */
 export type QuestionResult = { readonly question: InputRequest } | { readonly error: WireError }
 
-/** Reads a request of a server, which must ask for nothing that was not declared (client/elicitation, client/sampling, client/roots). */
+/**
+ * Reads a request of a server, which must ask for nothing that was not declared (client/elicitation, client/sampling,
+ * client/roots).
+ */
 export function parseQuestion({ method, params = {} }: RpcRequest, declared: ClientCapabilities): QuestionResult {
   const { _meta, task: _task, elicitationId: _id, ...fields } = params
   const requiredCapabilities = requiredCapabilitiesOf(method, params)
@@ -43,7 +46,10 @@ function rejectedQuestion(code: number, message: string): { readonly error: Wire
   return { error: { code, message } }
 }
 
-/** A response to a request of a server. The `state` of the request comes back beside it exactly as it came, and unread (SEP-1685). */
+/**
+ * A response to a request of a server. The `state` of the request comes back beside it exactly as it came, and unread
+ * (SEP-1685).
+ */
 export function createStatefulResponse(
   request: StatefulRequest,
   answer: { readonly result: JsonObject } | { readonly error: WireError },

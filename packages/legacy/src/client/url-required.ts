@@ -41,8 +41,8 @@ export function urlsRequiredBy(response: RpcResponse, declared: ClientCapabiliti
 }
 
 /**
- * Watches for `notifications/elicitation/complete` from here on. The function that it gives waits until all have come, and no longer than
- * two seconds: the notification is optional, and the request may simply be sent again.
+ * Watches for `notifications/elicitation/complete` from here on. The function that it gives waits until all have come,
+ * and no longer than two seconds: the notification is optional, and the request may simply be sent again.
  */
 export function waitForUrls(session: LegacySession, urls: readonly RequiredUrl[], clock: Clock): () => Promise<void> {
   const openIds = new Set(urls.map(({ elicitationId }) => elicitationId))

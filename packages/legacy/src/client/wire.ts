@@ -10,14 +10,14 @@ export interface ServerMessages {
 /** Carries the messages of one session with an older server. */
 export interface LegacyWire {
   /**
-   * Sends a request. When the signal aborts, the server is notified and the reason rejects. Rejects with {@link SessionEndedError} when the
-   * server does not know the session any more, and has done nothing.
+   * Sends a request. When the signal aborts, the server is notified and the reason rejects. Rejects with {@link
+   * SessionEndedError} when the server does not know the session any more, and has done nothing.
    */
   request(request: RpcRequest, signal: AbortSignal, messages: ServerMessages): Promise<RpcResponse>
   notify(message: RpcNotification): Promise<void>
   /**
-   * Opens what carries notifications outside of calls, and resolves with a promise of its end; undefined where the server has no such
-   * stream.
+   * Opens what carries notifications outside of calls, and resolves with a promise of its end; undefined where the
+   * server has no such stream.
    */
   listen(signal: AbortSignal, messages: ServerMessages): Promise<{ readonly ended: Promise<void> } | undefined>
 }

@@ -60,10 +60,12 @@ interface DualHttpState {
 }
 
 /**
- * Connects over HTTP to a server of 2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26, whichever it speaks (basic/versioning, backward
- * compatibility). Calls, questions and subscriptions are the same for all. No byte is sent before the first request.
+ * Connects over HTTP to a server of 2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26, whichever it speaks
+ * (basic/versioning, backward compatibility). Calls, questions and subscriptions are the same for all. No byte is sent
+ * before the first request.
  *
- * Throws a `TypeError` for an address that is not http or https. The exchange rejects with `HttpError` when no answer could be had.
+ * Throws a `TypeError` for an address that is not http or https. The exchange rejects with `HttpError` when no answer
+ * could be had.
  *
  * @example
  * await using connection = connectDualHttp('https://example.com/mcp')
@@ -182,7 +184,9 @@ async function sendModern(
   return legacyExchange(request, call)
 }
 
-/** Looks at a server anew that was modern, and refused a request as one of an older revision would (basic/versioning). */
+/**
+ * Looks at a server anew that was modern, and refused a request as one of an older revision would (basic/versioning).
+ */
 async function hasBecomeLegacy(state: DualHttpState, request: RpcRequest, call: Call): Promise<boolean> {
   if (state.options.era === 'modern') return false
   state.era = undefined

@@ -170,7 +170,9 @@ async function readErrorResponse(response: HttpClientResponse, reader: MessageRe
   if (!isResponseRead) throw error
 }
 
-/** The body of a response that is no answer, where it may hold a JSON-RPC error, and the error for one that does not. */
+/**
+ * The body of a response that is no answer, where it may hold a JSON-RPC error, and the error for one that does not.
+ */
 export async function readFailure(response: HttpClientResponse): Promise<{ text?: string; error: Error }> {
   const { status, type } = response
   if (type !== 'application/json') return { error: await response.failure() }
@@ -186,8 +188,8 @@ interface ResumableReadOptions extends ResponseReadOptions {
 }
 
 /**
- * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the server named, and no
- * more than five times in a row without an event (basic/transports, resumability).
+ * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the
+ * server named, and no more than five times in a row without an event (basic/transports, resumability).
  */
 async function readResumableStream(
   wire: HttpWireOptions,

@@ -19,8 +19,9 @@ import { type TimeoutContext, withRequestTimeout } from './with-limit.ts'
 export type EraDetection = { readonly era: ProtocolEra } | { readonly response: RpcError }
 
 /**
- * Asks for `server/discover` as the client of this request (basic/versioning, backward compatibility). Rejects with an `HttpError` where
- * the answer says nothing of the server's era: authorization, limits, failures and missing connections are no evidence.
+ * Asks for `server/discover` as the client of this request (basic/versioning, backward compatibility). Rejects with an
+ * `HttpError` where the answer says nothing of the server's era: authorization, limits, failures and missing
+ * connections are no evidence.
  */
 export function probeEra(context: TimeoutContext, request: RpcRequest): Promise<EraDetection> {
   const discoverMessage = createDiscoverRequest(request)
@@ -51,7 +52,10 @@ function protocolVersionIn({ params }: RpcRequest): string {
   return typeof version === 'string' ? version : protocolVersion
 }
 
-/** A browser hides the refusal of a CORS preflight, as of a server whose lists are older than the headers, behind a bare `TypeError`. */
+/**
+ * A browser hides the refusal of a CORS preflight, as of a server whose lists are older than the headers, behind a bare
+ * `TypeError`.
+ */
 function ignoreBrowserFailure(error: unknown): undefined {
   if (
     isHttpError(error) &&

@@ -26,7 +26,10 @@ export interface MessageReader {
   readonly onFailure: (error: unknown) => void
 }
 
-/** Takes the messages in one text: one, or a batch of revision 2025-03-26. Throws an `HttpError` for a text that is none. */
+/**
+ * Takes the messages in one text: one, or a batch of revision 2025-03-26. Throws an `HttpError` for a text that is
+ * none.
+ */
 export function readMessages(text: string, reader: MessageReader): void {
   for (const message of parseMessages(text, reader)) receiveMessage(message, reader)
 }

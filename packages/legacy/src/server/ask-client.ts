@@ -100,8 +100,8 @@ function prepareQuestion(key: string, request: InputRequest, { call, deps }: Rou
 type SentQuestion = NonNullable<PreparedQuestion['sent']> & { readonly key: string; readonly state: string | undefined }
 
 /**
- * Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know the round. Resolves
- * with true when the store of a link has the call.
+ * Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know
+ * the round. Resolves with true when the store of a link has the call.
  */
 async function sendQuestions(
   askedRequests: readonly PreparedQuestion[],
@@ -218,7 +218,9 @@ export function toRoundAnswer(method: string, response: RpcResponse): RoundAnswe
   return failedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
-/** Returns the answer of a user who cannot be reached, who has cancelled; a model or a list of roots has no such answer. */
+/**
+ * Returns the answer of a user who cannot be reached, who has cancelled; a model or a list of roots has no such answer.
+ */
 export function failedAnswer(method: string, message: string): RoundAnswer {
   if (method === 'elicitation/create') return { response: { action: 'cancel' }, involved: true }
   return { failure: { message } }
@@ -235,8 +237,8 @@ export interface UrlQuestions {
   /** Notes that the user agreed to go there. */
   accept(url: string): void
   /**
-   * The answer to a URL that is asked for again because the server is still waiting: the user is not bothered, and the server looks
-   * again after a while. Undefined for a URL that the user has not agreed to.
+   * The answer to a URL that is asked for again because the server is still waiting: the user is not bothered, and the
+   * server looks again after a while. Undefined for a URL that the user has not agreed to.
    */
   again(url: string): Promise<'accept' | 'cancel'> | undefined
   /** Lists the pages that the user agreed to, for the state of a question. */

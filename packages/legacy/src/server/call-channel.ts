@@ -19,7 +19,9 @@ export interface CallChannel {
   readonly timeoutMs: number
   /** Sends a notification about the call. */
   notify(message: RpcNotification): void
-  /** The session and the stream of a call that can be resumed from the `state` of a question; undefined for every other. */
+  /**
+   * The session and the stream of a call that can be resumed from the `state` of a question; undefined for every other.
+   */
   readonly origin: { readonly session: Session; readonly stream: string; events(): number } | undefined
   /** Undefined for a call that cannot go on at another instance. */
   readonly link: CallLink | undefined
@@ -43,7 +45,9 @@ export interface LegacyCall {
 export interface CallLink {
   /** The stream of the call, with which its question ids begin. */
   readonly stream: string
-  /** Stores the call before it asks. False when the store cannot be reached: the call then waits at this instance alone. */
+  /**
+   * Stores the call before it asks. False when the store cannot be reached: the call then waits at this instance alone.
+   */
   store(waiting: WaitingCall, questions: readonly StoredQuestion[]): Promise<boolean>
   /** Called when the questions were sent. */
   onAsked(): void

@@ -25,8 +25,8 @@ export interface InitializedClient {
 }
 
 /**
- * Answers `initialize` from what the server says in `server/discover` (basic/lifecycle). A revision that is not served is answered
- * with the newest older one.
+ * Answers `initialize` from what the server says in `server/discover` (basic/lifecycle). A revision that is not served
+ * is answered with the newest older one.
  */
 export async function initializeClient(
   request: RpcRequest,

@@ -28,9 +28,9 @@ export interface ResumedCall {
 }
 
 /**
- * Runs a call of an older client: the request goes through the server's exchange; whatever it asks for is asked of the client on the
- * call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them. Rejects with the signal's
- * reason when the call is cancelled.
+ * Runs a call of an older client: the request goes through the server's exchange; whatever it asks for is asked of the
+ * client on the call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them.
+ * Rejects with the signal's reason when the call is cancelled.
  */
 export async function runLegacyCall(call: LegacyCall, deps: Deps, resumed?: ResumedCall): Promise<RpcResponse> {
   const initialRequest = firstRequest(call, resumed)
@@ -185,8 +185,8 @@ interface NotificationFilter {
 }
 
 /**
- * Passes on what older clients know. A handler that runs again reports its progress from the beginning; the client is told of what
- * exceeds the last value (basic/utilities/progress), and of nothing after the response.
+ * Passes on what older clients know. A handler that runs again reports its progress from the beginning; the client is
+ * told of what exceeds the last value (basic/utilities/progress), and of nothing after the response.
  */
 function createNotificationFilter(channel: CallChannel): NotificationFilter {
   let lastProgress = Number.NEGATIVE_INFINITY

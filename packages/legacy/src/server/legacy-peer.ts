@@ -10,8 +10,8 @@ export interface LegacyPeer {
 export const legacyPeerKey = contextKey<LegacyPeer>('x/legacy-peer')
 
 /**
- * Returns the revision that the client of this call speaks; undefined for a client of 2026-07-28. Handlers need it for display and
- * logs alone: everything else works the same for both.
+ * Returns the revision that the client of this call speaks; undefined for a client of 2026-07-28. Handlers need it for
+ * display and logs alone: everything else works the same for both.
  *
  * @example
  * run: (_, ctx) => legacyOf(ctx)?.revision ?? 'this revision'

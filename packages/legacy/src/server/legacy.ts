@@ -10,15 +10,16 @@ const localOnlyMessage =
 /** The member that {@link legacy} adds to its server. */
 export interface LegacyApi {
   /**
-   * The answers that came without the `state` of their question (SEP-1685): 0 for long enough, with `canAdvance` in the report of a
-   * `migrating` codec, says that the fallback is not needed any more.
+   * The answers that came without the `state` of their question (SEP-1685): 0 for long enough, with `canAdvance` in the
+   * report of a `migrating` codec, says that the fallback is not needed any more.
    */
   readonly missingEchoes: number
 }
 
 /**
- * Serves clients of revisions 2025-11-25, 2025-06-18 and 2025-03-26 beside those of 2026-07-28, at the same endpoint and over the same
- * streams. The definitions of the server stay as they are; handlers that ask run again from the top for older clients too.
+ * Serves clients of revisions 2025-11-25, 2025-06-18 and 2025-03-26 beside those of 2026-07-28, at the same endpoint
+ * and over the same streams. The definitions of the server stay as they are; handlers that ask run again from the top
+ * for older clients too.
  *
  * @example
  * const state = sealedState({ keys: [process.env.STATE_KEY] })

@@ -33,21 +33,23 @@ export interface LegacyStateOptions {
   /** Seals the states. It opens each once at an instance; `singleUse(codec, store)` extends that to the whole fleet. */
   readonly codec: StateCodec
   /**
-   * `'all'` sends states to clients that have not declared `experimental.requestState` too. Only for clients that are known to return
-   * them: strict ones drop such a request, and the call hangs until its time is over.
+   * `'all'` sends states to clients that have not declared `experimental.requestState` too. Only for clients that are
+   * known to return them: strict ones drop such a request, and the call hangs until its time is over.
    */
   readonly to?: 'all' | undefined
   /** More codecs by name, for {@link LegacyStateOptions.choose}. A name has letters, digits and hyphens. */
   readonly others?: Readonly<Record<string, StateCodec>> | undefined
-  /** Returns the name of one of `others`, true for `codec`, or false for no state. True for every question when absent. */
+  /**
+   * Returns the name of one of `others`, true for `codec`, or false for no state. True for every question when absent.
+   */
   readonly choose?: ((question: StateQuestion) => string | boolean) | undefined
 }
 
 /** Options of {@link legacy}. */
 export interface LegacyOptions {
   /**
-   * Seals session ids: `sealedState({ keys })`, with the same keys at every instance. A random key when absent, and then the server
-   * may be reached from this machine only.
+   * Seals session ids: `sealedState({ keys })`, with the same keys at every instance. A random key when absent, and
+   * then the server may be reached from this machine only.
    */
   readonly codec?: StateCodec | undefined
   /** The revisions to serve; all three when absent. */
@@ -58,20 +60,25 @@ export interface LegacyOptions {
   readonly answerTimeoutMs?: number | undefined
   /** Milliseconds that a broken stream is kept for its reader; 60 seconds when absent. */
   readonly resumeMs?: number | undefined
-  /** Milliseconds after which the connection of a call is closed, so that the client polls for the rest. Never when absent. */
+  /**
+   * Milliseconds after which the connection of a call is closed, so that the client polls for the rest. Never when
+   * absent.
+   */
   readonly closeAfterMs?: number | undefined
   /** Rounds of one call that involve its client; 50 when absent. */
   readonly maxRounds?: number | undefined
   /** Broken streams that one instance keeps for their readers; 1,000 when absent, and 16 of one session. */
   readonly maxStreams?: number | undefined
   /**
-   * Switches the `state` of SEP-1685 on: questions carry their call, sealed, to clients that declare that they return it. A call that
-   * waits for an answer then survives a restart of its instance, behind a balancer that hashes the session header. Off when absent.
+   * Switches the `state` of SEP-1685 on: questions carry their call, sealed, to clients that declare that they return
+   * it. A call that waits for an answer then survives a restart of its instance, behind a balancer that hashes the
+   * session header. Off when absent.
    */
   readonly state?: StateCodec | LegacyStateOptions | undefined
   /**
-   * Joins the instances of a fleet behind any balancer: each takes the answers and continues the streams of all, and calls that wait for
-   * an answer survive the end of their instance. None when absent: then the balancer has to hash the session header.
+   * Joins the instances of a fleet behind any balancer: each takes the answers and continues the streams of all, and
+   * calls that wait for an answer survive the end of their instance. None when absent: then the balancer has to hash
+   * the session header.
    */
   readonly link?: LegacyLink | undefined
   /** Receives warnings; by default each kind is one line of `console.error`. `false` for none. */

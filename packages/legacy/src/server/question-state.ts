@@ -46,7 +46,10 @@ export interface QuestionStates {
   isFor(session: Session): boolean
   /** Seals the state of one question; undefined where the author wants none, or it is too large. */
   seal(openedState: OpenedState, method: string, binding: StateBinding): Promise<string | undefined>
-  /** Opens what a client returned, once. Undefined for a state that is altered, foreign, expired or used (STA-005, STA-006). */
+  /**
+   * Opens what a client returned, once. Undefined for a state that is altered, foreign, expired or used (STA-005,
+   * STA-006).
+   */
   open(state: unknown, binding: StateBinding): Promise<OpenedState | undefined>
 }
 

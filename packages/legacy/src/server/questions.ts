@@ -3,7 +3,9 @@ import { randomId } from './random-id.ts'
 
 /** The questions that clients have not answered yet, each by a random id. */
 export interface QuestionRegistry {
-  /** Opens a question to one owner (a session, or a pair of streams) under a new id; undefined when there are too many. */
+  /**
+   * Opens a question to one owner (a session, or a pair of streams) under a new id; undefined when there are too many.
+   */
   open(owner: string, onAnswer: (response: RpcResponse) => void, id?: string): PendingServerRequest | undefined
   /** Returns an open question of this owner; that of another is as unknown as one that never was. */
   find(owner: string, id: RequestId | undefined): PendingServerRequest | undefined

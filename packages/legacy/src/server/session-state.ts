@@ -28,7 +28,10 @@ export interface ResumableStream {
 
 /** The states of the sessions that this instance knows. */
 export interface SessionStates {
-  /** The state of a session, which is made when there is none. Where there are too many, the caller with the most loses one. */
+  /**
+   * The state of a session, which is made when there is none. Where there are too many, the caller with the most loses
+   * one.
+   */
   of(session: Session, caller: string): SessionState
   /** The state of a session, if there is one here. */
   find(session: Pick<Session, 'key'>): SessionState | undefined
@@ -45,8 +48,8 @@ export interface SessionStates {
   /** Makes room for one more URI; false when there is none. */
   hasRoomFor(uri: string, state: SessionState): boolean
   /**
-   * Makes room for a stream whose reader has gone: beyond the limits the oldest such stream of the caller with the most is
-   * abandoned.
+   * Makes room for a stream whose reader has gone: beyond the limits the oldest such stream of the caller with the most
+   * is abandoned.
    */
   makeRoom(state: SessionState): void
 }

@@ -44,7 +44,10 @@ import { createStdioWire } from './stdio-wire.ts'
 export interface DualStdioOptions
   extends DualOptions,
     Omit<StdioConnectOptions, 'probe' | 'onStart' | 'onRequest' | 'onNotification'> {
-  /** Time that a fresh process may be silent at the probe, in milliseconds, before it is taken for an older server. Default 5,000. */
+  /**
+   * Time that a fresh process may be silent at the probe, in milliseconds, before it is taken for an older server.
+   * Default 5,000.
+   */
   readonly probeMs?: number | undefined
 }
 
@@ -76,14 +79,14 @@ class NoAnswerError extends StdioError {}
 
 /**
  * Runs a server of 2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26 as a process of its own, whichever it speaks
- * (basic/transports/stdio, backward compatibility). Calls, questions and subscriptions are the same for all. The first call starts
- * the process.
+ * (basic/transports/stdio, backward compatibility). Calls, questions and subscriptions are the same for all. The first
+ * call starts the process.
  *
  * A call rejects with `StdioError` when no answer could be had.
  *
- * @example
- * await using connection = connectDualStdio({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] })
- * const client = createClient(connection.exchange, { name: 'host', version: '1.0.0', elicit })
+ * @example await using connection = connectDualStdio({ command: 'npx', args: ['-y',
+ * '@modelcontextprotocol/server-filesystem', '.'] }) const client = createClient(connection.exchange, { name: 'host',
+ * version: '1.0.0', elicit })
  */
 export function connectDualStdio(options: DualStdioOptions): DualStdioConnection {
   const { clock = platformClock, era = 'probe' } = options
@@ -164,7 +167,10 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
   })
 }
 
-/** Waits for a process whose era is known. A new one follows the first where the probe has ended it, or was met with silence. */
+/**
+ * Waits for a process whose era is known. A new one follows the first where the probe has ended it, or was met with
+ * silence.
+ */
 function ensureStarted(state: DualStdioState, request: RpcRequest): Promise<void> {
   state.introducing ??= request
   state.starting ??= startDualConnection(state).finally(() => {
@@ -274,7 +280,10 @@ interface TimedRequest {
   readonly signal: AbortSignal
 }
 
-/** Sends a request that is never cancelled at the server (basic/utilities/cancellation), and waits so long for its answer. */
+/**
+ * Sends a request that is never cancelled at the server (basic/utilities/cancellation), and waits so long for its
+ * answer.
+ */
 function sendWithTimeout(
   { clock }: Pick<DualStdioState, 'clock'>,
   process: StartedProcess,

@@ -1,7 +1,10 @@
 import type { StartedProcess } from '@x/transport-stdio'
 import { createInternalCall, type LegacyWire } from '../client/wire.ts'
 
-/** Carries the messages of one session over the streams of one process, which is its session (2025-11-25, basic/transports). */
+/**
+ * Carries the messages of one session over the streams of one process, which is its session (2025-11-25,
+ * basic/transports).
+ */
 export function createStdioWire(process: StartedProcess): LegacyWire {
   return {
     // Requests of the server name no call; they come to the session, which knows the latest.

@@ -9,8 +9,8 @@ import {
 import { type LegacyRevision, revisionRow } from '../revisions.ts'
 
 /**
- * The capabilities of a client as this revision words them. `tasks` and `roots.listChanged` have no meaning any more, and what the
- * client's revision does not have is left out (basic/lifecycle, capability negotiation).
+ * The capabilities of a client as this revision words them. `tasks` and `roots.listChanged` have no meaning any more,
+ * and what the client's revision does not have is left out (basic/lifecycle, capability negotiation).
  */
 export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
   const row = revisionRow(revision)

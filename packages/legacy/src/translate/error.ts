@@ -4,8 +4,8 @@ import { errorCodes, isJsonObject, type JsonObject, legacyResourceNotFound, type
 export type LegacyFailure = { readonly error: WireError } | { readonly result: JsonObject }
 
 /**
- * An error of this revision in the terms of an older one. A tool that needs what its client lacks answers so in its result, where the
- * model reads it.
+ * An error of this revision in the terms of an older one. A tool that needs what its client lacks answers so in its
+ * result, where the model reads it.
  */
 export function toLegacyError(error: WireError, method: string): LegacyFailure {
   const { code, message, data } = error

@@ -4,7 +4,10 @@ import { type LegacyRevision, revisionRow } from '../revisions.ts'
 /** A question in the terms of an older revision, or the capability without which it cannot be asked. */
 export type LegacyQuestion = { readonly request: RpcRequestFields } | { readonly missing: JsonObject }
 
-/** Returns a question of a server to a client as a request of an older revision. `elicitationId` is for a URL (client/elicitation). */
+/**
+ * Returns a question of a server to a client as a request of an older revision. `elicitationId` is for a URL
+ * (client/elicitation).
+ */
 export function toLegacyQuestion(
   request: InputRequest,
   revision: LegacyRevision,

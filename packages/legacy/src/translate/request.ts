@@ -33,9 +33,9 @@ export const sharedMethods: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A request of an older client as one of 2026-07-28: version, capabilities, info and log level come from its session. Task
- * augmentation is ignored, because no such capability is declared (basic/utilities/tasks), and what this revision alone has does not
- * pass through.
+ * A request of an older client as one of 2026-07-28: version, capabilities, info and log level come from its session.
+ * Task augmentation is ignored, because no such capability is declared (basic/utilities/tasks), and what this revision
+ * alone has does not pass through.
  */
 export function toModernRequest(request: RpcRequest, client: LegacyClient, level: LoggingLevel): RpcRequest {
   const { task: _task, inputResponses: _responses, requestState: _state, _meta, ...params } = request.params ?? {}

@@ -71,7 +71,10 @@ function defineSignal<T extends object>(target: T): asserts target is T & Cancel
   Object.defineProperty(target, 'signal', signalProperty)
 }
 
-/** Gives an object the signal of another one, and its cancellation, so that the signal is still created when first needed. */
+/**
+ * Gives an object the signal of another one, and its cancellation, so that the signal is still created when first
+ * needed.
+ */
 export function withSignalOf<T extends object>(target: T, source: Cancellable): T & Cancellable {
   const cancellation = cancellationOf(source)
   return cancellation === undefined

@@ -5,8 +5,8 @@ export type ErrorListener<Parameters extends readonly unknown[]> =
   | undefined
 
 /**
- * Returns the listener that an author gave. Without one, each error or warning becomes one line on the standard error, by
- * `console.error`, because the standard output may be a transport's. The place is the request that it belongs to.
+ * Returns the listener that an author gave. Without one, each error or warning becomes one line on the standard error,
+ * by `console.error`, because the standard output may be a transport's. The place is the request that it belongs to.
  */
 export function errorListener<Parameters extends readonly [unknown, ...unknown[]]>(
   listener: ErrorListener<Parameters>,

@@ -29,8 +29,8 @@ export interface Call {
 }
 
 /**
- * Keeps what a call has been answered and has recorded, on behalf of a server whose handler runs again from the top. A call
- * with a keeper never moves on by itself, and what it asks has a key that is used once in its life.
+ * Keeps what a call has been answered and has recorded, on behalf of a server whose handler runs again from the top. A
+ * call with a keeper never moves on by itself, and what it asks has a key that is used once in its life.
  */
 export interface JournalStore {
   /** The journal as it was when this run of the call began: a beginning and every entry after it, in one object. */
@@ -40,13 +40,16 @@ export interface JournalStore {
   /** Takes what is new. It is kept with the next `commit`, or together with what the call ends in. */
   note(entry: JournalEntry): void
   /**
-   * Keeps what was noted; undefined when nothing was. Work that was done is safe when it resolves, and nothing may be done for
-   * the call any more when it rejects: another process has taken it over, or it is to stop.
+   * Keeps what was noted; undefined when nothing was. Work that was done is safe when it resolves, and nothing may be
+   * done for the call any more when it rejects: another process has taken it over, or it is to stop.
    */
   commit(): Promise<void> | undefined
 }
 
-/** One change of a journal: a member of it or, with a key, a member of a member. A later one takes an earlier one's place. */
+/**
+ * One change of a journal: a member of it or, with a key, a member of a member. A later one takes an earlier one's
+ * place.
+ */
 export interface JournalEntry {
   readonly part: string
   readonly key?: string | undefined
@@ -59,11 +62,12 @@ export interface Background {
   /** True when the caller accepts an answer other than the result of the call. */
   readonly accepted: boolean
   /**
-   * Takes the call over, with its journal so far. Resolves, once that is durable, with the result that is the answer now; rejects
-   * with the McpError that the caller is to see, as when it is not `accepted`.
+   * Takes the call over, with its journal so far. Resolves, once that is durable, with the result that is the answer
+   * now; rejects with the McpError that the caller is to see, as when it is not `accepted`.
    *
-   * `id` names the call, its caller and its answers, where its client gave it an idempotency key: what is taken over once is not taken
-   * over again, and the answer is the same. `context` is that of the handler's call, with the parts that have to be recorded.
+   * `id` names the call, its caller and its answers, where its client gave it an idempotency key: what is taken over
+   * once is not taken over again, and the answer is the same. `context` is that of the handler's call, with the parts
+   * that have to be recorded.
    */
   begin(journal: JsonObject, id?: string, context?: CallContext): Promise<JsonObject>
 }
@@ -75,15 +79,16 @@ export interface HeaderParams {
 }
 
 /**
- * The `Mcp-*` headers of a request by their whole names, case-insensitively where they came over HTTP, and a way to have some beside
- * its answer. A `Map` is one without that.
+ * The `Mcp-*` headers of a request by their whole names, case-insensitively where they came over HTTP, and a way to
+ * have some beside its answer. A `Map` is one without that.
  */
 export interface CallHeaders {
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
   /**
-   * Repeats something of the answer in a header of it, for those on the way who do not read the body. Without effect once the head
-   * of the answer has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for a value that is not visible ASCII.
+   * Repeats something of the answer in a header of it, for those on the way who do not read the body. Without effect
+   * once the head of the answer has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for
+   * a value that is not visible ASCII.
    */
   answer?(name: string, value: string): void
 }

@@ -38,7 +38,10 @@ export function isReservedMetaKey(key: string): boolean {
   return reservedLabels.has(key.slice(0, slash).split('.', 2)[1])
 }
 
-/** The `_meta` keys of this project: others may use them, and whoever does not know them ignores them (basic/index, `_meta`). */
+/**
+ * The `_meta` keys of this project: others may use them, and whoever does not know them ignores them (basic/index,
+ * `_meta`).
+ */
 export const metaNames = {
   /** On a request: names the call, the same each time that it is sent (docs/guides/idempotent-calls). */
   idempotencyKey: 'dev.x/idempotencyKey',

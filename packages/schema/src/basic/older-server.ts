@@ -13,8 +13,8 @@ const modernErrors: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Returns true for the response to `server/discover` of a server that knows the method: of this revision, or of a later one. Servers of earlier
- * revisions answer with errors of many codes (basic/versioning, backward compatibility).
+ * Returns true for the response to `server/discover` of a server that knows the method: of this revision, or of a later
+ * one. Servers of earlier revisions answer with errors of many codes (basic/versioning, backward compatibility).
  */
 export function knowsDiscover(response: RpcResponse): boolean {
   if ('result' in response) return Array.isArray(response.result['supportedVersions'])

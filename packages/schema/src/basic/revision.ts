@@ -6,8 +6,8 @@ import type { RpcRequest } from './rpc.ts'
 const shownCharacters = 100
 
 /**
- * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other request. Its user may see
- * nothing but the message (basic/versioning, compatibility).
+ * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other
+ * request. Its user may see nothing but the message (basic/versioning, compatibility).
  */
 export function olderClientError({ method, params }: RpcRequest): McpError | undefined {
   const requestedVersion = params?.['protocolVersion']

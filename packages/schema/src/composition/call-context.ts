@@ -4,11 +4,11 @@ import type { Call, JournalStore, Background, CallHeaders, HeaderParams } from '
 import { withSignalOf } from '../basic/cancellation.ts'
 
 /**
- * Returns the same call with one more value in its context. The call itself does not change, so that a middleware further out does
- * not see the value.
+ * Returns the same call with one more value in its context. The call itself does not change, so that a middleware
+ * further out does not see the value.
  *
- * @example
- * const tenants: Middleware = (next) => (request, call) => next(request, withContext(call, tenantKey, tenantOf(call.principal)))
+ * @example const tenants: Middleware = (next) => (request, call) => next(request, withContext(call, tenantKey,
+ * tenantOf(call.principal)))
  */
 export function withContext<T>(call: Call, key: ContextKey<T>, value: T): Call {
   const { principal, notify } = call
@@ -25,7 +25,10 @@ export function withNotify(call: Call, notify: Call['notify']): Call {
 /** The parts of a call, for tests and for programs that call an exchange without a transport; each has a default. */
 export type CallInit = { readonly [Member in keyof Call]?: Call[Member] | undefined }
 
-/** Makes a call of its parts: never aborted, without a principal, with an empty context, its notifications dropped by default. */
+/**
+ * Makes a call of its parts: never aborted, without a principal, with an empty context, its notifications dropped by
+ * default.
+ */
 export function createCall({ signal, principal, context, notify }: CallInit = {}): Call {
   return {
     signal: signal ?? new AbortController().signal,
@@ -80,27 +83,32 @@ export const restoredPartsKey = contextKey<Readonly<Record<string, JsonObject>>>
  */
 export const headerParamsKey = contextKey<HeaderParams>('x/header-params')
 
-/** The `Mcp-*` headers beside the message. A client sets those to be sent, a transport with headers those that arrived. */
+/**
+ * The `Mcp-*` headers beside the message. A client sets those to be sent, a transport with headers those that arrived.
+ */
 export const callHeadersKey = contextKey<CallHeaders>('x/call-headers')
 
 /** Marks a call whose retry may reach another instance, as one over HTTP does behind a balancer. */
 export const canHandOffKey = contextKey<boolean>('x/can-hand-off')
 
 /**
- * Reports back-pressure: undefined while the peer takes what it is sent, otherwise a promise that resolves when it has caught up or
- * has gone. Set on calls that last.
+ * Reports back-pressure: undefined while the peer takes what it is sent, otherwise a promise that resolves when it has
+ * caught up or has gone. Set on calls that last.
  */
 export const backPressureKey = contextKey<() => Promise<void> | undefined>('x/back-pressure')
 
-/** The address of the client, as the transport knows it; one constant over stdio and in memory. Callers of one address share quotas. */
+/**
+ * The address of the client, as the transport knows it; one constant over stdio and in memory. Callers of one address
+ * share quotas.
+ */
 export const clientAddressKey = contextKey<string>('x/client-address')
 
 /** The transport that the call came over. */
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
 
 /**
- * Returns the same call with one more `Mcp-*` header beside its request, for a middleware of a client that repeats something there.
- * Transports without headers have no use for it.
+ * Returns the same call with one more `Mcp-*` header beside its request, for a middleware of a client that repeats
+ * something there. Transports without headers have no use for it.
  */
 export function withHeader(call: Call, name: string, value: string): Call {
   const headers = new Map<string, string>()

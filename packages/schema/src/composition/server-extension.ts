@@ -9,8 +9,8 @@ import type { Undrain } from './server.ts'
 declare const apiType: unique symbol
 
 /**
- * Adds methods, capabilities, middleware or protocol adapters to a server. A plain value, given to `createServer` in its list of
- * `extensions`; `start` makes what one server needs of it.
+ * Adds methods, capabilities, middleware or protocol adapters to a server. A plain value, given to `createServer` in
+ * its list of `extensions`; `start` makes what one server needs of it.
  *
  * @example
  * const pings: ServerExtension<'pings', { count(): number }> = {
@@ -42,7 +42,9 @@ export interface ServerExtension<Name extends string = string, Api extends objec
   readonly middleware?: Middleware | undefined
   /** The reason why a server with this extension may be reached from this machine only. */
   readonly localOnly?: string | undefined
-  /** True when the extension decides by the principal: transports then listen beyond loopback only with `authenticate`. */
+  /**
+   * True when the extension decides by the principal: transports then listen beyond loopback only with `authenticate`.
+   */
   readonly needsPrincipal?: boolean | undefined
   /** Makes the extension's part of one server. Synchronous; it opens nothing before the first request or `ready()`. */
   start?(host: ExtensionHost): ExtensionInstance<Api>
@@ -51,7 +53,10 @@ export interface ServerExtension<Name extends string = string, Api extends objec
 
 /** The part of a server that its extensions may use. */
 export interface ExtensionHost {
-  /** The server behind the middleware of all other extensions, without `use` and without authorization: for work that was authorized before. */
+  /**
+   * The server behind the middleware of all other extensions, without `use` and without authorization: for work that
+   * was authorized before.
+   */
   readonly inner: Exchange
   /** The server as its callers have it. */
   readonly exchange: Exchange
@@ -72,7 +77,10 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   readonly adapters?: ProtocolAdapters | undefined
   /** Takes the client notifications that the extension declares. */
   receive?(notification: RpcNotification, call: Call): void
-  /** Returns true when the dependencies of the extension can be reached; asked by `/readyz`. A rejection counts as false and is reported. */
+  /**
+   * Returns true when the dependencies of the extension can be reached; asked by `/readyz`. A rejection counts as false
+   * and is reported.
+   */
   ready?(): boolean | Promise<boolean>
   /** Announces a stop; returns the function that takes it back. */
   drain?(): Undrain
@@ -81,8 +89,8 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
 }
 
 /**
- * Serves a method of an extension: returns the result, or throws the `McpError` that the peer is to see. The server has checked the
- * request's `_meta`; it adds `resultType: 'complete'` and the server's info to a result without them.
+ * Serves a method of an extension: returns the result, or throws the `McpError` that the peer is to see. The server has
+ * checked the request's `_meta`; it adds `resultType: 'complete'` and the server's info to a result without them.
  */
 export type ExtensionMethod = (request: RpcRequest, call: Call) => JsonObject | Promise<JsonObject>
 
@@ -116,8 +124,9 @@ export interface Typed<Types> {
 }
 
 /**
- * The types of a server's tools and prompts, for clients in other programs: of a server, of its type, or of an interface
- * that extends this. Such an interface keeps declarations and editors' hints short. `unknown` where nothing is known.
+ * The types of a server's tools and prompts, for clients in other programs: of a server, of its type, or of an
+ * interface that extends this. Such an interface keeps declarations and editors' hints short. `unknown` where nothing
+ * is known.
  *
  * @example
  * export interface Api extends TypesOf<typeof server> {}

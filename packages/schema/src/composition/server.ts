@@ -26,8 +26,8 @@ export interface CloseOptions {
 }
 
 /**
- * A server, as its host (a transport, a gateway, a test) needs it. Transports take this and nothing else; `createServer` of
- * `@x/server` makes one, and {@link serverOf} makes one of an exchange.
+ * A server, as its host (a transport, a gateway, a test) needs it. Transports take this and nothing else;
+ * `createServer` of `@x/server` makes one, and {@link serverOf} makes one of an exchange.
  */
 export interface Server extends AsyncResource {
   /** Answers requests; any number of connections and callers may share it. */
@@ -38,7 +38,10 @@ export interface Server extends AsyncResource {
   readonly load: ServerLoad
   /** Protocol revisions beside this one, which the transports hand over to their adapters. */
   readonly adapters: ProtocolAdapters
-  /** The reason why only this machine may reach the server; undefined where others may. Transports refuse other addresses then. */
+  /**
+   * The reason why only this machine may reach the server; undefined where others may. Transports refuse other
+   * addresses then.
+   */
   readonly localOnly: string | undefined
   /** True when calls need a principal. Transports then refuse to listen beyond loopback without `authenticate`. */
   readonly needsPrincipal: boolean
@@ -51,23 +54,29 @@ export interface Server extends AsyncResource {
   /** Takes a notification of a client, for the extensions that declare its method; others are dropped. */
   receive(notification: RpcNotification, call: Call): void
   /**
-   * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or checkpoint.
-   * Returns the function that takes it back.
+   * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or
+   * checkpoint. Returns the function that takes it back.
    */
   drain(): Undrain
   /**
-   * Ends what the server opened: running tasks are released for other instances, subscriptions end, engines, buses and pools close.
-   * Calling it again returns the same promise. Transports do it when they stop.
+   * Ends what the server opened: running tasks are released for other instances, subscriptions end, engines, buses and
+   * pools close. Calling it again returns the same promise. Transports do it when they stop.
    */
   close(options?: CloseOptions): Promise<void>
-  /** Registers one more host (a listening port, a pair of streams). The returned function releases it; the last release closes the server. */
+  /**
+   * Registers one more host (a listening port, a pair of streams). The returned function releases it; the last release
+   * closes the server.
+   */
   attachHost(): (options?: CloseOptions) => Promise<void>
 }
 
 /** The parts of a server that an exchange does not have. */
 export interface ServerParts {
   readonly info: Implementation
-  /** The reason why only this machine may reach it, or undefined. Required, so that no wrapped server loses it unnoticed. */
+  /**
+   * The reason why only this machine may reach it, or undefined. Required, so that no wrapped server loses it
+   * unnoticed.
+   */
   readonly localOnly: string | undefined
   readonly needsPrincipal?: boolean | undefined
 }
@@ -113,8 +122,8 @@ export function createHostCount(close: (options?: CloseOptions) => Promise<void>
   }
 }
 
-// TypeScript's lib `es2022` lacks these two, which the language itself (`await using`) and Node 20 have. The declarations are the
-// ones of lib `esnext.disposable`, with which they merge.
+// TypeScript's lib `es2022` lacks these two, which the language itself (`await using`) and Node 20 have. The
+// declarations are the ones of lib `esnext.disposable`, with which they merge.
 declare global {
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol
@@ -133,8 +142,8 @@ export interface Connection extends AsyncResource {
   /** The name of the server in errors: its endpoint without a query, or its program. Absent where there is none. */
   readonly url?: string | undefined
   /**
-   * True when requests may be of several principals, as those of a connection whose `headers` is a function. A client over
-   * it caches only in a partition that its user names. Absent: one principal.
+   * True when requests may be of several principals, as those of a connection whose `headers` is a function. A client
+   * over it caches only in a partition that its user names. Absent: one principal.
    */
   readonly mixedPrincipals?: boolean | undefined
   /** Aborts with {@link close}, for code that would otherwise try again. */

@@ -17,11 +17,12 @@ const shortTextLength = 64
 const maxAnalysisSteps = 3_000_000
 
 /**
- * Bounds the time that the regular expressions of a schema take, which may come from whoever attacks: `pattern` and the keys of
- * `patternProperties` run on the platform's backtracking matcher, so that each is analysed before, and its matches take from the budget
- * by the length of the text. A text that would take too long is not matched, and its validation ends as one of a value that is too large.
- * The schemas are changed, and are the caller's own. Returns why the schema is refused: an expression that takes a time that grows
- * exponentially, or too long for texts of 64 characters.
+ * Bounds the time that the regular expressions of a schema take, which may come from whoever attacks: `pattern` and the
+ * keys of `patternProperties` run on the platform's backtracking matcher, so that each is analysed before, and its
+ * matches take from the budget by the length of the text. A text that would take too long is not matched, and its
+ * validation ends as one of a value that is too large. The schemas are changed, and are the caller's own. Returns why
+ * the schema is refused: an expression that takes a time that grows exponentially, or too long for texts of 64
+ * characters.
  */
 export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepBudget): string | undefined {
   const analysisBudget = { remaining: maxAnalysisSteps }
@@ -85,8 +86,9 @@ function addCheck(schema: JsonObject, check: MutableSchema): void {
 }
 
 /**
- * A schema that is applied to texts up to the longest that may be matched, and weighs what matching texts of their length takes at most.
- * The validator has no place for a function of the text, so that the lengths are steps of `if` and `minLength`.
+ * A schema that is applied to texts up to the longest that may be matched, and weighs what matching texts of their
+ * length takes at most. The validator has no place for a function of the text, so that the lengths are steps of `if`
+ * and `minLength`.
  */
 function boundLength(schema: MutableSchema, cost: PatternCost, budget: StepBudget): MutableSchema {
   const longestLength = maxTextLength(cost, stepsPerText)

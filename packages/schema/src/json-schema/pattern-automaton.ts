@@ -9,7 +9,10 @@ export interface Position {
   readonly maxRepeats: number
 }
 
-/** The positions of a regular expression (Glushkov's construction), with as many ways between them as a backtracking matcher has. */
+/**
+ * The positions of a regular expression (Glushkov's construction), with as many ways between them as a backtracking
+ * matcher has.
+ */
 export interface Automaton {
   readonly positions: readonly Position[]
   /** The look-aheads and look-behinds within it, which are matched on their own. */
@@ -27,8 +30,8 @@ const emptyPart: AutomatonPart = { empty: 1, first: [], last: [] }
 const maxTransitions = 20_000
 
 /**
- * Builds the automaton. The position 0 is before the expression: it repeats where a match may begin anywhere. Counted repetitions become
- * loops, which have all of their ways and more.
+ * Builds the automaton. The position 0 is before the expression: it repeats where a match may begin anywhere. Counted
+ * repetitions become loops, which have all of their ways and more.
  *
  * @throws UnboundedPattern where there are too many ways, or ways that an automaton does not tell apart.
  */

@@ -13,9 +13,9 @@ export interface PatternCost {
 }
 
 /**
- * Bounds the steps that a backtracking matcher takes for a regular expression, whatever the text is. The bound counts the ways through
- * the expression's automaton that read the same text: one way where the next character always decides, and a power of the length where
- * loops follow one another that take the same characters.
+ * Bounds the steps that a backtracking matcher takes for a regular expression, whatever the text is. The bound counts
+ * the ways through the expression's automaton that read the same text: one way where the next character always decides,
+ * and a power of the length where loops follow one another that take the same characters.
  *
  * @throws UnboundedPattern where the ways grow exponentially, as for `^(a+)+$`.
  */

@@ -30,8 +30,8 @@ export interface MessagePieces {
 }
 
 /**
- * Serializes a message into pieces when its result is {@link preparedMessage} and large; joining them would copy the result
- * for every request. Undefined for any other message.
+ * Serializes a message into pieces when its result is {@link preparedMessage} and large; joining them would copy the
+ * result for every request. Undefined for any other message.
  */
 export function encodePieces(message: RpcMessage): MessagePieces | undefined {
   if (!('result' in message)) return undefined

@@ -21,11 +21,12 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
 }
 
 /**
- * The messages of a JSON-RPC batch, which revision 2025-03-26 has; undefined for a text that is no array. The bounds hold for the
- * whole text, and `length` for the number of messages. A member that is no message is the `McpError` of {@link parseMessage}.
+ * The messages of a JSON-RPC batch, which revision 2025-03-26 has; undefined for a text that is no array. The bounds
+ * hold for the whole text, and `length` for the number of messages. A member that is no message is the `McpError` of
+ * {@link parseMessage}.
  *
- * Throws `McpError(parse)` when the text is not JSON or breaks a bound, and `McpError(invalidRequest)` for an empty or a longer batch,
- * and for one in which a key is duplicated.
+ * Throws `McpError(parse)` when the text is not JSON or breaks a bound, and `McpError(invalidRequest)` for an empty or
+ * a longer batch, and for one in which a key is duplicated.
  */
 export function parseBatch(
   text: string,
@@ -155,8 +156,8 @@ function invalidRequestError(value: JsonObject, message: string, problem?: KeyPr
 
 /**
  * Detects a message that another reader, such as a gateway, could parse differently from `JSON.parse`. A key is
- * duplicated in the message or anywhere in its params, or a key of the message, its params or their `_meta` differs from
- * a known one only in case or Unicode form.
+ * duplicated in the message or anywhere in its params, or a key of the message, its params or their `_meta` differs
+ * from a known one only in case or Unicode form.
  */
 function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
@@ -171,7 +172,9 @@ function paramsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | unde
   return problem !== undefined || !isJsonObject(meta) ? problem : problemAt(metaLevel, meta, counts.meta)
 }
 
-/** Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains. */
+/**
+ * Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains.
+ */
 function hasDuplicates(value: JsonValue, { elements }: KeyCounts): boolean {
   const open = [value]
   let found = 0

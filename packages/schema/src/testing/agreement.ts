@@ -13,8 +13,9 @@ export interface Pair {
 }
 
 /**
- * Fails unless a check takes and refuses what the validator does: values of a definition as published, each with one thing
- * wrong, and each spoilt at random places of any depth. Both what is made up and the published examples are tried.
+ * Fails unless a check takes and refuses what the validator does: values of a definition as published, each with one
+ * thing wrong, and each spoilt at random places of any depth. Both what is made up and the published examples are
+ * tried.
  */
 export function expectAgreement(pair: Pair, made = pair.definition): void {
   const published = examples().filter(({ definition }) => definition === made)

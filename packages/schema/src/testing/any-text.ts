@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 
-/** Any text that Unicode can carry, control characters and all planes included; cheaper to make than the library's own. */
+/**
+ * Any text that Unicode can carry, control characters and all planes included; cheaper to make than the library's own.
+ */
 export const anyText: fc.Arbitrary<string> = fc.string({
   unit: fc
     .oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10ffff }))

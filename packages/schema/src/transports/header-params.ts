@@ -14,8 +14,8 @@ export interface HeaderParam {
 }
 
 /**
- * The parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed, for which
- * a client that speaks HTTP leaves the tool out (basic/transports/streamable-http, schema extension).
+ * The parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed, for
+ * which a client that speaks HTTP leaves the tool out (basic/transports/streamable-http, schema extension).
  */
 export function headerParams(
   inputSchema: JsonObject,
@@ -37,8 +37,8 @@ export function headerParams(
 }
 
 /**
- * The header values of a call's arguments by {@link MirroredParam.name}, encoded; an argument that is absent or `null` has
- * none. Throws `McpError(invalidParams)` for an integer or a text that a header cannot carry.
+ * The header values of a call's arguments by {@link MirroredParam.name}, encoded; an argument that is absent or `null`
+ * has none. Throws `McpError(invalidParams)` for an integer or a text that a header cannot carry.
  */
 export function encodeHeaderArguments(
   params: readonly HeaderParam[],
@@ -56,7 +56,8 @@ export function encodeHeaderArguments(
 
 /**
  * Checks that the headers repeat a call's arguments, and nothing that the arguments have not. Throws
- * `McpError(headerMismatch)` that names the header and both values (basic/transports/streamable-http, server validation).
+ * `McpError(headerMismatch)` that names the header and both values (basic/transports/streamable-http, server
+ * validation).
  */
 export function checkHeaderParam(
   params: readonly HeaderParam[],

@@ -4,7 +4,9 @@ import type { RpcNotification, RpcRequest, RpcResponse, WireError } from '../bas
 import type { CallContext } from '../composition/context.ts'
 import type { ParseBounds } from '../messages/scan-text.ts'
 
-/** Protocol revisions that a server accepts beside this one. A transport asks its adapter before it rejects a request. */
+/**
+ * Protocol revisions that a server accepts beside this one. A transport asks its adapter before it rejects a request.
+ */
 export interface ProtocolAdapters {
   /** Asked by transports over HTTP. */
   readonly http?: HttpProtocolAdapter | undefined
@@ -42,8 +44,8 @@ export interface HttpRequestView extends RequestHead {
   readonly limits: HttpLimits
   readonly reply: HttpReply
   /**
-   * Returns the HTTP status and headers that the transport's author wants with an error, such as 403 with a challenge for a scope that is
-   * missing; undefined for the usual ones.
+   * Returns the HTTP status and headers that the transport's author wants with an error, such as 403 with a challenge
+   * for a scope that is missing; undefined for the usual ones.
    */
   toHttpError?(error: WireError): HttpErrorHead | undefined
 }
@@ -71,7 +73,10 @@ export interface HttpLimits {
   onError(error: unknown): void
 }
 
-/** The response to one HTTP request: `send` once; or `open`, any number of `write`, and `end`. After its end nothing has an effect. */
+/**
+ * The response to one HTTP request: `send` once; or `open`, any number of `write`, and `end`. After its end nothing has
+ * an effect.
+ */
 export interface HttpReply {
   /** Sends a whole response. `headers` is flat: name, value, name, value. `body` is JSON. */
   send(answer: { readonly status: number; readonly headers?: readonly string[]; readonly body?: string }): void
@@ -85,7 +90,10 @@ export interface HttpReply {
   drained(): Promise<void> | undefined
   /** Calls back once when the peer has gone or the response is complete. */
   onClose(run: () => void): void
-  /** Calls back when the transport stops: `draining` at its beginning, `closing` at the end of the time that calls have to finish. */
+  /**
+   * Calls back when the transport stops: `draining` at its beginning, `closing` at the end of the time that calls have
+   * to finish.
+   */
   onStop(run: (phase: 'draining' | 'closing') => void): void
 }
 

@@ -84,7 +84,8 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
       await keepConnectionOpen(options, { signal: endController.signal, onOpen, onLost })
       // Nobody has heard anything yet, and whoever wanted to has been told: there is nothing to come back to.
       if (openedAt === undefined) return
-      // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything again.
+      // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything
+      // again.
       if (openedAt !== previousOpenedAt && clock.now() - openedAt >= healthyAfterMs) failures = 0
       if (waiters.length === 0 && !endController.signal.aborted)
         await reconnectSleep.wait(reconnectDelayMs(failures, random))

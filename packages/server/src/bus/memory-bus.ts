@@ -5,7 +5,8 @@ import { createListenerRegistry, createErrorReporter } from './listeners.ts'
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
   /**
-   * Receives errors that a listener throws; the other listeners are called nonetheless. Default: a line of `console.error`; `false` for none.
+   * Receives errors that a listener throws; the other listeners are called nonetheless. Default: a line of
+   * `console.error`; `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown]>
 }

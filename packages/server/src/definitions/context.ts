@@ -74,8 +74,8 @@ export interface Context extends RequestContext {
   /** Asks the client's model (client/sampling). */
   sample(key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult>
   /**
-   * Asks the client's model, and gives the text of its answer: the text blocks, one per line. Rejects when the answer has
-   * none.
+   * Asks the client's model, and gives the text of its answer: the text blocks, one per line. Rejects when the answer
+   * has none.
    */
   sampleText(key: string, params: CreateMessageRequestParams): Promise<string>
   /** The places in the user's files that the server may work on (client/roots). */
@@ -194,8 +194,8 @@ export interface Checkpoint<T> {
 }
 
 /**
- * The type that a checkpoint goes on with: one that begins with 0 may save any number, and one that begins with an empty
- * list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
+ * The type that a checkpoint goes on with: one that begins with 0 may save any number, and one that begins with an
+ * empty list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
  */
 export type Widened<T> = T extends number
   ? number
@@ -231,9 +231,10 @@ export interface InputRequired {
 }
 
 /**
- * Ends a run by asking, in the protocol's own terms, for handlers that want every round in sight: return it, and in the next
- * round read `ctx.responses` and `ctx.state`. The state is sealed on its way; the contents of forms are the client's word, and
- * the handler checks them. At least one of the two must be there (basic/patterns/mrtr, server requirements).
+ * Ends a run by asking, in the protocol's own terms, for handlers that want every round in sight: return it, and in the
+ * next round read `ctx.responses` and `ctx.state`. The state is sealed on its way; the contents of forms are the
+ * client's word, and the handler checks them. At least one of the two must be there (basic/patterns/mrtr, server
+ * requirements).
  *
  * @example
  * const name = ctx.responses.get('name')

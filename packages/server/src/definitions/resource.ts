@@ -47,10 +47,10 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
   /** Suggests values, by variable. */
   readonly complete?: { readonly [Name in VariableNames<Template>]?: Completer } | undefined
   /**
-   * Lists the resources that the caller may read, for `resources/list`: all of them, or a page with the `nextCursor` of the following
-   * one, which comes back as `cursor`. Clients send cursors: check one before use. Entries without a `mimeType` have the
-   * template's. Variables without a `complete` of their own are completed from this list, of which at most 20 pages are
-   * read.
+   * Lists the resources that the caller may read, for `resources/list`: all of them, or a page with the `nextCursor` of
+   * the following one, which comes back as `cursor`. Clients send cursors: check one before use. Entries without a
+   * `mimeType` have the template's. Variables without a `complete` of their own are completed from this list, of which
+   * at most 20 pages are read.
    */
   readonly list?: ResourceLister | undefined
   /**

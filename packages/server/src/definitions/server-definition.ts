@@ -74,16 +74,18 @@ export interface ServerDefinition<
    */
   readonly maxArgumentElements?: number | undefined
   /**
-   * Calls that one caller may have at once at this server, 1000 when absent; one more is rejected, over HTTP with 429. A
-   * caller is a principal, or the address of those without one (`clientAddress` of the transport). Calls that run as tasks and
-   * streams do not count: they have limits of their own.
+   * Calls that one caller may have at once at this server, 1000 when absent; one more is rejected, over HTTP with 429.
+   * A caller is a principal, or the address of those without one (`clientAddress` of the transport). Calls that run as
+   * tasks and streams do not count: they have limits of their own.
    */
   readonly maxCallsPerCaller?: number | undefined
   /** Adds the server's name and version to results; true when absent (basic/index, `_meta`). */
   readonly serverInfo?: boolean | undefined
   /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */
   readonly maxNotificationsPerSecond?: number | undefined
-  /** Receives every error that the client does not see whole; a line of `console.error` when absent, `false` for none. */
+  /**
+   * Receives every error that the client does not see whole; a line of `console.error` when absent, `false` for none.
+   */
   readonly onError?: ErrorListener<[error: unknown, where: ErrorContext]>
   /**
    * Returns the text that a model reads for an error that a tool threw, other than a `ToolError`. When absent, that the
@@ -122,9 +124,9 @@ export interface ServerDefinition<
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
   /**
-   * Policy by which running calls move on to other instances: the answer is then `requestState` alone, with which the client comes
-   * back at once. On when absent, for calls whose retry may reach another instance that has the same `state`; `false`
-   * where all calls run to their end.
+   * Policy by which running calls move on to other instances: the answer is then `requestState` alone, with which the
+   * client comes back at once. On when absent, for calls whose retry may reach another instance that has the same
+   * `state`; `false` where all calls run to their end.
    */
   readonly shedding?: false | SheddingOptions | undefined
   /**
@@ -137,7 +139,10 @@ export interface ServerDefinition<
   readonly runtime?: Partial<Runtime> | undefined
 }
 
-/** The types of tools and prompts by name, for callers; see `TypesOf` of `@x/schema`. A name that no type shows is left out. */
+/**
+ * The types of tools and prompts by name, for callers; see `TypesOf` of `@x/schema`. A name that no type shows is left
+ * out.
+ */
 export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
   readonly tools: {
     readonly [T in Tools as KnownName<T['name']>]: T extends Tool<string, infer Input, infer Output>

@@ -39,9 +39,9 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
    */
   readonly task?: TaskChoice | ((args: ParsedBy<Input>, ctx: RequestContext) => TaskChoice) | undefined
   /**
-   * Declares that every effect of the tool honours its idempotency keys. A client then sends a call again by itself after its
-   * connection was lost, because no effect is repeated. Every effect belongs into a `ctx.step` whose `idempotencyKey`
-   * goes to the called system.
+   * Declares that every effect of the tool honours its idempotency keys. A client then sends a call again by itself
+   * after its connection was lost, because no effect is repeated. Every effect belongs into a `ctx.step` whose
+   * `idempotencyKey` goes to the called system.
    */
   readonly keyedEffects?: boolean | undefined
   /**
@@ -121,9 +121,9 @@ export function isFullToolResult(value: unknown): value is FullToolResult {
 }
 
 /**
- * A failure of a tool that its model should read, such as the reason why arguments make no sense. Thrown in a tool's `run`,
- * it ends the call with a result with `isError` whose text is the message (server/tools, error handling); it is not
- * reported to `onError`. The text of any other error stays with the server.
+ * A failure of a tool that its model should read, such as the reason why arguments make no sense. Thrown in a tool's
+ * `run`, it ends the call with a result with `isError` whose text is the message (server/tools, error handling); it is
+ * not reported to `onError`. The text of any other error stays with the server.
  *
  * @example
  * if (divisor === 0) throw new ToolError('The divisor must not be 0')

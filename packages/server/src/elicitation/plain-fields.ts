@@ -82,7 +82,10 @@ function readBounds(field: Field): Bounds {
   return [readNumberKeyword(field, 'minimum'), readNumberKeyword(field, 'maximum')]
 }
 
-/** For integers, what must be more than 2 is at least 3. Bounds that only say what a double can hold tell a user nothing. */
+/**
+ * For integers, what must be more than 2 is at least 3. Bounds that only say what a double can hold tell a user
+ * nothing.
+ */
 function readIntegerBounds(field: Field): Bounds {
   const [minimum = -Infinity, maximum = Infinity] = readBounds(field)
   const exclusiveMin = readNumberKeyword(field, 'exclusiveMinimum') ?? -Infinity

@@ -249,8 +249,8 @@ interface CheckBounds {
 }
 
 /**
- * Bounds the cost of rejecting a value. A validator that lists every fault takes thousands of times longer for a value that
- * is nothing but faults than for a valid one of the same size (CVE-2026-111768).
+ * Bounds the cost of rejecting a value. A validator that lists every fault takes thousands of times longer for a value
+ * that is nothing but faults than for a valid one of the same size (CVE-2026-111768).
  *
  * A value with few elements goes straight to the validator.
  */
@@ -276,7 +276,10 @@ function tooManyElements(problem: string): CheckedValue {
 
 interface Size {
   elements: number
-  /** The most issues that a validator could find: one for each element, and one for each required member that is missing. */
+  /**
+   * The most issues that a validator could find: one for each element, and one for each required member that is
+   * missing.
+   */
   issues: number
   readonly maxElements: number
   readonly required: number

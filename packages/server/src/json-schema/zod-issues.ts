@@ -47,9 +47,9 @@ interface ZodCheck {
 }
 
 /**
- * Makes a search for the first faults of a value, from a schema of zod; undefined for any other schema. zod itself lists every
- * fault. Objects, arrays, records, tuples and unions are walked here, and each value in them is judged by zod, so that nothing
- * is found that zod accepts.
+ * Makes a search for the first faults of a value, from a schema of zod; undefined for any other schema. zod itself
+ * lists every fault. Objects, arrays, records, tuples and unions are walked here, and each value in them is judged by
+ * zod, so that nothing is found that zod accepts.
  */
 export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined {
   if (!isZodSchema(schema)) return undefined
@@ -138,7 +138,10 @@ const plainChecks: ReadonlySet<string> = new Set(
   'min_length max_length length_equals greater_than less_than multiple_of number_format string_format'.split(' '),
 )
 
-/** A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the validation. */
+/**
+ * A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the
+ * validation.
+ */
 function leafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
   if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownFinder(traversal)

@@ -11,8 +11,8 @@ import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { listChangeKinds } from '../subscriptions/topics.ts'
 
 /**
- * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one side
- * ends it; then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
+ * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one
+ * side ends it; then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
  */
 export function listen(
   { notifications }: SubscriptionsListenRequestParams,

@@ -25,7 +25,9 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
   return readPage(catalog.prompts, cursor, call)
 }
 
-/** Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error. */
+/**
+ * Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error.
+ */
 export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
   const prompt = findVisible(request.catalog.prompts, params.name, request.call)
   if (prompt === undefined) throw invalidPrompt(`Unknown prompt: ${quote(params.name)}`)

@@ -126,8 +126,9 @@ function templatesWithList({ templates }: Catalog): readonly CompiledTemplate[] 
 }
 
 /**
- * Returns a page of a list that goes on, behind the resources with URIs of their own, with those of each template that the caller may
- * use. A cursor of a template is the template's own cursor in the list of templates, a dot, and the cursor that the author gave.
+ * Returns a page of a list that goes on, behind the resources with URIs of their own, with those of each template that
+ * the caller may use. A cursor of a template is the template's own cursor in the list of templates, a dot, and the
+ * cursor that the author gave.
  */
 async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request

@@ -18,8 +18,9 @@ export function startWorkTimer(run: Run): void {
 }
 
 /**
- * The end of a step, or a checkpoint that was saved: what the call has done so far is recorded, so it may go on at another
- * instance, or later. Undefined when it goes on here at once; otherwise a promise that resolves when it does, or never.
+ * The end of a step, or a checkpoint that was saved: what the call has done so far is recorded, so it may go on at
+ * another instance, or later. Undefined when it goes on here at once; otherwise a promise that resolves when it does,
+ * or never.
  */
 export function handleBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.

@@ -16,9 +16,10 @@ import type { Journal } from './journal.ts'
 const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
- * Derives the identity of a call from the idempotency key of its client, and notes it in the request. Whoever sends the same call again has
- * the same identity; another principal, method, target or argument makes it another one, so nobody reaches a call that is not
- * theirs. Throws `McpError` for a key of another form. A call without a key has no identity before it is first needed.
+ * Derives the identity of a call from the idempotency key of its client, and notes it in the request. Whoever sends the
+ * same call again has the same identity; another principal, method, target or argument makes it another one, so nobody
+ * reaches a call that is not theirs. Throws `McpError` for a key of another form. A call without a key has no identity
+ * before it is first needed.
  */
 export function identifyCall(request: RequestState): Awaitable<void> {
   const key = request.meta[metaNames.idempotencyKey]
@@ -36,9 +37,9 @@ export function identifyCall(request: RequestState): Awaitable<void> {
 }
 
 /**
- * Names the effects of a call that follow from what it has been answered by now: its own identity while nothing was answered, and
- * then a digest of it and of the answers. Results of steps do not count: a call that is sent again with the same answers has
- * the same effects, and one state that is sent with other answers has others.
+ * Names the effects of a call that follow from what it has been answered by now: its own identity while nothing was
+ * answered, and then a digest of it and of the answers. Results of steps do not count: a call that is sent again with
+ * the same answers has the same effects, and one state that is sent with other answers has others.
  */
 export function deriveEffectsId(
   { callId, past, questions }: Pick<Journal, 'callId' | 'past' | 'questions'>,
@@ -82,7 +83,9 @@ function uuidOf(digest: string): string {
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20)}`
 }
 
-/** Returns a digest of a question, by which a later run knows that it still asks the same: 16 bytes of SHA-256, as hex. */
+/**
+ * Returns a digest of a question, by which a later run knows that it still asks the same: 16 bytes of SHA-256, as hex.
+ */
 export function fingerprintOf(text: string): Awaitable<string> {
   return digestSync(text) ?? digestWithWebCrypto(text)
 }
@@ -102,6 +105,6 @@ async function digestWithWebCrypto(text: string): Promise<string> {
 /** In hexadecimal digits. */
 const length = 32
 
-// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that a round does. Bundles for other platforms need not
-// know of this one's module.
+// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that a round does. Bundles
+// for other platforms need not know of this one's module.
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

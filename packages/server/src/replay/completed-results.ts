@@ -15,8 +15,9 @@ interface CallAttempt {
 }
 
 /**
- * Answers a call with the result that it has had before, or runs it and keeps what it results in. That needs a store, an idempotency key, and a
- * caller whom others can be told apart from. What asks or goes on elsewhere is not kept, and reading is done again.
+ * Answers a call with the result that it has had before, or runs it and keeps what it results in. That needs a store,
+ * an idempotency key, and a caller whom others can be told apart from. What asks or goes on elsewhere is not kept, and
+ * reading is done again.
  */
 export function answerOnce<T>(
   { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
@@ -41,7 +42,10 @@ interface KeyedRun {
   readonly run: () => Awaitable<JsonObject>
 }
 
-/** Of two that run at the same time, the result of the first to end is the answer of both. A store that fails costs no call anything. */
+/**
+ * Of two that run at the same time, the result of the first to end is the answer of both. A store that fails costs no
+ * call anything.
+ */
 async function answerFromStore(
   options: IdempotencyOptions,
   keyedRun: KeyedRun,

@@ -103,8 +103,8 @@ export function checkHandlerKey(key: unknown, called: string): asserts key is st
 }
 
 /**
- * Under which name a question of an explicit round goes over the wire where no key may be used twice: `r` and a number are in no
- * other key, since authors' keys have no `~`.
+ * Under which name a question of an explicit round goes over the wire where no key may be used twice: `r` and a number
+ * are in no other key, since authors' keys have no `~`.
  */
 export function explicitKey(key: string, round: number): string {
   return `${key}~r${round}`

@@ -18,7 +18,9 @@ export interface Journal {
   stops: number
   /** The load of the instance that handed it off last, since the client was last asked. */
   handOff: HandOffTag | undefined
-  /** Questions by key, answered or not; those that this version of the handler does not ask are kept for another one. */
+  /**
+   * Questions by key, answered or not; those that this version of the handler does not ask are kept for another one.
+   */
   readonly questions: Map<string, QuestionRecord>
   /** Results of steps by key. */
   readonly steps: Map<string, StepRecord>

@@ -37,8 +37,9 @@ function runStoredCall<T>(journal: JournalStore, handler: Handler<T>, request: R
 }
 
 /**
- * Continues a call that came back. It is admitted, and counts, before its state is opened: opening costs more than rejecting, and
- * a state that opens once would be lost by a later rejection. What is kept is answered however busy the server is.
+ * Continues a call that came back. It is admitted, and counts, before its state is opened: opening costs more than
+ * rejecting, and a state that opens once would be lost by a later rejection. What is kept is answered however busy the
+ * server is.
  */
 async function resumeCall<T>(requestState: string, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.idempotency !== undefined) {

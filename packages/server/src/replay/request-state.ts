@@ -129,7 +129,9 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   }
 }
 
-/** A store that cannot be reached, or has enough of this caller, says nothing of the state: the client may try again. */
+/**
+ * A store that cannot be reached, or has enough of this caller, says nothing of the state: the client may try again.
+ */
 function openingError(error: unknown): McpError {
   const isStoreUnavailable = isStateError(error) && error.code === 'unavailable'
   return storeQuotaErrorOf(error) ?? (isStoreUnavailable ? sealFailure() : invalidState())
@@ -198,8 +200,8 @@ function explicitResponses(
 }
 
 /**
- * Returns the error of a call whose state cannot be sealed because of values that its client sent: arguments that have no
- * canonical form, to which the state is bound, or answers that take more than half of a journal that is too large.
+ * Returns the error of a call whose state cannot be sealed because of values that its client sent: arguments that have
+ * no canonical form, to which the state is bound, or answers that take more than half of a journal that is too large.
  * Undefined where the reason is another one.
  */
 function unsealableValueError(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {

@@ -10,8 +10,8 @@ import { sealState } from './request-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
 
 /**
- * The result that hands a call over: `requestState` alone, with which the client comes back at once, to whichever instance
- * it is sent to. Undefined when the journal cannot be sealed, as when it is too large; the author was told.
+ * The result that hands a call over: `requestState` alone, with which the client comes back at once, to whichever
+ * instance it is sent to. Undefined when the journal cannot be sealed, as when it is too large; the author was told.
  */
 export async function shedCall(run: Run): Promise<JsonObject | undefined> {
   const journal = journalOf(run)

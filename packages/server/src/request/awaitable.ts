@@ -17,7 +17,9 @@ export function mapAwaitable<T, R>(value: Awaitable<T>, proceed: (value: T) => A
 const { setTimeout } = globalThis
 const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
 
-/** Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn. */
+/**
+ * Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn.
+ */
 export function afterTick(run: () => void): void {
   // Timers of 0 wait for a millisecond or more; browsers know nothing else.
   if (typeof setImmediateFunction === 'function') setImmediateFunction(run)

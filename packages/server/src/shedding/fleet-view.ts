@@ -23,7 +23,9 @@ export interface FleetView {
   triedAt: number
 }
 
-/** A fleet of which nothing was heard. The id is made with its first use: workers have no randomness while they load. */
+/**
+ * A fleet of which nothing was heard. The id is made with its first use: workers have no randomness while they load.
+ */
 export function emptyFleetView(randomId: () => string): FleetView {
   let id: string | undefined
   return {

@@ -56,7 +56,8 @@ interface LoadSource {
   /** Milliseconds since 1970: what instances tell each other is dated by it. */
   readonly wallClock: () => number
   /**
-   * Runs a function once, later, without keeping the process alive for it; undefined where timers measure no delay of the event loop.
+   * Runs a function once, later, without keeping the process alive for it; undefined where timers measure no delay of
+   * the event loop.
    */
   readonly later: ((run: () => void, ms: number) => void) | undefined
   readonly measure: SheddingOptions['load']
@@ -194,10 +195,10 @@ const newCallShare = 1 / 4
 const callerShare = 1 / 2
 
 /**
- * Rejects a call before its handler runs, when the server is beyond its hard limit: with an internal error whose data say
- * when to try again, which is 503 over HTTP. A call that comes back with what it has done is let in up to twice the
- * limit. One state may come back any number of times: returning calls leave a share to new ones, and those of one caller
- * a share to those of others.
+ * Rejects a call before its handler runs, when the server is beyond its hard limit: with an internal error whose data
+ * say when to try again, which is 503 over HTTP. A call that comes back with what it has done is let in up to twice the
+ * limit. One state may come back any number of times: returning calls leave a share to new ones, and those of one
+ * caller a share to those of others.
  */
 export function checkCapacity(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
@@ -210,7 +211,10 @@ export function checkCapacity(request: MonitoredRequest): void {
   throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
 }
 
-/** Notes that a handler begins for a request, or that its state is being opened. It is all that a call pays which records nothing. */
+/**
+ * Notes that a handler begins for a request, or that its state is being opened. It is all that a call pays which
+ * records nothing.
+ */
 export function beginCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   beginMonitoredCall(monitor)
@@ -286,7 +290,10 @@ interface LoadSources {
   readonly warn: (warning: ServerWarning) => void
 }
 
-/** Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no sense. */
+/**
+ * Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no
+ * sense.
+ */
 export function openLoadMonitor({ shedding, state }: LoadOptions, { now, wallClock, warn }: LoadSources): LoadMonitor {
   const onFailure = (error: unknown): void => {
     warn({
@@ -317,7 +324,9 @@ function randomTag(): string {
 // Taken when the module loads, so that a test's fake timers do not keep a server from measuring.
 const { setTimeout } = globalThis
 
-/** Runs a function once after so many milliseconds. Where the platform can, the timer does not keep the process alive. */
+/**
+ * Runs a function once after so many milliseconds. Where the platform can, the timer does not keep the process alive.
+ */
 function unrefTimer(run: () => void, ms: number): void {
   unref(setTimeout(run, ms))
 }

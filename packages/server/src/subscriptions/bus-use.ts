@@ -9,8 +9,8 @@ export interface BusUse {
 }
 
 /**
- * Nothing is listened to before the first stream. After a failure, which `onError` hears once however many streams wait, the
- * next one tries again.
+ * Nothing is listened to before the first stream. After a failure, which `onError` hears once however many streams
+ * wait, the next one tries again.
  */
 export function createBusUse(bus: ChangeBus, listener: ChangeListener, onError: (error: unknown) => void): BusUse {
   let userCount = 0

@@ -97,7 +97,10 @@ export interface Retry {
   readonly state?: string | undefined
 }
 
-/** Sends the request of a served handler once, from a client that can do everything unless `options.meta` says otherwise. */
+/**
+ * Sends the request of a served handler once, from a client that can do everything unless `options.meta` says
+ * otherwise.
+ */
 export async function send(
   { server, kind }: Served,
   { responses, state }: Retry = {},
@@ -150,8 +153,8 @@ export interface Played extends Round {
 }
 
 /**
- * Plays a call to its end: answers what is asked by wire key, and retries with the state. Several servers take turns. Fails
- * when the same is asked thrice with no answer to give.
+ * Plays a call to its end: answers what is asked by wire key, and retries with the state. Several servers take turns.
+ * Fails when the same is asked thrice with no answer to give.
  */
 export async function play(
   served: Served | readonly [Served, ...Served[]],

@@ -2,8 +2,8 @@ import { createCall, metaKeys, parseRequestOrNotification, protocolVersion, type
 import { createServer, tool } from '@x/server'
 import { z } from 'zod'
 
-// Prints what rejecting costs as a multiple of what accepting a valid input of the same bytes costs, and what twice the input
-// costs as a multiple of the input. Measured from the text of a request to the result.
+// Prints what rejecting costs as a multiple of what accepting a valid input of the same bytes costs, and what twice the
+// input costs as a multiple of the input. Measured from the text of a request to the result.
 
 const names = Array.from({ length: 10 }, (_, at) => `f${at}`)
 const row = z.object(Object.fromEntries(names.map((name) => [name, z.string()])))

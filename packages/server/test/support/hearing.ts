@@ -17,7 +17,10 @@ export async function hearing(bus: ChangeBus): Promise<Hearing> {
 
 let last = 0
 
-/** Publishes a change like no other, and resolves when everybody has heard it: what was sent before has come by then, or never will. */
+/**
+ * Publishes a change like no other, and resolves when everybody has heard it: what was sent before has come by then, or
+ * never will.
+ */
 export async function passMarker(bus: ChangeBus, listeners: readonly Hearing[]): Promise<string> {
   const marker = `marker-${++last}`
   await bus.publish({ topic: marker })

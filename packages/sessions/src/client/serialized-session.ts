@@ -3,8 +3,8 @@ import { parseSessionMetadata, type SessionMetadata } from '../session-metadata.
 import { SessionError } from './session-error.ts'
 
 /**
- * A session to be resumed by this process or another, as plain JSON. It is a secret like the user's credentials: whoever has both can use
- * the session.
+ * A session to be resumed by this process or another, as plain JSON. It is a secret like the user's credentials:
+ * whoever has both can use the session.
  */
 export type SerializedSession = {
   /** The server that created it. */
@@ -20,7 +20,10 @@ export interface SessionOwner {
   readonly user: string | null | undefined
 }
 
-/** Serializes a session for its owner (seed data-layer-sessions, creating sessions). Throws {@link SessionError} `unidentified`. */
+/**
+ * Serializes a session for its owner (seed data-layer-sessions, creating sessions). Throws {@link SessionError}
+ * `unidentified`.
+ */
 export function serializeSession(session: SessionMetadata, owner: SessionOwner): SerializedSession {
   return { ...requireOwnerIdentity(owner), session }
 }

@@ -13,7 +13,10 @@ export type SessionErrorCode =
   /** The server answered with an invalid session, or with another one than was asked for. */
   | 'invalid_answer'
 
-/** The error of a session that cannot be used. A call of a client rejects with a `ClientError` that has it as its `cause`. */
+/**
+ * The error of a session that cannot be used. A call of a client rejects with a `ClientError` that has it as its
+ * `cause`.
+ */
 export class SessionError extends Error {
   override readonly name = 'SessionError'
   readonly code: SessionErrorCode

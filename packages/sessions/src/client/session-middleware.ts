@@ -12,8 +12,9 @@ export interface SessionMiddlewareOptions {
 }
 
 /**
- * Makes the middleware of one session: every request names it, with its state at that time, and every answer may bring another state. A
- * session that the server does not find has ended for good (seed data-layer-sessions, using sessions and errors).
+ * Makes the middleware of one session: every request names it, with its state at that time, and every answer may bring
+ * another state. A session that the server does not find has ended for good (seed data-layer-sessions, using sessions
+ * and errors).
  */
 export function createClientSessionMiddleware({ record, names, onState }: SessionMiddlewareOptions): Middleware {
   return (next) => async (request, call) => {

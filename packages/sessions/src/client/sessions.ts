@@ -21,26 +21,35 @@ import { toSessionMetadata, recordOf, type SessionRecord } from './session-state
 export interface SessionsOptions<Name extends string = string> {
   /** The server, as serialized sessions name it. Default: the connection's `url`. */
   readonly target?: string | undefined
-  /** The user, as serialized sessions name it: the one whom the server authenticates, or null where it authenticates nobody. */
+  /**
+   * The user, as serialized sessions name it: the one whom the server authenticates, or null where it authenticates
+   * nobody.
+   */
   readonly user?: string | null | undefined
-  /** The client's member, `sessions` when absent. A server with several kinds of sessions gives each a name, which is needed here. */
+  /**
+   * The client's member, `sessions` when absent. A server with several kinds of sessions gives each a name, which is
+   * needed here.
+   */
   readonly name?: Name | undefined
 }
 
 /** The member that sessions add to their client. */
 export interface ClientSessions {
-  /** Creates a session, for one conversation or task. Rejects with `ClientError`, `rpc` where the server has no sessions. */
+  /**
+   * Creates a session, for one conversation or task. Rejects with `ClientError`, `rpc` where the server has no
+   * sessions.
+   */
   create(options?: CallOptions): Promise<ClientSession>
   /**
-   * Resumes a session that was serialized, in this process or another. Throws {@link SessionError} for a value that is no session, or
-   * one of another server or user.
+   * Resumes a session that was serialized, in this process or another. Throws {@link SessionError} for a value that is
+   * no session, or one of another server or user.
    */
   resume(serialized: unknown): ClientSession
 }
 
 /**
- * A client whose calls are within one session: each names it, and brings back the state that the server wants to be sent with the next.
- * Its cache is its own. With `await using` it is deleted at the end of its scope.
+ * A client whose calls are within one session: each names it, and brings back the state that the server wants to be
+ * sent with the next. Its cache is its own. With `await using` it is deleted at the end of its scope.
  */
 export interface ClientSession extends Client {
   readonly id: string
@@ -48,7 +57,10 @@ export interface ClientSession extends Client {
   readonly expiresAt: string | undefined
   /** True when the session has ended: it was deleted here, or the server no longer knows it. */
   readonly ended: boolean
-  /** Returns the session as plain JSON, for `resume`. Throws {@link SessionError} `unidentified` without a `target` or `user`. */
+  /**
+   * Returns the session as plain JSON, for `resume`. Throws {@link SessionError} `unidentified` without a `target` or
+   * `user`.
+   */
   serialize(): SerializedSession
   /** Deletes the session, so that the server can free its resources. Does nothing for one that has ended. */
   delete(options?: CallOptions): Promise<void>
@@ -57,8 +69,8 @@ export interface ClientSession extends Client {
 }
 
 /**
- * Makes the sessions extension of a client (seed data-layer-sessions): any number of sessions side by side, such as one for each
- * conversation. The client's own calls are outside of all sessions.
+ * Makes the sessions extension of a client (seed data-layer-sessions): any number of sessions side by side, such as one
+ * for each conversation. The client's own calls are outside of all sessions.
  *
  * @throws TypeError for an invalid `name`.
  *

@@ -3,8 +3,8 @@ import type { SessionMetadata } from '../session-metadata.ts'
 import { type OpenedSession, createOpenedSession, sealSessionState, type SessionRequest } from './opened-session.ts'
 
 /**
- * Creates a session and its first state. A session whose creation fails or was cancelled is ended again, because no client would delete
- * it.
+ * Creates a session and its first state. A session whose creation fails or was cancelled is ended again, because no
+ * client would delete it.
  */
 export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
   const { ledger, begin, ttlMs } = request.rules

@@ -4,8 +4,8 @@ import { toIsoDateTime } from './create-session.ts'
 import { draftOf, type OpenedSession, sealSessionState } from './opened-session.ts'
 
 /**
- * Ends a request's use of its session, and returns the response with it. Every result names the session; a complete result that is no
- * failure carries the state that the handler has set. An error changes nothing and names nothing.
+ * Ends a request's use of its session, and returns the response with it. Every result names the session; a complete
+ * result that is no failure carries the state that the handler has set. An error changes nothing and names nothing.
  */
 export async function finishSessionRequest(
   session: OpenedSession,
@@ -27,7 +27,9 @@ export async function finishSessionRequest(
   return { ...response, result: addSessionMeta(result, { [key]: metadata }, session.method) }
 }
 
-/** Ends the use of a session by a call that failed, and releases its claim. Where the store fails, the claim expires. */
+/**
+ * Ends the use of a session by a call that failed, and releases its claim. Where the store fails, the claim expires.
+ */
 export async function abandonSession(session: OpenedSession): Promise<void> {
   session.open = false
   const { claim, rules, report } = session

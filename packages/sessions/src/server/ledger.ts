@@ -7,7 +7,9 @@ export interface SessionRegistry {
   add(id: string, ttlMs: number, owner: string): Promise<void>
   /** Resolves with whether a session lives, as far as is known here. */
   isLive(id: string): Promise<boolean>
-  /** Ends a session whose id would open for `ttlMs` more. `owner` is the caller who ends it, undefined for the program. */
+  /**
+   * Ends a session whose id would open for `ttlMs` more. `owner` is the caller who ends it, undefined for the program.
+   */
   end(id: string, ttlMs: number, owner?: string): Promise<void>
   /** Stops listening to a bus. */
   close(): Promise<void>
@@ -21,14 +23,18 @@ export interface LedgerOptions {
 }
 
 /**
- * Makes a ledger in a store; or one of this process, which knows only of the ends, and of those at other instances where there is a bus.
+ * Makes a ledger in a store; or one of this process, which knows only of the ends, and of those at other instances
+ * where there is a bus.
  */
 export function createSessionRegistry({ store, bus, now }: LedgerOptions): SessionRegistry {
   if (store !== undefined) return createStoreRegistry(store)
   return bus === undefined ? createMemoryRegistry(now) : announceEnds(createMemoryRegistry(now), bus)
 }
 
-/** Makes a ledger in a store. A session that the store lacks is over: a store that loses its content ends sessions, and revives none. */
+/**
+ * Makes a ledger in a store. A session that the store lacks is over: a store that loses its content ends sessions, and
+ * revives none.
+ */
 function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
     add: async (id, ttlMs, owner) => {
@@ -53,7 +59,8 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
       try {
         await ownedStore.add(id, '1', ttlMs)
       } catch (error) {
-        // A full memory forgets an end early, as no other instance knows of it at all. One caller alone does not fill it.
+        // A full memory forgets an end early, as no other instance knows of it at all. One caller alone does not fill
+        // it.
         if (!isStateError(error)) throw error
       }
     },
@@ -64,8 +71,8 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
 const topic = 'x/sessions'
 
 /**
- * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request waits until this
- * instance hears the others, and fails while the bus cannot be reached for the first time.
+ * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request
+ * waits until this instance hears the others, and fails while the bus cannot be reached for the first time.
  */
 function announceEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionRegistry {
   let opening: Promise<() => void> | undefined

@@ -58,7 +58,9 @@ export interface SessionRun {
 /** A handler's context, or the view of a call that `visibleTo` gets. */
 export interface CallView {
   readonly context: CallContext
-  /** In a handler's context the signal of the run, which tells runs of one call apart, also in copies of the context. */
+  /**
+   * In a handler's context the signal of the run, which tells runs of one call apart, also in copies of the context.
+   */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -130,7 +132,10 @@ export function runOf(session: OpenedSession, { signal }: CallView): SessionRun 
   return run
 }
 
-/** Returns the state that the last run has set. A run that was suspended is not the last: another one completed the call. */
+/**
+ * Returns the state that the last run has set. A run that was suspended is not the last: another one completed the
+ * call.
+ */
 export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
   const lastRun = [...runs.values()].at(-1)
   return lastRun?.signal?.aborted === true ? undefined : lastRun?.draft
@@ -152,9 +157,9 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
 }
 
 /**
- * Opens and verifies the session that a request names: the id must be sealed by this server for this principal, and the state for that
- * id. A request of a session with a state must bring one, unless it deletes the session. Throws {@link SessionNotFound} for every
- * failure, so that a forger learns nothing; its cause is reported.
+ * Opens and verifies the session that a request names: the id must be sealed by this server for this principal, and the
+ * state for that id. A request of a session with a state must bring one, unless it deletes the session. Throws {@link
+ * SessionNotFound} for every failure, so that a forger learns nothing; its cause is reported.
  */
 export async function openSession(
   { sessionId: id, state }: SessionMetadata,

@@ -48,7 +48,8 @@ interface SessionService extends Omit<SessionServiceOptions, 'host'> {
 
 /**
  * Serves the methods that create and delete sessions, and opens the session of every other request that names one (seed
- * data-layer-sessions). Handlers find it in the call's context; the result names it. Requests without a session pass unchanged.
+ * data-layer-sessions). Handlers find it in the call's context; the result names it. Requests without a session pass
+ * unchanged.
  */
 export function serveSessions({
   names,

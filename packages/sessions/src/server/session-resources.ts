@@ -16,8 +16,8 @@ export interface SessionResourcesOptions<Resource> {
 }
 
 /**
- * The resources that sessions hold open in one process, such as editors or connections. Any instance may serve a session, and each opens its own: a
- * resource speeds calls up, and must not be the only place where something is.
+ * The resources that sessions hold open in one process, such as editors or connections. Any instance may serve a
+ * session, and each opens its own: a resource speeds calls up, and must not be the only place where something is.
  */
 export interface SessionResources<Resource> extends AsyncResource {
   /** Resolves with the resource of a session, which is opened once for all calls that ask at the same time. */

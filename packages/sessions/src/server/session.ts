@@ -16,16 +16,20 @@ export interface SessionView<State> {
 }
 
 /**
- * A session within a handler. Its new state is kept when the call ends with a complete result, and then the state that the last run has
- * set counts. A call that fails or asks for input leaves the session unchanged.
+ * A session within a handler. Its new state is kept when the call ends with a complete result, and then the state that
+ * the last run has set counts. A call that fails or asks for input leaves the session unchanged.
  */
 export interface Session<State> extends SessionView<State> {
-  /** Replaces the state. Of overlapping calls, the last answer that reaches the client wins. Throws for a state that the schema rejects. */
+  /**
+   * Replaces the state. Of overlapping calls, the last answer that reaches the client wins. Throws for a state that the
+   * schema rejects.
+   */
   setState(next: State): void
   /**
-   * Claims the right to replace the state; resolves with true for one of all calls that brought the same revision, so that an older state
-   * which is sent again is detected. Without it, every earlier state of the session is accepted. Needs the `store`. A call that fails
-   * releases its claim; otherwise it holds for `ttlMs` (10 minutes when absent). In a handler that also asks, claim within a `ctx.step`.
+   * Claims the right to replace the state; resolves with true for one of all calls that brought the same revision, so
+   * that an older state which is sent again is detected. Without it, every earlier state of the session is accepted.
+   * Needs the `store`. A call that fails releases its claim; otherwise it holds for `ttlMs` (10 minutes when absent).
+   * In a handler that also asks, claim within a `ctx.step`.
    */
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
 }

@@ -17,7 +17,10 @@ import { statelessParser, parserOf, type StateParser } from './state-parser.ts'
 
 /** The member that sessions add to their server. */
 export interface SessionsApi {
-  /** Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store` or a `bus`. */
+  /**
+   * Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store` or a
+   * `bus`.
+   */
   revoke(id: string): Promise<void>
 }
 
@@ -25,11 +28,15 @@ export interface SessionsApi {
 export interface Sessions<State, Name extends string = 'sessions'>
   extends ServerExtension<Name, SessionsApi>,
     SessionsApi {
-  /** Returns the session of a handler's call. Throws an `McpError` that says how to create one when the call has none. */
+  /**
+   * Returns the session of a handler's call. Throws an `McpError` that says how to create one when the call has none.
+   */
   of(ctx: CallView): Session<State>
   /** Returns the session of a handler's call, or undefined. */
   find(ctx: CallView): Session<State> | undefined
-  /** For `visibleTo`: shows a tool, a prompt or a resource within a session alone; for other calls it does not exist. */
+  /**
+   * For `visibleTo`: shows a tool, a prompt or a resource within a session alone; for other calls it does not exist.
+   */
   only(principal: Principal | undefined, call: CallView): boolean
   /** For `visibleTo`: the same, for sessions that pass a test. */
   when(test: (session: SessionView<State>) => boolean): (principal: Principal | undefined, call: CallView) => boolean
@@ -44,15 +51,16 @@ export type SessionsOptions<State, Name extends string = 'sessions'> = SessionOp
   SessionEvents<State> & { readonly state: SessionState<State> & MustBeJson<State> }
 
 /**
- * Makes the sessions extension of a server (seed data-layer-sessions). Nothing is stored: id and state are sealed, bound to the
- * principal and to each other, and travel with the client. With a `store` they can be revoked. A client can neither read nor alter nor
- * omit a state. It can send an older state of the same session again, which only `claim()` of {@link Session} rejects.
+ * Makes the sessions extension of a server (seed data-layer-sessions). Nothing is stored: id and state are sealed,
+ * bound to the principal and to each other, and travel with the client. With a `store` they can be revoked. A client
+ * can neither read nor alter nor omit a state. It can send an older state of the same session again, which only
+ * `claim()` of {@link Session} rejects.
  *
  * @throws SessionUsageError for options that contradict each other; a `TypeError` for an invalid `name`.
  *
- * @example
- * const trips = sessions({ codec: sealed({ keys }), state: { schema: z.object({ city: z.string() }), initial: { city: 'Oslo' } } })
- * const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions: [trips] })
+ * @example const trips = sessions({ codec: sealed({ keys }), state: { schema: z.object({ city: z.string() }), initial:
+ * { city: 'Oslo' } } }) const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions:
+ * [trips] })
  */
 export function sessions<const Name extends string = 'sessions'>(
   options: StatelessSessionsOptions<Name>,

@@ -6,7 +6,10 @@ import { SessionUsageError } from './session-usage-error.ts'
 export interface StateParser<State> {
   /** The first state of a session; undefined where its handlers keep none. */
   readonly initial: State | undefined
-  /** Parses the state that a request brought. One that the schema no longer accepts is reported and replaced by the initial one. */
+  /**
+   * Parses the state that a request brought. One that the schema no longer accepts is reported and replaced by the
+   * initial one.
+   */
   parse(value: JsonValue | undefined, report: (error: unknown) => void): State
   /** Returns a state that the schema accepts; throws for others. */
   check(next: State): State
@@ -50,7 +53,8 @@ export function parserOf<State>({ schema, initial }: SessionState<State>): State
       }
     },
     check: validate,
-    // The options take types of JSON alone (MustBeJson); interfaces are among them, which the compiler does not see as JsonValue.
+    // The options take types of JSON alone (MustBeJson); interfaces are among them, which the compiler does not see as
+    // JsonValue.
     write: (state) => state as JsonValue,
   }
 }

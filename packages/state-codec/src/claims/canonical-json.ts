@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '../state-codec.ts'
 import { StateUsageError } from '../state-error.ts'
 
 /**
- * The greatest depth of a value; the limit protects the call stack. Messages of the protocol, which are bound to a state
- * with their arguments, have 256 levels at most by default.
+ * The greatest depth of a value; the limit protects the call stack. Messages of the protocol, which are bound to a
+ * state with their arguments, have 256 levels at most by default.
  */
 export const maxDepth = 300
 

@@ -36,8 +36,8 @@ const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 
 /**
  * Creates a store in this process, for one instance and for tests. A full store throws `unavailable` and evicts
- * nothing: an evicted single use could be used again. An owner who has as much as one may have gets `quota`. The error's
- * `detail` names the limit, and its `retryAfterMs` is the time until a value expires.
+ * nothing: an evicted single use could be used again. An owner who has as much as one may have gets `quota`. The
+ * error's `detail` names the limit, and its `retryAfterMs` is the time until a value expires.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
   const memory = new MemoryStorage(options)
@@ -154,7 +154,10 @@ class MemoryStorage {
     return new StateError('unavailable', `The store in memory is full ${text}`, { retryAfterMs })
   }
 
-  /** Returns when the first value of an owner expires. An owner who is refused again and again costs no search each time. */
+  /**
+   * Returns when the first value of an owner expires. An owner who is refused again and again costs no search each
+   * time.
+   */
   #soonestOf(owner: string, now: number): number {
     const ownerUsage = this.#byOwner.get(owner)
     if (ownerUsage === undefined) return Infinity

@@ -37,7 +37,10 @@ export function compileOwnerQuota(options: OwnerQuotaOptions): StoredAmount {
   return { entries: number('maxEntriesPerOwner'), characters: number('maxCharactersPerOwner') }
 }
 
-/** Returns the name of an owner in a shared store: a digest, so that a reader of the store learns no subject and no address. */
+/**
+ * Returns the name of an owner in a shared store: a digest, so that a reader of the store learns no subject and no
+ * address.
+ */
 export async function digestOwner(owner: string): Promise<string> {
   const bytes = new TextEncoder().encode(`x/state-codec owner ${owner}`)
   return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
@@ -62,7 +65,10 @@ export function ownerQuotaError(store: string, reached: ReachedLimit, soonestMs:
   return new StateError('quota', detail, { retryAfterMs, quota: { limit, max: reached.max } })
 }
 
-/** Describes a limit for the log, and the milliseconds after which a value fits: those to the first expiry, if that is known. */
+/**
+ * Describes a limit for the log, and the milliseconds after which a value fits: those to the first expiry, if that is
+ * known.
+ */
 export function describeLimit(
   { name, max, stored, isTooLarge }: ReachedLimit,
   soonestMs: number,

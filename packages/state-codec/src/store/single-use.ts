@@ -4,7 +4,10 @@ import { StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
 
-/** Creates a codec whose tokens open once. A use is remembered until its token has expired, by any clock within {@link clockSkewMs}. */
+/**
+ * Creates a codec whose tokens open once. A use is remembered until its token has expired, by any clock within {@link
+ * clockSkewMs}.
+ */
 export function createSingleUseCodec(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
   const { lifetimeMs } = codec
   if (lifetimeMs === undefined || !(lifetimeMs > 0)) {

@@ -1,8 +1,8 @@
 import type { PollingSettings } from './settings.ts'
 
 /**
- * Returns the pause before the next poll, in milliseconds: the server's interval, within bounds, and up to a tenth more, so that the
- * tasks of a host are not all looked at in one moment (seps/2663-tasks-extension, task polling).
+ * Returns the pause before the next poll, in milliseconds: the server's interval, within bounds, and up to a tenth
+ * more, so that the tasks of a host are not all looked at in one moment (seps/2663-tasks-extension, task polling).
  */
 export function pollPauseMs(requestedMs: number | undefined, polling: PollingSettings, random: () => number): number {
   const { defaultMs, minMs, maxMs } = polling
@@ -16,8 +16,8 @@ const firstFailurePauseMs = 1000
 export const maxFailurePauseMs = 30_000
 
 /**
- * Returns the pause after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random half. `earlier` is how
- * many failures there were before the last one.
+ * Returns the pause after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random
+ * half. `earlier` is how many failures there were before the last one.
  */
 export function failurePauseMs(failureCount: number, random: () => number): number {
   return Math.min(firstFailurePauseMs * 2 ** failureCount, maxFailurePauseMs) * (1 - random() / 2)

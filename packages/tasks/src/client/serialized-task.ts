@@ -4,8 +4,8 @@ import type { KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 
 /**
- * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users: whoever has it can read
- * the result, and cancel the task.
+ * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users:
+ * whoever has it can read the result, and cancel the task.
  */
 export type SerializedTask = {
   /** The server that runs it: the URL of the connection. */

@@ -20,8 +20,8 @@ export interface TasksClientOptions {
   /** The owner of serialized tasks: the user whom the server authenticates, or null where it does not. */
   readonly user?: string | null | undefined
   /**
-   * `poll`: request the state, as often as the server suggests. `listen`: have the server stream changes, over one more request that
-   * lasts for each task, and poll now and then beside it. Default `poll`.
+   * `poll`: request the state, as often as the server suggests. `listen`: have the server stream changes, over one more
+   * request that lasts for each task, and poll now and then beside it. Default `poll`.
    */
   readonly follow?: 'poll' | 'listen' | undefined
   readonly polling?: PollingOptions | undefined
@@ -30,11 +30,14 @@ export interface TasksClientOptions {
   /** Milliseconds that a task may take until following it ends; a day when absent. */
   readonly maxTaskMs?: number | undefined
   /**
-   * The fate of the task when `callTool` rejects before it has ended, as when its signal aborts: `cancel` asks the server to cancel
-   * it, because nobody has its handle; `leave` lets it run. Default `cancel`.
+   * The fate of the task when `callTool` rejects before it has ended, as when its signal aborts: `cancel` asks the
+   * server to cancel it, because nobody has its handle; `leave` lets it run. Default `cancel`.
    */
   readonly onAbort?: 'cancel' | 'leave' | undefined
-  /** Receives each task that a call becomes, and is awaited: a place to serialize it, so that another process can resume it. */
+  /**
+   * Receives each task that a call becomes, and is awaited: a place to serialize it, so that another process can resume
+   * it.
+   */
   readonly onTask?: ((task: TaskHandle) => void | Promise<void>) | undefined
   /** Time, for tests; the platform's when absent. */
   readonly clock?: Clock | undefined

@@ -23,7 +23,10 @@ export interface TaskCall extends KnownTask {
   readonly options: CallOptions
 }
 
-/** Reads the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or `ClientError`. */
+/**
+ * Reads the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or
+ * `ClientError`.
+ */
 export async function getTask(call: TaskCall): Promise<GetTaskResult> {
   const { taskId } = call
   const state = await requestTask('tasks/get', { taskId }, call)
@@ -31,8 +34,8 @@ export async function getTask(call: TaskCall): Promise<GetTaskResult> {
 }
 
 /**
- * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the result or the error
- * (SEP-2322, persistent tool workflow). A state of the published extension has them.
+ * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the
+ * result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
  */
 async function withPayload(given: JsonObject, call: TaskCall): Promise<JsonObject> {
   const state = withPublishedNames(given)
@@ -79,8 +82,8 @@ function relatedTo(call: TaskCall): TaskCall {
 }
 
 /**
- * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests); to a server of the persistent workflow alone by
- * its method (SEP-2322).
+ * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests); to a server of the persistent
+ * workflow alone by its method (SEP-2322).
  */
 export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.

@@ -18,8 +18,8 @@ export type TaskErrorCode =
   | 'not_asked'
 
 /**
- * A task without a result. One that failed by an error of the protocol rejects with the `ClientError` that its call would have
- * rejected with.
+ * A task without a result. One that failed by an error of the protocol rejects with the `ClientError` that its call
+ * would have rejected with.
  */
 export class TaskError extends Error {
   override readonly name = 'TaskError'

@@ -27,8 +27,8 @@ export interface NotificationContext {
 }
 
 /**
- * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status notifications). A server that
- * does not tell is not asked again: the task is polled in any case.
+ * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status
+ * notifications). A server that does not tell is not asked again: the task is polled in any case.
  */
 export function openNotifications({ host, taskId, settings, meta }: NotificationContext): TaskNotifications {
   const controller = new AbortController()

@@ -9,8 +9,8 @@ import { progressOfState } from './progress-in.ts'
 import { isFinal, watchTask } from './watch-task.ts'
 
 /**
- * Follows a task to its end and gives the result of its call, answering what it asks on the way and reporting its progress. Rejects
- * with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
+ * Follows a task to its end and gives the result of its call, answering what it asks on the way and reporting its
+ * progress. Rejects with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
 export async function taskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   const follower = openFollower(task, options)
@@ -58,8 +58,8 @@ function printableStatus(text: string): string {
 }
 
 /**
- * Tells the progress of a task, each change once. The numbers are the server's; one that gives none is told with the last ones that
- * are known, and numbers never go back: a handler that runs again reports its first steps anew.
+ * Tells the progress of a task, each change once. The numbers are the server's; one that gives none is told with the
+ * last ones that are known, and numbers never go back: a handler that runs again reports its first steps anew.
  */
 function createProgressReporter(
   { progress: initialProgress }: OpenTask,

@@ -35,15 +35,18 @@ export type StartedCall =
 export interface TaskCalls {
   /** Calls a tool, and leaves the task to the caller if it becomes one. */
   start(name: string, args?: JsonObject, options?: TaskCallOptions): Promise<StartedCall>
-  /** Resumes a task that was serialized, in this process or another. Throws `TaskError` for one that is not this client's. */
+  /**
+   * Resumes a task that was serialized, in this process or another. Throws `TaskError` for one that is not this
+   * client's.
+   */
   resume(serialized: unknown): TaskHandle
   /** Calls a tool and follows its task to the result, as `client.callTool` does, with an `onTask` of this call. */
   call(name: string, args?: JsonObject, options?: TaskCallOptions): Promise<CallToolResult>
 }
 
 /**
- * Lets the calls of a client become tasks (seps/2663-tasks-extension): calls of tools declare the extension, and `client.callTool`
- * follows a task to its result. Throws `RangeError` for a number that makes no sense.
+ * Lets the calls of a client become tasks (seps/2663-tasks-extension): calls of tools declare the extension, and
+ * `client.callTool` follows a task to its result. Throws `RangeError` for a number that makes no sense.
  *
  * @example
  * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [tasks()] })
@@ -56,14 +59,15 @@ export function tasks(options: TasksClientOptions = {}): ClientExtension<'tasks'
     side: 'client',
     name: 'tasks',
     identifier: tasksExtension,
-    // Its requests declare the capability, each by itself: a call that declares it must handle both results, as `manual` does not.
+    // Its requests declare the capability, each by itself: a call that declares it must handle both results, as
+    // `manual` does not.
     start: (host) => startTaskClient(options, host),
   }
 }
 
 /**
- * Returns the member `tasks` of a client whose type does not show its extensions, as that of a session. Throws `TypeError` when the
- * client has none.
+ * Returns the member `tasks` of a client whose type does not show its extensions, as that of a session. Throws
+ * `TypeError` when the client has none.
  */
 export function tasksOf(client: Client): TaskCalls {
   const tasksMember: unknown = 'tasks' in client ? client.tasks : undefined

@@ -18,7 +18,10 @@ export interface WatchedTask extends KnownTask {
 
 type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
 
-/** Watches a task to its end. Ends when it has ended, and rejects with `signal.reason`, {@link TaskError} or `ClientError`. */
+/**
+ * Watches a task to its end. Ends when it has ended, and rejects with `signal.reason`, {@link TaskError} or
+ * `ClientError`.
+ */
 export async function* watchTask(
   task: WatchedTask,
   options: WatchTaskOptions,

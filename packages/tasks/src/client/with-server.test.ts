@@ -69,7 +69,9 @@ describe.each<[string, TasksClientOptions]>([
   })
 })
 
-/** A server that has the persistent workflow of SEP-2322 alone: `tasks/get` gives the status, `tasks/result` all else. */
+/**
+ * A server that has the persistent workflow of SEP-2322 alone: `tasks/get` gives the status, `tasks/result` all else.
+ */
 function workflowAlone({ exchange }: Server, asked: string[]): Exchange {
   return async (request, call) => {
     const { id, method } = request

@@ -15,7 +15,8 @@ import {
 
 const otherOwner = '["https://issuer.example","eve",null]'
 
-// Keys and texts that engines are known to trip over: the zero character, half a surrogate pair, a key that is no key in a literal.
+// Keys and texts that engines are known to trip over: the zero character, half a surrogate pair, a key that is no key
+// in a literal.
 const unusualJson: object = JSON.parse(
   '{"__proto__":{"a":1},"text":"\\u0000 \\ud800 \\u2028 \\"","number":1e300,"small":5e-324,"list":[null,[],{}],"":{"":""}}',
 )

@@ -3,59 +3,65 @@ import type { ChangeBus } from '@x/server'
 import type { TaskStatus } from '../schema/task.ts'
 
 /**
- * Keeps tasks, and gives them out to workers: what makes a task survive. One engine is shared by all instances of a fleet,
- * each of which has an object of this kind of its own.
+ * Keeps tasks, and gives them out to workers: what makes a task survive. One engine is shared by all instances of a
+ * fleet, each of which has an object of this kind of its own.
  *
- * Every function is one transaction: what it did is there for every instance when it resolves, and nothing is there when it
- * rejects because the engine could not be reached (or all of it, when only the answer was lost). Values go in and come out as
- * copies. Time is the engine's own: no instance's clock is compared with another's.
+ * Every function is one transaction: what it did is there for every instance when it resolves, and nothing is there
+ * when it rejects because the engine could not be reached (or all of it, when only the answer was lost). Values go in
+ * and come out as copies. Time is the engine's own: no instance's clock is compared with another's.
  *
  * A task whose time has run out does not exist any more for any of these functions, whether it was swept or not.
  */
 export interface TaskEngine {
-  /** For how many milliseconds a claim is good after it was made or its last heartbeat. Then another worker may have the task. */
+  /**
+   * For how many milliseconds a claim is good after it was made or its last heartbeat. Then another worker may have the
+   * task.
+   */
   readonly leaseMs: number
   /**
-   * Carries news between the instances that share the engine, so that a stream at one of them tells of what happened at another; what
-   * the engine itself tells does not come over it. Absent where an engine cannot: then news stay where they are made, unless
-   * the extension `tasks` is given a bus.
+   * Carries news between the instances that share the engine, so that a stream at one of them tells of what happened at
+   * another; what the engine itself tells does not come over it. Absent where an engine cannot: then news stay where
+   * they are made, unless the extension `tasks` is given a bus.
    */
   readonly notifications?: ChangeBus | undefined
   /**
-   * Makes a task, with status `working`, ready to be claimed, and wakes whoever listens for work. Gives `full` instead when the
-   * caller has `callerLimit` tasks that have not ended. Rejects when there is a task of this id.
+   * Makes a task, with status `working`, ready to be claimed, and wakes whoever listens for work. Gives `full` instead
+   * when the caller has `callerLimit` tasks that have not ended. Rejects when there is a task of this id.
    */
   create(task: NewTask): Promise<TaskRow | 'full'>
   /** A task of this owner: one row, nothing is written. Undefined when there is none, or it is another's. */
   get(id: string, owner: string): Promise<TaskRow | undefined>
   /**
-   * Keeps answers to what is asked, each the first time that it comes; every other key is ignored. What is answered is not among
-   * the row's requests any more. With the last answer the task is `working` and ready to be claimed, and whoever listens for work
-   * is woken: of several who bring answers at the same time one alone gets `resumed`.
+   * Keeps answers to what is asked, each the first time that it comes; every other key is ignored. What is answered is
+   * not among the row's requests any more. With the last answer the task is `working` and ready to be claimed, and
+   * whoever listens for work is woken: of several who bring answers at the same time one alone gets `resumed`.
    */
   answer(answers: TaskAnswers): Promise<AnswerOutcome>
   /**
-   * Cancels a task: one that nobody works on at once, one that is claimed by telling its worker, through `listen` at once and through
-   * everything else that the worker does. One that has ended stays as it is.
+   * Cancels a task: one that nobody works on at once, one that is claimed by telling its worker, through `listen` at
+   * once and through everything else that the worker does. One that has ended stays as it is.
    */
   cancel(id: string, owner: string): Promise<CancelOutcome>
   /**
-   * Takes up to `most` tasks that are ready, the oldest first, or whose worker's lease has run out, for this worker alone: its
-   * attempt is one higher than any before.
+   * Takes up to `most` tasks that are ready, the oldest first, or whose worker's lease has run out, for this worker
+   * alone: its attempt is one higher than any before.
    */
   claim(maxClaims: number): Promise<readonly ClaimedTask[]>
-  /** Renews leases, and tells how each of them stands, in the same order. One that ran out is renewed if nobody took the task. */
+  /**
+   * Renews leases, and tells how each of them stands, in the same order. One that ran out is renewed if nobody took the
+   * task.
+   */
   heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
   /** Keeps entries of the journal and the status message. `owned` and `cancelling` mean that they are kept. */
   record(lease: Lease, progress: TaskProgress): Promise<LeaseState>
   /**
-   * Ends the claim, because the client has to answer: the task is `input_required`, with no failures counted. `cancelling` means that nothing was written
-   * and the task is still this worker's, to be finished.
+   * Ends the claim, because the client has to answer: the task is `input_required`, with no failures counted.
+   * `cancelling` means that nothing was written and the task is still this worker's, to be finished.
    */
   suspend(lease: Lease, suspension: TaskSuspension): Promise<LeaseState>
   /**
-   * Ends the claim for the task to be claimed again, with no failure counted: at once, and whoever listens for work is woken, or after a
-   * pause, until which it is nobody's. `cancelling` is as in `suspend`.
+   * Ends the claim for the task to be claimed again, with no failure counted: at once, and whoever listens for work is
+   * woken, or after a pause, until which it is nobody's. `cancelling` is as in `suspend`.
    */
   release(lease: Lease, release: TaskRelease): Promise<LeaseState>
   /** Ends the task, for good. False when it was not this worker's any more: then nothing was written. */
@@ -63,15 +69,24 @@ export interface TaskEngine {
   /** Deletes some of the tasks whose time has run out, with all that belongs to them, and tells how many. */
   sweep(): Promise<number>
   /**
-   * Tells of work and of cancellations, as soon as may be; what is lost costs time only, because workers look by themselves as
-   * well. Resolves with the function that ends it. Rejects when the engine cannot be reached.
+   * Tells of work and of cancellations, as soon as may be; what is lost costs time only, because workers look by
+   * themselves as well. Resolves with the function that ends it. Rejects when the engine cannot be reached.
    */
   listen(listener: EngineListener): Promise<() => void>
-  /** Returns a task of any owner: one row, nothing is written. For operators, and never for a caller. Undefined when there is none. */
+  /**
+   * Returns a task of any owner: one row, nothing is written. For operators, and never for a caller. Undefined when
+   * there is none.
+   */
   inspect(id: string): Promise<TaskRow | undefined>
-  /** Resolves when the storage answers, after opening it where that was not done before. Rejects when it cannot be reached. */
+  /**
+   * Resolves when the storage answers, after opening it where that was not done before. Rejects when it cannot be
+   * reached.
+   */
   ping(): Promise<void>
-  /** Lets go of everything that the engine holds open for this instance. Tasks stay, unless they were in this process alone. */
+  /**
+   * Lets go of everything that the engine holds open for this instance. Tasks stay, unless they were in this process
+   * alone.
+   */
   close(): Promise<void>
 }
 
@@ -82,8 +97,8 @@ export interface NewTask {
   /** The owner, as the same text for the same principal. */
   readonly owner: string
   /**
-   * The key of the caller who makes it, by which `callerLimit` counts. Tasks of callers without a principal have one owner, and a caller for each
-   * address.
+   * The key of the caller who makes it, by which `callerLimit` counts. Tasks of callers without a principal have one
+   * owner, and a caller for each address.
    */
   readonly caller: string
   /** The data that a worker needs to run the task; the engine only stores it. */
@@ -123,17 +138,23 @@ export interface TaskAnswers {
   readonly owner: string
   /** By key. */
   readonly responses: JsonObject
-  /** For how many milliseconds from now the task is kept at least, if it goes on with these. It is never kept for less than before. */
+  /**
+   * For how many milliseconds from now the task is kept at least, if it goes on with these. It is never kept for less
+   * than before.
+   */
   readonly lifeMs: number | null
 }
 
 /**
- * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `stored`: some was, and more is to be
- * answered. `resumed`: the task goes on.
+ * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `stored`: some was, and more is
+ * to be answered. `resumed`: the task goes on.
  */
 export type AnswerOutcome = 'unknown' | 'ignored' | 'stored' | 'resumed'
 
-/** `unknown`: there is no such task of this owner. `notified`: its worker will see to it. `finished`: it had ended before. */
+/**
+ * `unknown`: there is no such task of this owner. `notified`: its worker will see to it. `finished`: it had ended
+ * before.
+ */
 export type CancelOutcome = 'unknown' | 'cancelled' | 'notified' | 'finished'
 
 /** The right to write to a task: good until another worker has claimed it, or the task has ended. */
@@ -144,8 +165,8 @@ export interface Lease {
 }
 
 /**
- * Status of a worker's lease. `owned`: go on. `cancelling`: the client wants no result any more; stop, and finish the task.
- * `lost`: the task has ended, or is another worker's; nothing was written, and nothing will be.
+ * Status of a worker's lease. `owned`: go on. `cancelling`: the client wants no result any more; stop, and finish the
+ * task. `lost`: the task has ended, or is another worker's; nothing was written, and nothing will be.
  */
 export type LeaseState = 'owned' | 'cancelling' | 'lost'
 
@@ -187,7 +208,10 @@ export interface TaskRelease extends TaskProgress {
 
 /** The progress of a task that waits for answers, and its requests. */
 export interface TaskSuspension extends TaskProgress {
-  /** The requests to the client, by key. A key of an earlier request may be used again only for the same, unanswered request. */
+  /**
+   * The requests to the client, by key. A key of an earlier request may be used again only for the same, unanswered
+   * request.
+   */
   readonly requests: JsonObject
   /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
   readonly lifeMs: number | null

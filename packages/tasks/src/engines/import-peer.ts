@@ -1,4 +1,7 @@
-/** Loads a package that not every user needs. Rejects with what to install when it is missing; `named` is what to write then. */
+/**
+ * Loads a package that not every user needs. Rejects with what to install when it is missing; `named` is what to write
+ * then.
+ */
 export async function importPeerDependency<T>(packageSpec: string, importModule: () => Promise<T>): Promise<T> {
   try {
     return await importModule()

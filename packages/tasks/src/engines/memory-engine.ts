@@ -61,8 +61,8 @@ interface MemoryStore {
 }
 
 /**
- * An engine within this process: tasks are lost with it. For tests, and for servers that may forget their tasks when they stop.
- * Several servers of one process may share it. At most `maxTasks` are kept: more are refused.
+ * An engine within this process: tasks are lost with it. For tests, and for servers that may forget their tasks when
+ * they stop. Several servers of one process may share it. At most `maxTasks` are kept: more are refused.
  */
 export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   const { leaseMs = 10_000, maxTasks = 10_000, wallClock = Date.now } = options

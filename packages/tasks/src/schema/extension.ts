@@ -1,4 +1,6 @@
-/** The identifier of the extension, in the capabilities of both sides (seps/2663-tasks-extension, extension identifier). */
+/**
+ * The identifier of the extension, in the capabilities of both sides (seps/2663-tasks-extension, extension identifier).
+ */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
 /** The capability that a client declares with each request that may become a task or is about one. */

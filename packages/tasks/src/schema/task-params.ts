@@ -17,8 +17,8 @@ export function taskRequestParams(params: JsonObject | undefined): TaskRequestPa
 }
 
 /**
- * Params of `tasks/update`. Throws `McpError(invalidParams)` that names what is wrong. What the answers look like is not looked
- * at: `checkResponses` does that for those that are asked for, and all others are to be ignored.
+ * Params of `tasks/update`. Throws `McpError(invalidParams)` that names what is wrong. What the answers look like is
+ * not looked at: `checkResponses` does that for those that are asked for, and all others are to be ignored.
  */
 export function updateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
   return { ...taskRequestParams(params), inputResponses: responsesOf(params) }
@@ -31,8 +31,8 @@ export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObj
 }
 
 /**
- * Params of `tasks/result`, and of `tasks/input_response` but for its answers: the task stands in `taskId`, or in `_meta` as the
- * request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
+ * Params of `tasks/result`, and of `tasks/input_response` but for its answers: the task stands in `taskId`, or in
+ * `_meta` as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
  */
 export function relatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMeta(params)

@@ -75,7 +75,10 @@ export type TaskRequestParams = {
 
 /** The params of `tasks/update` (seps/2663-tasks-extension, task update requests). */
 export type UpdateTaskRequestParams = TaskRequestParams & {
-  /** Answers by the keys of `inputRequests`, all of them or some: each an `InputResponse`. What was not asked is ignored. */
+  /**
+   * Answers by the keys of `inputRequests`, all of them or some: each an `InputResponse`. What was not asked is
+   * ignored.
+   */
   readonly inputResponses: JsonObject
 }
 

@@ -31,9 +31,9 @@ export interface ListenContext extends TaskContext {
 }
 
 /**
- * Sends the state of tasks on the stream of `subscriptions/listen`, beside the notifications of the server itself: first the current
- * state, then every change. The acknowledgement also names those of the tasks that are the caller's, and no others
- * (seps/2663-tasks-extension, task status notifications).
+ * Sends the state of tasks on the stream of `subscriptions/listen`, beside the notifications of the server itself:
+ * first the current state, then every change. The acknowledgement also names those of the tasks that are the caller's,
+ * and no others (seps/2663-tasks-extension, task status notifications).
  */
 export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
   const requestedIds = requestedIdsOf(request.params)

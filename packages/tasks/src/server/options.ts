@@ -6,69 +6,86 @@ import { engineFactoryFor } from '../engines/store-engine.ts'
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
   /**
-   * Stores the tasks; shared by all instances that continue each other's tasks. Goes before `store`. It is closed with the server.
+   * Stores the tasks; shared by all instances that continue each other's tasks. Goes before `store`. It is closed with
+   * the server.
    */
   readonly engine?: TaskEngine | undefined
   /**
-   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process; `pglite:./.mcp-tasks`
-   * for one process that finds them again; `postgres://…` for a fleet. Another scheme is a `RangeError`.
+   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process;
+   * `pglite:./.mcp-tasks` for one process that finds them again; `postgres://…` for a fleet. Another scheme is a
+   * `RangeError`.
    */
   readonly store?: string | undefined
-  /** Lets this instance make tasks of calls; true when absent. One that does not answers requests about tasks nonetheless. */
+  /**
+   * Lets this instance make tasks of calls; true when absent. One that does not answers requests about tasks
+   * nonetheless.
+   */
   readonly acceptTasks?: boolean | undefined
   /** True when this instance works on tasks, its own and others'; true when absent. */
   readonly runWorker?: boolean | undefined
   /** Tasks that this instance works on at once; 16 when absent. */
   readonly concurrency?: number | undefined
   /**
-   * Milliseconds for which a task is stored after its status last changed: a day when absent, null for ever. It is deleted then,
-   * whether it has ended or not.
+   * Milliseconds for which a task is stored after its status last changed: a day when absent, null for ever. It is
+   * deleted then, whether it has ended or not.
    */
   readonly ttlMs?: number | null | undefined
   /**
-   * Milliseconds that clients should leave between two polls of a task at most; 1000 when absent. A young task is polled more often,
-   * from 50 ms on.
+   * Milliseconds that clients should leave between two polls of a task at most; 1000 when absent. A young task is
+   * polled more often, from 50 ms on.
    */
   readonly pollIntervalMs?: number | undefined
   /**
-   * Tasks that have not ended which one caller may have; 1000 when absent. A caller is a principal, or the address of those
-   * without one (`clientAddress` of the transport).
+   * Tasks that have not ended which one caller may have; 1000 when absent. A caller is a principal, or the address of
+   * those without one (`clientAddress` of the transport).
    */
   readonly maxTasksPerCaller?: number | undefined
-  /** Times that a task begins again after its process died or stood still, without a step done in between; 5 when absent. */
+  /**
+   * Times that a task begins again after its process died or stood still, without a step done in between; 5 when
+   * absent.
+   */
   readonly maxFailures?: number | undefined
   /**
-   * Milliseconds for which a task of a tool that no instance has, as during a deployment, is requeued for other instances before it
-   * fails; 300,000 when absent.
+   * Milliseconds for which a task of a tool that no instance has, as during a deployment, is requeued for other
+   * instances before it fails; 300,000 when absent.
    */
   readonly maxUnsupportedMs?: number | undefined
   /**
-   * Bytes of JSON that may be recorded of a task: results of steps, checkpoints, requests for input and responses. 4,000,000 when
-   * absent, as much as a message may have. A task that would record more fails, with an error that names the entry.
+   * Bytes of JSON that may be recorded of a task: results of steps, checkpoints, requests for input and responses.
+   * 4,000,000 when absent, as much as a message may have. A task that would record more fails, with an error that names
+   * the entry.
    */
   readonly maxJournalBytes?: number | undefined
-  /** Bytes of JSON that the result or the error of a task may have; 4,000,000 when absent. A task with a longer one fails. */
+  /**
+   * Bytes of JSON that the result or the error of a task may have; 4,000,000 when absent. A task with a longer one
+   * fails.
+   */
   readonly maxResultBytes?: number | undefined
-  /** Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it; 5000 when absent. */
+  /**
+   * Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it;
+   * 5000 when absent.
+   */
   readonly cancelGraceMs?: number | undefined
   /**
-   * Carries notifications about tasks to the instances that stream them. When absent the engine does, as those over PostgreSQL do for
-   * a fleet; with an engine that cannot, they stay within this instance.
+   * Carries notifications about tasks to the instances that stream them. When absent the engine does, as those over
+   * PostgreSQL do for a fleet; with an engine that cannot, they stay within this instance.
    */
   readonly bus?: ChangeBus | undefined
   /**
-   * Seals the credentials of a caller (`principal.claims`), to be stored with the task. When absent they are not stored, and handlers
-   * of tasks run without.
+   * Seals the credentials of a caller (`principal.claims`), to be stored with the task. When absent they are not
+   * stored, and handlers of tasks run without.
    */
   readonly credentials?: StateCodec | undefined
   /**
-   * Serves `tasks/result` and `tasks/input_response` as well, takes `task` in a call for the wish for a task, and needs no declaration of
-   * the extension: the persistent workflow of SEP-2322. False when absent.
+   * Serves `tasks/result` and `tasks/input_response` as well, takes `task` in a call for the wish for a task, and needs
+   * no declaration of the extension: the persistent workflow of SEP-2322. False when absent.
    */
   readonly persistentWorkflow?: boolean | undefined
   /** Milliseconds between two polls for work that no notification announced; 1000 when absent. */
   readonly workPollMs?: number | undefined
-  /** Receives every failure that the client does not see whole; the server's `onError` when absent, nobody for `false`. */
+  /**
+   * Receives every failure that the client does not see whole; the server's `onError` when absent, nobody for `false`.
+   */
   readonly onError?: ErrorListener<[error: unknown]>
   /** Time, for tests; that of the server's `runtime` when absent. */
   readonly clock?: Clock | undefined
@@ -92,7 +109,9 @@ export interface TaskSettings extends Omit<CheckedTaskOptions, 'openStore'> {
   readonly clock: Clock
 }
 
-/** Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store. */
+/**
+ * Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store.
+ */
 export function checkTaskOptions(options: TaskOptions): CheckedTaskOptions {
   const { engine, bus, credentials, onError, clock, store = 'memory:' } = options
   const { acceptTasks = true, runWorker = true, persistentWorkflow = false } = options

@@ -41,7 +41,9 @@ const credentialsPurpose = 'task-credentials'
 /** The purpose of the sealed members of parts. */
 const partsPurpose = 'task-parts'
 
-/** Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with. */
+/**
+ * Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with.
+ */
 export async function writePayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
   const { id, request, principal, journal } = call
   const principalFields = principalIdentityOf(principal)
@@ -144,8 +146,8 @@ function storedPrincipal(principalFields: unknown, claims: JsonObject | undefine
 }
 
 /**
- * The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it brought. The
- * token of a session is as good as a credential, and is not kept either.
+ * The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it
+ * brought. The token of a session is as good as a credential, and is not kept either.
  */
 function storedParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
   const {

@@ -16,7 +16,9 @@ export function declaresTasks(meta: RequestMetaObject): boolean {
   return supports(meta[metaKeys.clientCapabilities], tasksCapability) === undefined
 }
 
-/** Rejects a request whose client did not declare the extension with it (seps/2663-tasks-extension, protocol errors). */
+/**
+ * Rejects a request whose client did not declare the extension with it (seps/2663-tasks-extension, protocol errors).
+ */
 export function requireTasks(meta: RequestMetaObject): void {
   if (declaresTasks(meta)) return
   const requiredCapabilities: ClientCapabilities = tasksCapability
@@ -25,8 +27,8 @@ export function requireTasks(meta: RequestMetaObject): void {
 }
 
 /**
- * Compares `Mcp-Name` with the task that the body names, where the transport has headers (seps/2663-tasks-extension, routing
- * headers): a proxy may have routed the request by the header.
+ * Compares `Mcp-Name` with the task that the body names, where the transport has headers (seps/2663-tasks-extension,
+ * routing headers): a proxy may have routed the request by the header.
  */
 export function matchTaskName({ context }: Call, taskId: string): void {
   const headers = context.get(callHeadersKey)

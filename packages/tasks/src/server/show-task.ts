@@ -37,8 +37,8 @@ interface TaskMeta {
 const firstPollMs = 50
 
 /**
- * Returns the milliseconds to the next poll: 50, 100, 200 and so on, at most a third of the task's age, up to the author's. A short
- * task then costs little more than it takes, and a long one few polls.
+ * Returns the milliseconds to the next poll: 50, 100, 200 and so on, at most a third of the task's age, up to the
+ * author's. A short task then costs little more than it takes, and a long one few polls.
  */
 function pollIntervalOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
   const doublings = Math.floor(Math.log2(Math.max(ageMs / (3 * firstPollMs), 1)))

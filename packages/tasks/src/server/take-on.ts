@@ -124,7 +124,9 @@ async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskE
   }
 }
 
-/** The id of the task of a call: as long as a random one, and as hard to find for whoever does not know the call's key. */
+/**
+ * The id of the task of a call: as long as a random one, and as hard to find for whoever does not know the call's key.
+ */
 async function taskIdOf(callId: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`task ${callId}`))
   return hexOf(new Uint8Array(digest).subarray(0, 20))

@@ -4,7 +4,10 @@ import type { TaskWatch } from './task-watch.ts'
 
 /** The parts that everything about the tasks of one server shares. */
 export interface TaskContext {
-  /** The server behind the middleware of all other extensions, without `use` and authorization: it runs the calls of tasks. */
+  /**
+   * The server behind the middleware of all other extensions, without `use` and authorization: it runs the calls of
+   * tasks.
+   */
   readonly inner: Exchange
   readonly settings: TaskSettings
   readonly watch: TaskWatch

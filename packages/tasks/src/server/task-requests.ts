@@ -109,7 +109,8 @@ async function storeTaskResponses(
   const { taskId, inputResponses, _meta } = requestParams
   const { engine, ttlMs: lifeMs } = context.settings
   const { requests } = await findTask(taskId, call, context)
-  // Responses to keys that are not open are ignored, whatever their shape (seps/2663-tasks-extension, task update requests).
+  // Responses to keys that are not open are ignored, whatever their shape (seps/2663-tasks-extension, task update
+  // requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)
   const outcome = await engine.answer({ id: taskId, owner: taskOwner(call.principal), responses, lifeMs })

@@ -36,8 +36,9 @@ export interface TaskStreamContext {
 }
 
 /**
- * Makes a {@link TaskStream}. Changes are noted, each task once, and sent one after the other, each when the reader has taken the one
- * before. The state is read at that moment, so that a slow reader misses states in between and never the last.
+ * Makes a {@link TaskStream}. Changes are noted, each task once, and sent one after the other, each when the reader has
+ * taken the one before. The state is read at that moment, so that a slow reader misses states in between and never the
+ * last.
  */
 export function createTaskStream({ id: streamId, call, owner, context }: TaskStreamContext): TaskStream {
   const { engine, clock, onError } = context.settings

@@ -2,11 +2,14 @@ import type { ChangeBus } from '@x/server'
 
 /** Carries the news that tasks have changed, from wherever it happened to whoever looks at them here. */
 export interface TaskWatch {
-  /** Tells every instance that something of a task has changed. A bus that fails is reported: who waits looks by itself as well. */
+  /**
+   * Tells every instance that something of a task has changed. A bus that fails is reported: who waits looks by itself
+   * as well.
+   */
   changed(id: string): void
   /**
-   * Calls back when a task may have changed, until the function that it resolves with is called. When it resolves, no change from
-   * then on is missed. Rejects when the bus cannot be reached.
+   * Calls back when a task may have changed, until the function that it resolves with is called. When it resolves, no
+   * change from then on is missed. Rejects when the bus cannot be reached.
    */
   follow(id: string, onChange: () => void): Promise<() => void>
 }

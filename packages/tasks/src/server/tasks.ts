@@ -11,7 +11,10 @@ import { taskMethods } from './task-requests.ts'
 import { createTaskWatch } from './task-watch.ts'
 import { createWorker, type Worker } from './worker/worker.ts'
 
-/** The member `tasks` of a server: the operator's view. Nothing of it checks a caller, so never give a client what it returns. */
+/**
+ * The member `tasks` of a server: the operator's view. Nothing of it checks a caller, so never give a client what it
+ * returns.
+ */
 export interface TasksApi {
   /** Tasks that this instance works on now. */
   readonly running: number
@@ -20,12 +23,13 @@ export interface TasksApi {
 }
 
 /**
- * Lets calls of tools run as tasks, as the tools say with `task`, and works on them: the journal of a handler is stored step by step,
- * and any instance with the same engine continues it (seps/2663-tasks-extension).
+ * Lets calls of tools run as tasks, as the tools say with `task`, and works on them: the journal of a handler is stored
+ * step by step, and any instance with the same engine continues it (seps/2663-tasks-extension).
  *
- * The engine is opened, and the worker begins, with the first request or the first `ready()` of the server, which hosts ask for
- * `/readyz`. An instance without either, which only works on the tasks of others, calls `await server.ready()` itself. Closing the
- * server releases its tasks for other instances and closes the engine, also one that was given with `engine`.
+ * The engine is opened, and the worker begins, with the first request or the first `ready()` of the server, which hosts
+ * ask for `/readyz`. An instance without either, which only works on the tasks of others, calls `await server.ready()`
+ * itself. Closing the server releases its tasks for other instances and closes the engine, also one that was given with
+ * `engine`.
  *
  * Throws `RangeError` for an option that makes no sense.
  *

@@ -80,7 +80,9 @@ export const acknowledged: JsonObject = { resultType: 'complete' }
 /** Who calls in these tests. */
 export const host = { name: 'host', version: '1.0.0' } as const
 
-/** Makes {@link ScriptedTasks}. What the script does not say is as for a task that works on and acknowledges everything. */
+/**
+ * Makes {@link ScriptedTasks}. What the script does not say is as for a task that works on and acknowledges everything.
+ */
 export function scriptedTasks(
   script: Readonly<Record<string, Script>>,
   options: { readonly tasks?: TasksClientOptions; readonly client?: Partial<ClientOptions> } = {},

@@ -6,8 +6,8 @@ import { pgliteEngine } from '../../src/pglite.ts'
 import { tasks } from '../../src/server.ts'
 
 /**
- * A server with tasks in a folder. Told to `begin` it makes a task and stands still in its second step; told an id it continues the tasks of
- * the folder until that one has ended. It prints a JSON value a line.
+ * A server with tasks in a folder. Told to `begin` it makes a task and stands still in its second step; told an id it
+ * continues the tasks of the folder until that one has ended. It prints a JSON value a line.
  */
 const [folder = '', effects = '', order = ''] = process.argv.slice(2)
 

@@ -23,8 +23,8 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
 }
 
 /**
- * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to servers
- * of earlier revisions are built on. No byte is sent before the first request.
+ * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to
+ * servers of earlier revisions are built on. No byte is sent before the first request.
  *
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */

@@ -5,8 +5,8 @@ import type { Sender } from './send.ts'
 import { fetchSender } from './send-fetch.ts'
 
 /**
- * Connects to an MCP server over HTTP with the platform's `fetch`: the exchange that a client uses. No byte is sent before
- * the first request.
+ * Connects to an MCP server over HTTP with the platform's `fetch`: the exchange that a client uses. No byte is sent
+ * before the first request.
  *
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent. The exchange rejects
  * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
@@ -16,8 +16,8 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
 }
 
 /**
- * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to servers
- * of earlier revisions are built on. No byte is sent before the first request.
+ * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to
+ * servers of earlier revisions are built on. No byte is sent before the first request.
  *
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */

@@ -44,7 +44,10 @@ export function createEventStreamReader({ onMessage, ...options }: EventStreamOp
   return createEventDecoder({ ...options, onEvent })
 }
 
-/** Turns the chunks of an SSE body into events, however they were cut. Throws {@link HttpError} `too-large` past a bound. */
+/**
+ * Turns the chunks of an SSE body into events, however they were cut. Throws {@link HttpError} `too-large` past a
+ * bound.
+ */
 export function createEventDecoder({
   origin,
   bounds,
@@ -78,8 +81,8 @@ export function createEventDecoder({
 }
 
 /**
- * Returns a function that writes every line end of a text that comes in chunks as LF. The parser looks for the next LF at
- * every CR, so that a chunk of bare CR would cost the square of its length.
+ * Returns a function that writes every line end of a text that comes in chunks as LF. The parser looks for the next LF
+ * at every CR, so that a chunk of bare CR would cost the square of its length.
  */
 function createLineEndNormalizer(): (text: string) => string {
   let endsWithReturn = false

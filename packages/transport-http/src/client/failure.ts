@@ -7,8 +7,8 @@ const malformedCodes = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT
 const untrustedCodeForm = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
- * Returns true if an error of the platform proves that the server saw nothing of the request: the connection was refused, the
- * name was not found, or the socket closed before its first byte was written.
+ * Returns true if an error of the platform proves that the server saw nothing of the request: the connection was
+ * refused, the name was not found, or the socket closed before its first byte was written.
  */
 export function isUnsent(error: unknown): boolean {
   const { code, syscall, errors, socket } = readErrorView(error)

@@ -88,8 +88,8 @@ export function createPlainHeaders(
 }
 
 /**
- * Returns the name to send a header of the call's context under; undefined for a header that the transport writes itself. A proxy's
- * context has those of the request that it forwards.
+ * Returns the name to send a header of the call's context under; undefined for a header that the transport writes
+ * itself. A proxy's context has those of the request that it forwards.
  */
 function repeatedHeaderName(name: string, { method }: RpcRequest): string | undefined {
   const lowerCaseName = name.toLowerCase()

@@ -19,8 +19,9 @@ import { readReply } from './read-reply.ts'
 import { startTimeoutWatch, type TimeoutWatch } from './watch.ts'
 
 /**
- * Requests to one endpoint: an exchange of this revision, and plain HTTP requests for protocols that are not. Both share the
- * connections, the user's headers, the authorizer, the limits of time, and the rules for redirects and for sending again.
+ * Requests to one endpoint: an exchange of this revision, and plain HTTP requests for protocols that are not. Both
+ * share the connections, the user's headers, the authorizer, the limits of time, and the rules for redirects and for
+ * sending again.
  */
 export interface HttpClient extends AsyncDisposable {
   readonly exchange: Exchange
@@ -52,7 +53,9 @@ interface BegunRequest {
   readonly end: () => void
 }
 
-/** Joins the shared core to what a platform sends with. Throws a `TypeError` for an address or headers that cannot be. */
+/**
+ * Joins the shared core to what a platform sends with. Throws a `TypeError` for an address or headers that cannot be.
+ */
 export function createClientOver(
   url: string | URL,
   options: HttpConnectOptions,

@@ -22,7 +22,10 @@ import { sendAuthorized } from './send-authorized.ts'
 const defaultMessageBytes = 16 * 1024 * 1024
 const defaultStreamBytes = 64 * 1024 * 1024
 
-/** Looks at the reply to a request, by its HTTP status. Rejects with {@link HttpError} `unsupported_version` in its place. */
+/**
+ * Looks at the reply to a request, by its HTTP status. Rejects with {@link HttpError} `unsupported_version` in its
+ * place.
+ */
 export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: RpcRequest) => Promise<RpcResponse>
 
 /** State that the requests to one endpoint share. */
@@ -68,7 +71,10 @@ export interface LinkResponse {
   readonly secrets: readonly string[]
 }
 
-/** Sends a request with the user's headers and those of the authorizer, again where that harms nothing, and along redirects. */
+/**
+ * Sends a request with the user's headers and those of the authorizer, again where that harms nothing, and along
+ * redirects.
+ */
 export async function sendOverLink(
   link: Link,
   request: LinkRequest,

@@ -28,8 +28,9 @@ const discoverRequest: RpcRequest = {
 }
 
 /**
- * Names a server that speaks earlier revisions alone (basic/versioning, backward compatibility). After the first reply that such a server may have
- * given, the server is asked once for its revision; a reply that it does not explain stays as it is.
+ * Names a server that speaks earlier revisions alone (basic/versioning, backward compatibility). After the first reply
+ * that such a server may have given, the server is asked once for its revision; a reply that it does not explain stays
+ * as it is.
  */
 export function createRevisionCheck(clientOf: () => HttpClient): CheckReply {
   let finding: Promise<string | undefined> | undefined

@@ -6,7 +6,9 @@ export interface ArrivingBody {
   readonly take: (chunk: Uint8Array) => void
   readonly end: () => void
   readonly fail: (error: unknown) => void
-  /** Hands on every chunk, first those that have come before. To be called once; rejects with what the body failed of. */
+  /**
+   * Hands on every chunk, first those that have come before. To be called once; rejects with what the body failed of.
+   */
   readonly read: (take: (chunk: Uint8Array) => void) => Promise<void>
 }
 

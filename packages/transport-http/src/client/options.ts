@@ -37,7 +37,10 @@ export interface HttpAuthorizer {
 
 /** The time limits of a connection, in milliseconds; 0 waits without end. */
 export interface HttpTimeouts {
-  /** From the request to the headers of its answer. A server that answers in JSON sends them when it is done. Default 30 minutes. */
+  /**
+   * From the request to the headers of its answer. A server that answers in JSON sends them when it is done. Default 30
+   * minutes.
+   */
   readonly headersMs?: number | undefined
   /** Between two arrivals of bytes, keep-alive comments included. Default 30 minutes. */
   readonly idleMs?: number | undefined
@@ -58,8 +61,8 @@ export interface RetryOptions {
 /** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
   /**
-   * Headers to add, such as `Authorization`; a function is asked once per request. A client over a connection with a function
-   * caches nothing unless its `cache` names a partition: the requests may be of several principals.
+   * Headers to add, such as `Authorization`; a function is asked once per request. A client over a connection with a
+   * function caches nothing unless its `cache` names a partition: the requests may be of several principals.
    */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
   /** Authorizes every request, such as `oauth` of `@x/auth/client`: it adds headers and answers 401 and 403. */

@@ -2,9 +2,9 @@ import { HttpError } from './http-error.ts'
 import type { IncomingResponse } from './send.ts'
 
 /**
- * Returns the target of a redirect that may be followed: the same request again (307, 308), within the same origin or to the
- * same host's https. Everything else is refused, because a request carries credentials, headers and arguments that were
- * meant for this server alone. Throws {@link HttpError} with the code `redirect`.
+ * Returns the target of a redirect that may be followed: the same request again (307, 308), within the same origin or
+ * to the same host's https. Everything else is refused, because a request carries credentials, headers and arguments
+ * that were meant for this server alone. Throws {@link HttpError} with the code `redirect`.
  */
 export function redirectTarget(sourceUrl: URL, incoming: Pick<IncomingResponse, 'status' | 'header'>): URL {
   const { status } = incoming

@@ -18,7 +18,10 @@ export interface UndiciOptions {
   readonly connections?: number | undefined
 }
 
-/** Sends over undici's `dispatch`, which hands chunks on as they come: `request` makes a stream of them, `fetch` several. */
+/**
+ * Sends over undici's `dispatch`, which hands chunks on as they come: `request` makes a stream of them, `fetch`
+ * several.
+ */
 export function undiciSender(options: UndiciOptions): Sender {
   const { connect = {}, connectMs: timeout = 10_000, connections = null } = options
   const ownAgent = options.dispatcher ? undefined : new Agent({ connections, connect: { ...connect, timeout } })

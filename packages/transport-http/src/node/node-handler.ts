@@ -111,9 +111,9 @@ export interface WheelEntry extends IndexedEntry {
 }
 
 /**
- * A function that lets somebody of the roster wait, and calls `due` at the end. It is for many long waits of which hardly any comes
- * to its end: one timer serves all of them, nothing is kept for each, and who leaves the roster waits no more. A wait may end up to
- * two times `everyMs` late.
+ * A function that lets somebody of the roster wait, and calls `due` at the end. It is for many long waits of which
+ * hardly any comes to its end: one timer serves all of them, nothing is kept for each, and who leaves the roster waits
+ * no more. A wait may end up to two times `everyMs` late.
  */
 export function createTimerWheel<T extends WheelEntry>(
   entries: readonly T[],

@@ -20,7 +20,8 @@ export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<st
   return new Promise((resolve) => collectBody(request, maxBytes, resolve))
 }
 
-// The request keeps its listeners for as long as its answer lasts, which may be days: what they held is let go at the end.
+// The request keeps its listeners for as long as its answer lasts, which may be days: what they held is let go at the
+// end.
 function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody): void {
   let finish: FinishBody | undefined = resolve
   let bytes: Buffer | undefined

@@ -18,7 +18,10 @@ export interface NodeTarget {
   pending: string
 }
 
-/** An outlet that writes to a response of node:http. What one tick writes goes out as one chunk: each costs more than an event. */
+/**
+ * An outlet that writes to a response of node:http. What one tick writes goes out as one chunk: each costs more than an
+ * event.
+ */
 export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   send: ({ response }, answer) => sendAnswer(response, answer),
   open({ response }, headers) {
@@ -117,7 +120,10 @@ export interface OpenResponse extends IndexedEntry {
 /** The responses of one server that are open, and the bounds that they keep. */
 interface OpenResponses {
   readonly all: OpenResponse[]
-  /** Adds a response until its last byte is out, or its connection is gone. Returns false when its connection has too many already. */
+  /**
+   * Adds a response until its last byte is out, or its connection is gone. Returns false when its connection has too
+   * many already.
+   */
   add(response: ServerResponse): boolean
   /** Ends the watch over slow readers. */
   stop(): void
@@ -170,8 +176,8 @@ function watchSocket(socket: Socket, endFunctionsBySocket: WeakMap<Socket, Set<(
 }
 
 /**
- * Sets the time limit of answers that are finished and not read. Node measures it by the bytes that the system takes, so that a slow reader
- * is not cut off, and one that takes nothing loses the connection.
+ * Sets the time limit of answers that are finished and not read. Node measures it by the bytes that the system takes,
+ * so that a slow reader is not cut off, and one that takes nothing loses the connection.
  */
 function sweepResponses(all: readonly OpenResponse[], writeTimeoutMs: number): void {
   for (const { response } of all) {

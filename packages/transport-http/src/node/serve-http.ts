@@ -17,20 +17,25 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly host?: string | undefined
   /** The path of the endpoint, `/mcp` by default; every other answers 404. */
   readonly path?: string | undefined
-  /** Sees every request first, except health checks; returns true for one that it answers itself, such as a request for a page. */
+  /**
+   * Sees every request first, except health checks; returns true for one that it answers itself, such as a request for
+   * a page.
+   */
   readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** The paths of health checks: `/healthz` and `/readyz` by default, `false` for none. */
   readonly health?: false | HealthOptions | undefined
   /**
-   * Milliseconds that a client may take nothing of a finished answer before its connection is closed; 60,000 by default, 0 for ever. An
-   * answer that nobody reads would otherwise be held for as long as the client likes.
+   * Milliseconds that a client may take nothing of a finished answer before its connection is closed; 60,000 by
+   * default, 0 for ever. An answer that nobody reads would otherwise be held for as long as the client likes.
    */
   readonly writeTimeoutMs?: number | undefined
-  /** Requests that one connection may have under way at once (HTTP/1.1 pipelining), 16 by default; one more gets 503. */
+  /**
+   * Requests that one connection may have under way at once (HTTP/1.1 pipelining), 16 by default; one more gets 503.
+   */
   readonly maxPipelined?: number | undefined
   /**
-   * Stops the server at SIGTERM and SIGINT: `true`, or how. The process then ends by itself when nothing else keeps it; a
-   * second signal ends it at once. Off by default.
+   * Stops the server at SIGTERM and SIGINT: `true`, or how. The process then ends by itself when nothing else keeps it;
+   * a second signal ends it at once. Off by default.
    */
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }
@@ -41,9 +46,9 @@ export interface HttpServer {
   readonly url: string
   readonly port: number
   /**
-   * Stops: the server is not ready any more, running calls move on to other instances where they can, new ones get 503 after
-   * `noticeMs`, and those that run have `graceMs` to finish; then the server itself closes, with the last of its hosts. Resolves when every
-   * connection is closed; calling it again gives the same promise.
+   * Stops: the server is not ready any more, running calls move on to other instances where they can, new ones get 503
+   * after `noticeMs`, and those that run have `graceMs` to finish; then the server itself closes, with the last of its
+   * hosts. Resolves when every connection is closed; calling it again gives the same promise.
    */
   close(options?: StopOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -65,8 +70,8 @@ const serverOptions = {
  * @example
  * await using http = await serveHttp(server, { port: 3000 })
  *
- * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`, or for a
- * server that is for this machine alone.
+ * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`, or
+ * for a server that is for this machine alone.
  * @throws Error when the address cannot be bound; its `cause` is the system's error.
  */
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
@@ -165,7 +170,10 @@ function createListenError(error: Error, host: string, port: number): Error {
 export interface HealthOptions {
   /** Says that the process answers: 200 for as long as it does. `/healthz` by default, `false` for none. */
   readonly live?: string | false | undefined
-  /** Says whether to send calls here: 200, or 503 while the server stops or is overloaded. `/readyz` by default, `false` for none. */
+  /**
+   * Says whether to send calls here: 200, or 503 while the server stops or is overloaded. `/readyz` by default, `false`
+   * for none.
+   */
   readonly ready?: string | false | undefined
 }
 
@@ -181,9 +189,9 @@ interface ReadyState {
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `ready` also asks the server for what it
- * depends on, at most once a second and for at most 5 seconds. Whoever asks learns one word,
- * and needs no name that is allowed: a balancer calls an instance by its address.
+ * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `ready` also asks the
+ * server for what it depends on, at most once a second and for at most 5 seconds. Whoever asks learns one word, and
+ * needs no name that is allowed: a balancer calls an instance by its address.
  *
  * Throws a TypeError for a path that is none.
  */

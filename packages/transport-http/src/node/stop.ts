@@ -3,11 +3,14 @@ import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 
 /** The options of a stop. */
 export interface StopOptions {
-  /** Milliseconds that running calls have to finish before they are aborted and answered with 503; 10 seconds when absent. */
+  /**
+   * Milliseconds that running calls have to finish before they are aborted and answered with 503; 10 seconds when
+   * absent.
+   */
   readonly graceMs?: number | undefined
   /**
-   * For how many milliseconds calls are still served while `/readyz` says 503 already, so that balancers turn away before
-   * anything is refused; 0 when absent. Give what a balancer that checks in intervals needs to notice.
+   * For how many milliseconds calls are still served while `/readyz` says 503 already, so that balancers turn away
+   * before anything is refused; 0 when absent. Give what a balancer that checks in intervals needs to notice.
    */
   readonly noticeMs?: number | undefined
 }
@@ -64,8 +67,8 @@ async function stopHttpServer(deps: StopDeps, { graceMs = tenSecondsMs, noticeMs
 const asked = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Runs a function at the first of the signals that ask the process to end. A second one ends it at once, as it would without this. What
- * is returned takes the listeners away.
+ * Runs a function at the first of the signals that ask the process to end. A second one ends it at once, as it would
+ * without this. What is returned takes the listeners away.
  */
 function onStopSignal(run: () => void): () => void {
   const removeSignalListeners = (): void => {

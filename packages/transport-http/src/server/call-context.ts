@@ -68,7 +68,10 @@ const headerPrefix = 'mcp-'
 const nameForm = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const visibleAsciiForm = /^[\x21-\x7e]*$/
 
-/** The `Mcp-*` headers of a request and, as long as its answer has not begun, of that; all others are no business of an exchange. */
+/**
+ * The `Mcp-*` headers of a request and, as long as its answer has not begun, of that; all others are no business of an
+ * exchange.
+ */
 function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
   return {
     get(name) {

@@ -25,7 +25,10 @@ type RequestCheckResult = { readonly answer: Answer } | { readonly headers: read
 
 const acceptedWithoutHeaders: RequestCheckResult = { headers: [] }
 
-/** Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed beside POST. */
+/**
+ * Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed
+ * beside POST.
+ */
 export function checkRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
@@ -58,7 +61,8 @@ function rejectForeign<Source>(
     return { status, message }
   }
   const header = view.header('host')
-  // RFC 9112, 3.2: readers of two hosts take different ones. Where values are joined, a comma shows that there were two.
+  // RFC 9112, 3.2: readers of two hosts take different ones. Where values are joined, a comma shows that there were
+  // two.
   if (view.headerValues('host').length > 1 || header?.includes(',') === true) {
     const hosts = view.headerValues('host').join(', ')
     return createRejection(400, 'A request has one Host', `it has more than one Host, ${quoteValue(hosts)}`)
@@ -84,8 +88,8 @@ function quoteValue(value: string | undefined): string {
 }
 
 /**
- * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users nothing but this message
- * (basic/versioning, compatibility).
+ * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users nothing but this
+ * message (basic/versioning, compatibility).
  */
 export function methodNotAllowed(
   { method, header }: RequestView,
@@ -124,8 +128,8 @@ const json = 'application/json'
 const requiredTypes = 'application/json, text/event-stream'
 
 /**
- * Returns true if a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which keeps out
- * the POSTs that a browser makes for a foreign page without asking.
+ * Returns true if a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which
+ * keeps out the POSTs that a browser makes for a foreign page without asking.
  */
 function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === json) return true
@@ -138,7 +142,9 @@ function isJsonMediaType(contentType: string | undefined): boolean {
   })
 }
 
-/** Returns true if an `Accept` allows both JSON and an event stream; an absent one allows everything (RFC 9110, 12.5.1). */
+/**
+ * Returns true if an `Accept` allows both JSON and an event stream; an absent one allows everything (RFC 9110, 12.5.1).
+ */
 function acceptsBoth(accept: string | undefined): boolean {
   if (accept === undefined || accept === requiredTypes) return true
   const weights = weightsOf(accept)
@@ -169,8 +175,8 @@ function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype
  * The version is compared before anybody judges it, and the other headers are required only of this revision, which
  * defines them; where they came they have to match, in a notification too.
  *
- * @throws McpError `headerMismatch`; or `unsupportedProtocolVersion` for a request that names an earlier revision in the
- * header and none in the body, as those revisions do.
+ * @throws McpError `headerMismatch`; or `unsupportedProtocolVersion` for a request that names an earlier revision in
+ * the header and none in the body, as those revisions do.
  */
 export function matchHeaders(view: RequestView, message: RpcRequest | RpcNotification): void {
   const version = matchVersion(view, message)

@@ -43,8 +43,8 @@ function compileDocument([path, { body, maxAge = oneHourInSeconds }]: [string, H
 }
 
 /**
- * The answer to a request for one of the documents; undefined for any other path. They are public, so pages of every origin may read
- * them, and the Host is not looked at.
+ * The answer to a request for one of the documents; undefined for any other path. They are public, so pages of every
+ * origin may read them, and the Host is not looked at.
  */
 export function documentAnswer(documents: CompiledDocuments | undefined, view: RequestTarget): Answer | undefined {
   const document = documents?.get(pathOf(view.url))

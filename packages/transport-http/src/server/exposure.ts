@@ -3,8 +3,8 @@ import { isLoopback, parseHost } from './hosts.ts'
 import type { HandlerOptions } from './settings.ts'
 
 /**
- * Rejects options that would let other machines reach a server that is for this machine alone, or one whose calls need a
- * principal without `authenticate`.
+ * Rejects options that would let other machines reach a server that is for this machine alone, or one whose calls need
+ * a principal without `authenticate`.
  *
  * @throws TypeError that names the option to give.
  */

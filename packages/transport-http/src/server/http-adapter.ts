@@ -3,8 +3,8 @@ import type { HttpErrorResponse } from './http-error-response.ts'
 import type { RequestView } from './request-view.ts'
 
 /**
- * The functions that read and answer requests on one platform. `Target` is a platform's record of one request; the functions
- * are the same for all of them, because thousands may be open at once.
+ * The functions that read and answer requests on one platform. `Target` is a platform's record of one request; the
+ * functions are the same for all of them, because thousands may be open at once.
  */
 export interface HttpAdapter<Source, Target> extends ResponseWriter<Target> {
   viewOf(target: Target): RequestView<Source>

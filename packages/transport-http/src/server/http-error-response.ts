@@ -1,7 +1,9 @@
 import { encodeMessage, errorCodes, type JsonObject, type WireError } from '@x/schema'
 import type { Answer } from './response-writer.ts'
 
-/** An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id. */
+/**
+ * An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id.
+ */
 export interface HttpErrorResponse {
   /** The HTTP status, such as 401. */
   readonly status: number

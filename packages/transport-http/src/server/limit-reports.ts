@@ -8,8 +8,9 @@ const minuteMs = 60_000
 export type RejectionReport<Source> = (reason: string, request: RequestView<Source>) => void
 
 /**
- * Returns a report that passes each reason on once a minute, and at most 100 reasons. Any page can make a browser send such
- * requests without end, and the log of the server must not grow with them. A report states the number of those omitted before it.
+ * Returns a report that passes each reason on once a minute, and at most 100 reasons. Any page can make a browser send
+ * such requests without end, and the log of the server must not grow with them. A report states the number of those
+ * omitted before it.
  */
 export function limitReports<Source>(
   onError: (error: unknown, request: RequestView<Source>) => void,

@@ -30,8 +30,9 @@ export interface OriginRules {
 }
 
 /**
- * Returns true if a page of this origin may call (basic/transports/streamable-http, security). Without a list: a page from the
- * very host that it calls, and, on a loopback host, any page from a loopback host, such as an inspector on another port.
+ * Returns true if a page of this origin may call (basic/transports/streamable-http, security). Without a list: a page
+ * from the very host that it calls, and, on a loopback host, any page from a loopback host, such as an inspector on
+ * another port.
  */
 export function isOriginAllowed(origin: string, host: HostName, rules: OriginRules): boolean {
   if (!isWellFormed(origin)) return false

@@ -8,8 +8,9 @@ import {
 } from './http-error-response.ts'
 
 /**
- * Reads a web request's body as UTF-8, and no more of it than the bound. Where the request says how long it is, HTTP ends the body there (RFC 9112,
- * 6.3; RFC 9113, 8.1.1) and it is read in one piece, for which adapters need not make a stream.
+ * Reads a web request's body as UTF-8, and no more of it than the bound. Where the request says how long it is, HTTP
+ * ends the body there (RFC 9112, 6.3; RFC 9113, 8.1.1) and it is read in one piece, for which adapters need not make a
+ * stream.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.bodyUsed) return bodyAlreadyRead

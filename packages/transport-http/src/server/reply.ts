@@ -53,7 +53,10 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
   writer.send(target, { status, headers: withRetryAfter(headers, response), body, closes: isHandOff(response) })
 }
 
-/** Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been sent. */
+/**
+ * Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been
+ * sent.
+ */
 export function setReplyHeader(reply: Reply, name: string, value: string): void {
   if (reply.phase !== 'waiting') return
   const headerIndex = reply.headers.findIndex(
@@ -89,8 +92,8 @@ function withRetryAfter(headers: readonly string[], response: RpcResponse): read
 }
 
 /**
- * Returns true if an answer asks for nothing but the retry, as one does that hands off a call (basic/patterns/mrtr). The retry should
- * reach another instance, and over the connection that brought this one it would come back.
+ * Returns true if an answer asks for nothing but the retry, as one does that hands off a call (basic/patterns/mrtr).
+ * The retry should reach another instance, and over the connection that brought this one it would come back.
  */
 function isHandOff(response: RpcResponse): boolean {
   if (!('result' in response)) return false
@@ -100,13 +103,19 @@ function isHandOff(response: RpcResponse): boolean {
 
 /** The status and the header of a call that was rejected and may come again. */
 interface RetryAfter {
-  /** 503 where the server is overloaded (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585, section 4). */
+  /**
+   * 503 where the server is overloaded (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585,
+   * section 4).
+   */
   readonly status: 429 | 503
   /** Seconds after which the call may come again; undefined where waiting changes nothing. */
   readonly afterSeconds: number | undefined
 }
 
-/** Returns the head of an answer that rejects a call for the server's load or the caller's quota; undefined for any other answer. */
+/**
+ * Returns the head of an answer that rejects a call for the server's load or the caller's quota; undefined for any
+ * other answer.
+ */
 function readRetryAfter(response: RpcResponse): RetryAfter | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
@@ -129,10 +138,10 @@ const statusByErrorCode: ReadonlyMap<number, number> = new Map([
 ])
 
 /**
- * Returns the HTTP status of a JSON-RPC response: 400 or 404 for the protocol's errors, 503 for a call that may be retried elsewhere,
- * 429 for one whose caller has reached a quota.
- * Results, codes of an application and internal errors get 200: a client that reads a 500 as a failure of HTTP loses the code
- * (basic/index; basic/transports/streamable-http).
+ * Returns the HTTP status of a JSON-RPC response: 400 or 404 for the protocol's errors, 503 for a call that may be
+ * retried elsewhere, 429 for one whose caller has reached a quota. Results, codes of an application and internal errors
+ * get 200: a client that reads a 500 as a failure of HTTP loses the code (basic/index;
+ * basic/transports/streamable-http).
  */
 export function statusOf(response: RpcResponse): number {
   if (!('error' in response)) return 200

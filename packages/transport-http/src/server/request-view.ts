@@ -13,8 +13,9 @@ export interface RequestView<Source = unknown> {
   /** A header's value by its lower-case name; values of a repeated header are joined by a comma. */
   header(name: string): string | undefined
   /**
-   * The values of a header by its lower-case name, in the order in which they came. On Node one for each time that it was sent, with
-   * those that `header` leaves out, such as a second `Authorization`; elsewhere all of them joined in one.
+   * The values of a header by its lower-case name, in the order in which they came. On Node one for each time that it
+   * was sent, with those that `header` leaves out, such as a second `Authorization`; elsewhere all of them joined in
+   * one.
    */
   headerValues(name: string): readonly string[]
   /** Visits every header by its lower-case name. */

@@ -6,8 +6,8 @@ const queuingStrategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
 
 const encoder = new TextEncoder()
 
-// Each request has a callback of its own: workerd stops a request that runs the code of another one. There, a connection that is reset before
-// its signal is read ends the request without an event.
+// Each request has a callback of its own: workerd stops a request that runs the code of another one. There, a
+// connection that is reset before its signal is read ends the request without an event.
 const afterTick: (run: () => void) => unknown =
   isWorkerd() || globalThis.setImmediate === undefined ? (run: () => void) => run() : globalThis.setImmediate
 

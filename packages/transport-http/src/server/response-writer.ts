@@ -10,9 +10,9 @@ export interface Answer {
 }
 
 /**
- * The writer of responses: each function takes the target, a platform's record of the request that is answered. For a target there is
- * either `send` once, or `open`, any number of `write`, and `end`. After the peer has gone, or after the answer is out, every
- * function does nothing.
+ * The writer of responses: each function takes the target, a platform's record of the request that is answered. For a
+ * target there is either `send` once, or `open`, any number of `write`, and `end`. After the peer has gone, or after
+ * the answer is out, every function does nothing.
  */
 export interface ResponseWriter<Target = unknown> {
   send(target: Target, answer: Answer): void

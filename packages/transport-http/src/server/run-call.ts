@@ -27,7 +27,10 @@ import type { HandlerSettings } from './settings.ts'
 export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
   readonly server: Server
   readonly running: RunningCall<Target>[]
-  /** Has {@link beat} run for a call of `running` after a long wait, give or take seconds; undefined where each wait has a timer. */
+  /**
+   * Has {@link beat} run for a call of `running` after a long wait, give or take seconds; undefined where each wait has
+   * a timer.
+   */
   readonly scheduleOnWheel: ((call: RunningCall<Target>, ms: number) => void) | undefined
 }
 
@@ -219,9 +222,10 @@ let waiting: (() => void)[] = []
 const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? undefined : globalThis.setImmediate
 
 /**
- * Runs a function, which must not throw, when the event loop has read what there was to read from every connection. The requests that came in one
- * turn are then served together: code and data stay in the processor's caches from one to the next, and a peer with many
- * requests under way is woken by many answers at once. Serving each as it came costs a quarter more.
+ * Runs a function, which must not throw, when the event loop has read what there was to read from every connection. The
+ * requests that came in one turn are then served together: code and data stay in the processor's caches from one to the
+ * next, and a peer with many requests under way is woken by many answers at once. Serving each as it came costs a
+ * quarter more.
  */
 export function batchPerTick(run: () => void): void {
   if (scheduleBatch === undefined) run()

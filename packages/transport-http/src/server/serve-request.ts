@@ -131,7 +131,10 @@ interface ReceivedNotification<Source, Target> {
   readonly headers: readonly string[]
 }
 
-/** A notification is accepted at once; extensions take it with the context of its request, and nothing is answered to it. */
+/**
+ * A notification is accepted at once; extensions take it with the context of its request, and nothing is answered to
+ * it.
+ */
 function deliverNotification<Source, Target>(
   { message, principal, view, target, headers }: ReceivedNotification<Source, Target>,
   { platform, server, settings }: HandlerContext<Source, Target>,

@@ -48,8 +48,9 @@ export interface HandlerOptions<Source> {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds without output after which a comment keeps the stream open; 0 is never. The default is 15 seconds on `node:http`, and 5 seconds
-   * for web requests, because Bun closes connections that are quiet for 10 seconds. A call without a response by then becomes a stream.
+   * Milliseconds without output after which a comment keeps the stream open; 0 is never. The default is 15 seconds on
+   * `node:http`, and 5 seconds for web requests, because Bun closes connections that are quiet for 10 seconds. A call
+   * without a response by then becomes a stream.
    */
   readonly keepAliveMs?: number | undefined
   /**
@@ -58,23 +59,24 @@ export interface HandlerOptions<Source> {
    */
   readonly maxQueuedBytes?: number | undefined
   /**
-   * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it; runs before the body is read.
-   * An error that it throws is answered as any other.
+   * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it; runs before
+   * the body is read. An error that it throws is answered as any other.
    */
   readonly authenticate?: ((request: RequestView<Source>) => Identity | Promise<Identity>) | undefined
   /**
-   * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on Node, none elsewhere,
-   * and then all of them share one. Behind a proxy, return the address that the proxy vouches for: the proxy's own would be that of everybody.
+   * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on
+   * Node, none elsewhere, and then all of them share one. Behind a proxy, return the address that the proxy vouches
+   * for: the proxy's own would be that of everybody.
    */
   readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
   /**
-   * Documents that are served to a GET beside the endpoint, by path: to whoever asks, of every origin, whatever the `Host`.
-   * `documentHandler` serves them behind a framework that hands this handler the endpoint's path alone.
+   * Documents that are served to a GET beside the endpoint, by path: to whoever asks, of every origin, whatever the
+   * `Host`. `documentHandler` serves them behind a framework that hands this handler the endpoint's path alone.
    */
   readonly documents?: HttpDocuments | undefined
   /**
-   * Returns the HTTP status and headers of an exchange's error, such as 403 with a `WWW-Authenticate` for a scope that is missing. The
-   * body stays the JSON-RPC error. Not called once the answer has become a stream, whose head is out.
+   * Returns the HTTP status and headers of an exchange's error, such as 403 with a `WWW-Authenticate` for a scope that
+   * is missing. The body stays the JSON-RPC error. Not called once the answer has become a stream, whose head is out.
    */
   readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
   /**

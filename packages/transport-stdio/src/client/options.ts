@@ -30,8 +30,8 @@ export interface ConnectionOptions {
   /** Receives notifications that belong to no pending call, or to one of several that cannot be told apart. */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
-   * Answers requests of the server, which only servers of earlier revisions send; `undefined` leaves one without an answer. By default
-   * they are reported to `onError`.
+   * Answers requests of the server, which only servers of earlier revisions send; `undefined` leaves one without an
+   * answer. By default they are reported to `onError`.
    */
   readonly onRequest?: ((request: RpcRequest) => Promise<RpcResponse | undefined>) | undefined
   /** The time limit of each step of an orderly shutdown, in milliseconds; 2,000 by default. */
@@ -93,9 +93,9 @@ export interface StdioConnectOptions extends ConnectionOptions {
   /** The working directory of the process; this process's own by default. */
   readonly cwd?: string | URL | undefined
   /**
-   * Starts the process as the leader of a process group, so that `close()` ends what it has started as
-   * well, and forwards SIGINT, SIGTERM and SIGHUP of this process to it. Default: true. `false` leaves the process in this
-   * one's group and at its terminal, for programs that ask there for a password, such as `ssh`. Without effect on Windows.
+   * Starts the process as the leader of a process group, so that `close()` ends what it has started as well, and
+   * forwards SIGINT, SIGTERM and SIGHUP of this process to it. Default: true. `false` leaves the process in this one's
+   * group and at its terminal, for programs that ask there for a password, such as `ssh`. Without effect on Windows.
    */
   readonly processGroup?: boolean | undefined
   /**
@@ -109,8 +109,8 @@ export interface StdioConnectOptions extends ConnectionOptions {
    */
   readonly probe?: false | { readonly timeoutMs?: number | undefined } | undefined
   /**
-   * Called with every fresh process before any request is sent, in place of the probe; a call waits for it. What it rejects with, the
-   * call rejects with, and the process is ended.
+   * Called with every fresh process before any request is sent, in place of the probe; a call waits for it. What it
+   * rejects with, the call rejects with, and the process is ended.
    */
   readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
   /** `false` never restarts a process that ended. */

@@ -20,8 +20,9 @@ const discoverRequest: RpcRequest = {
 
 /**
  * Checks that a new process speaks this protocol revision, before any request that an older server would misread
- * (basic/transports/stdio, backward compatibility). A server of another revision that answers `server/discover` passes; any other one is asked
- * for its revision. Rejects with {@link StdioError} `unsupported_version`, or the reason of the signal.
+ * (basic/transports/stdio, backward compatibility). A server of another revision that answers `server/discover` passes;
+ * any other one is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or the reason of the
+ * signal.
  */
 export async function probeServer(link: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
   const call = createCall({ signal })

@@ -23,8 +23,8 @@ export interface ProcessPlatform {
 const pollMs = 20
 
 /**
- * Returns the tree of a process. On POSIX it is the process group that `isGroupLeader` says it leads. On Windows `taskkill`
- * finds the processes by their parents, as long as the process itself runs.
+ * Returns the tree of a process. On POSIX it is the process group that `isGroupLeader` says it leads. On Windows
+ * `taskkill` finds the processes by their parents, as long as the process itself runs.
  */
 export function createProcessTree(
   child: ChildProcess,
@@ -78,8 +78,8 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const groupLeaderPids = new Set<number>()
 
 /**
- * Forwards the signals that end this process to a process group: a terminal sends its Ctrl-C to the group of this process
- * alone. Where nobody else listens for the signal, it then ends this process, as it would have.
+ * Forwards the signals that end this process to a process group: a terminal sends its Ctrl-C to the group of this
+ * process alone. Where nobody else listens for the signal, it then ends this process, as it would have.
  *
  * Returns the function that stops it.
  */

@@ -18,9 +18,9 @@ export interface ServerProcess {
   /** Resolves when the process has exited and its output was read; never rejects. */
   readonly exited: Promise<Omit<ProcessExit, 'expected'>>
   /**
-   * Ends the process and those that it has started: closes its stdin, sends SIGTERM to what still runs after the process
-   * has exited or `graceMs` have passed, and SIGKILL after the same time again (basic/transports/stdio, shutdown). On
-   * Windows the first signal already kills them.
+   * Ends the process and those that it has started: closes its stdin, sends SIGTERM to what still runs after the
+   * process has exited or `graceMs` have passed, and SIGKILL after the same time again (basic/transports/stdio,
+   * shutdown). On Windows the first signal already kills them.
    */
   stop(graceMs: number): Promise<void>
 }

@@ -43,7 +43,9 @@ export interface ServeStdioOptions {
    * stdin and stdout alone, because a server without its client must not stay.
    */
   readonly exit?: boolean | undefined
-  /** Called with failures whose cause the peer must not see; a line of `console.error` when absent, `false` for none. */
+  /**
+   * Called with failures whose cause the peer must not see; a line of `console.error` when absent, `false` for none.
+   */
   readonly onError?: ErrorListener<[error: unknown]>
   /** Default: the platform's. */
   readonly clock?: Clock | undefined

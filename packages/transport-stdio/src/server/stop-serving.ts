@@ -14,7 +14,10 @@ export interface StdioService {
   readonly settings: ServiceSettings
 }
 
-/** Ends a service: stops reading, asks running calls to stop, responds for the rest, releases the server, and closes the streams. */
+/**
+ * Ends a service: stops reading, asks running calls to stop, responds for the rest, releases the server, and closes the
+ * streams.
+ */
 export async function stopServing(
   { intake, calls, writer, ends, settings }: StdioService,
   reason: unknown,

@@ -226,7 +226,10 @@ const headerValues: readonly CostlyInput[] = [
   },
 ]
 
-/** Attacks by one input: each is sent beside the honest client, and its cost is compared with those of half and of a valid one. */
+/**
+ * Attacks by one input: each is sent beside the honest client, and its cost is compared with those of half and of a
+ * valid one.
+ */
 export const costlyInputs = {
   'validation bombs': validationBombs.map(attackBy),
   'shapes of JSON': jsonShapes.map(attackBy),

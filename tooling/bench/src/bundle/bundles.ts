@@ -5,7 +5,9 @@ import { build } from 'esbuild'
 export interface BundleRow {
   readonly name: string
   readonly source: string
-  /** The most that it may weigh, minified and gzipped, in bytes. It goes down with what is saved, and up for a reason. */
+  /**
+   * The most that it may weigh, minified and gzipped, in bytes. It goes down with what is saved, and up for a reason.
+   */
   readonly ceiling: number
 }
 

@@ -15,7 +15,8 @@ const results: ReadonlyMap<string, string> = new Map(
   }).map(([method, result]) => [method, JSON.stringify(result)]),
 )
 
-// As the floor of the server's benchmark, but with the request's own id, since a client that took any other would be broken.
+// As the floor of the server's benchmark, but with the request's own id, since a client that took any other would be
+// broken.
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))

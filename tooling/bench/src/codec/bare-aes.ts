@@ -4,7 +4,10 @@ const key = randomBytes(32)
 const ivBytes = 12
 const tagBytes = 16
 
-/** The least that can be done with a value that travels: JSON, AES-256-GCM with a fresh IV, Base64url. No claims, no checks. */
+/**
+ * The least that can be done with a value that travels: JSON, AES-256-GCM with a fresh IV, Base64url. No claims, no
+ * checks.
+ */
 export const bareToken = {
   seal(value: unknown): string {
     const iv = randomBytes(ivBytes)

@@ -20,7 +20,9 @@ const inOrder = [
 
 const times = z.array(z.tuple([z.string(), z.number()]))
 
-/** Milliseconds that a process takes before its first line, as `node`, and then for each of the packages that are given. */
+/**
+ * Milliseconds that a process takes before its first line, as `node`, and then for each of the packages that are given.
+ */
 export async function importTimes(folder: string, packages: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
   const specifiers = inOrder.filter((specifier) => specifier.startsWith('node:') || packages.has(packageOf(specifier)))
   const { stdout } = await run(process.execPath, ['import-probe.js', ...specifiers], {

@@ -16,7 +16,10 @@ const coverage = z.object({ result: z.array(z.object({ url: z.string() })) })
 // Node writes down what was loaded when a process ends by itself, which it does not when a signal ends it.
 const endBySignal = "data:text/javascript,process.once('SIGTERM',()=>process.exit())"
 
-/** Runs a server to its first answer and counts what it had loaded by then, for each package. Slower than a start that is timed. */
+/**
+ * Runs a server to its first answer and counts what it had loaded by then, for each package. Slower than a start that
+ * is timed.
+ */
 export async function countLoaded(program: Program): Promise<ReadonlyMap<string, Loaded>> {
   const folder = await mkdtemp(join(tmpdir(), 'loaded-'))
   try {

@@ -43,7 +43,10 @@ export interface PartsOfStart {
   readonly times: ReadonlyMap<string, number>
 }
 
-/** A line for each part of a start, and last what none of them explains: making the server, listening, the call. Medians. */
+/**
+ * A line for each part of a start, and last what none of them explains: making the server, listening, the call.
+ * Medians.
+ */
 export function importLines(rounds: readonly PartsOfStart[]): readonly string[] {
   const rests = rounds.map(({ whole, times }) => whole - [...times.values()].reduce((sum, time) => sum + time, 0))
   const names = [...(rounds[0]?.times.keys() ?? [])]

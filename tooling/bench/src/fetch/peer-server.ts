@@ -13,7 +13,8 @@ const handler = officialEcho()
 const hosts = localhostAllowedHostnames()
 const origins = localhostAllowedOrigins()
 
-// The checks of Host and Origin are part of what our handler does, so they stand in front here as its documentation says.
+// The checks of Host and Origin are part of what our handler does, so they stand in front here as its documentation
+// says.
 answerQuestions(
   createServer(
     getRequestListener((request) => {

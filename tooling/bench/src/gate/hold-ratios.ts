@@ -10,7 +10,10 @@ export interface HoldOptions {
   readonly long: Timing
   /** How often that is done. */
   readonly again: number
-  /** Lets time pass before it is done: whoever shares the machine is busy for minutes, and slows what has much code more than a floor. */
+  /**
+   * Lets time pass before it is done: whoever shares the machine is busy for minutes, and slows what has much code more
+   * than a floor.
+   */
   readonly pause: () => Promise<unknown>
   /** Takes each line of the report. */
   readonly print: (line: string) => void

@@ -19,8 +19,8 @@ export function officialEcho(): OfficialHandler {
 }
 
 /**
- * Serves it on node:http, as its documentation says. The checks of Host and Origin are part of what our handler does, so they are
- * switched on here.
+ * Serves it on node:http, as its documentation says. The checks of Host and Origin are part of what our handler does,
+ * so they are switched on here.
  */
 export function serveOfficial(handler: OfficialHandler): Server {
   const handle = toNodeHandler(handler)

@@ -25,8 +25,8 @@ const formats = {
 } as const
 
 /**
- * A line per server: medians over the rounds, and beside them what it did compared with the floor in the same round, in requests
- * and in CPU a request. In brackets the smallest and the largest share of any round.
+ * A line per server: medians over the rounds, and beside them what it did compared with the floor in the same round, in
+ * requests and in CPU a request. In brackets the smallest and the largest share of any round.
  */
 export function reportLines(
   rounds: readonly Round<Measurement>[],

@@ -2,7 +2,10 @@
 export interface InstallRow {
   readonly title: string
   readonly names: readonly string[]
-  /** The most that may be installed, in packages and in bytes of files. It goes down with what is saved, and up for a reason. */
+  /**
+   * The most that may be installed, in packages and in bytes of files. It goes down with what is saved, and up for a
+   * reason.
+   */
   readonly packages: number
   readonly bytes: number
 }

@@ -17,8 +17,8 @@ const manifest = z.object({
 })
 
 /**
- * Counts what an install of some packages would hold, without one: it follows their dependencies through the links of this
- * workspace. What is not ours lies there as it is published; of ours count the files that a manifest names.
+ * Counts what an install of some packages would hold, without one: it follows their dependencies through the links of
+ * this workspace. What is not ours lies there as it is published; of ours count the files that a manifest names.
  *
  * @param from A folder whose `node_modules` has the packages.
  */

@@ -21,7 +21,10 @@ export interface MemoryAnswer {
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** Listens on a free port and answers questions. It looks at its memory when no connection is left, so that the load has to close its own. */
+/**
+ * Listens on a free port and answers questions. It looks at its memory when no connection is left, so that the load has
+ * to close its own.
+ */
 export function answerMemory(server: Server): void {
   let connections = 0
   server.on('connection', (socket) => {

@@ -1,6 +1,6 @@
 /**
- * The least of the steps between looks at a heap, in bytes. Code that is compiled late, or a table that doubled, makes one step large;
- * what each piece of work leaves behind makes every one of them large.
+ * The least of the steps between looks at a heap, in bytes. Code that is compiled late, or a table that doubled, makes
+ * one step large; what each piece of work leaves behind makes every one of them large.
  *
  * @throws RangeError when there are fewer than two looks.
  */

@@ -11,7 +11,10 @@ import { leastGrowth } from './least-growth.ts'
 import { load } from './load.ts'
 import { type Work, works } from './requests.ts'
 
-/** How much work there is before the first look at the heap, until which code is compiled, and how much between one look and the next. */
+/**
+ * How much work there is before the first look at the heap, until which code is compiled, and how much between one look
+ * and the next.
+ */
 interface Amount {
   readonly warmUp: number
   readonly count: number
@@ -23,7 +26,10 @@ const times = 3
 const requests = 10_000
 const streams = 1000
 
-/** What the heap of a process may grow by itself. The smallest thing that a request could leave behind makes twice of it. */
+/**
+ * What the heap of a process may grow by itself. The smallest thing that a request could leave behind makes twice of
+ * it.
+ */
 const requestNoise = 16 * requests
 /** Sockets that come and go move it more; a stream that is forgotten holds twenty times as much. */
 const streamNoise = 512 * streams

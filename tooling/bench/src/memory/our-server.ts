@@ -22,7 +22,9 @@ const work = tool('work', {
 
 const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo, work] })
 
-/** What calls leave behind in a server that leaks: as little as can be, or what a stream that is forgotten would hold. */
+/**
+ * What calls leave behind in a server that leaks: as little as can be, or what a stream that is forgotten would hold.
+ */
 const kept: object[] = []
 const leaks: ReadonlyMap<string, Exchange> = new Map([
   ['leak-objects', (request, call) => (kept.push({}), server.exchange(request, call))],

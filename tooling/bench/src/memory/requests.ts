@@ -2,7 +2,10 @@ import { type Call, callOf, echoCall } from '../http/call.ts'
 
 const progressCall = callOf('tools/call', { name: 'work', arguments: {} }, 'notifications/progress')
 
-/** What is done to the server again and again, and the text after which a client goes away, for which nothing is when it stays to the end. */
+/**
+ * What is done to the server again and again, and the text after which a client goes away, for which nothing is when it
+ * stays to the end.
+ */
 export interface Work {
   readonly call: Call
   /** Whether the client closes the connection as soon as it has read what is expected. */

@@ -14,7 +14,8 @@ interface Round {
 
 const rounds = await recordFlow()
 
-// The least that keeps nothing between two requests and shows its state to nobody: the state that comes is opened, and the next one sealed.
+// The least that keeps nothing between two requests and shows its state to nobody: the state that comes is opened, and
+// the next one sealed.
 answerQuestions(
   createServer((request, response) => {
     const chunks: Buffer[] = []

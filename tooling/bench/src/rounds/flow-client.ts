@@ -3,8 +3,8 @@ import type { LoadAnswer, LoadQuestion } from '../http/load.ts'
 import { endOfFlow, flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow.ts'
 import { messageIn, readResponse, type ReadResponse } from './read-response.ts'
 
-// A load of its own on bare sockets: what comes with one response goes into the next request, and an HTTP client that can do
-// that costs more than the server it is to measure.
+// A load of its own on bare sockets: what comes with one response goes into the next request, and an HTTP client that
+// can do that costs more than the server it is to measure.
 
 process.once('disconnect', () => process.exit())
 process.on('message', (question: LoadQuestion) => {

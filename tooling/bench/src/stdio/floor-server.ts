@@ -1,7 +1,8 @@
 import { echoAnswer } from '../http/call.ts'
 import { answerCpu } from './answer-cpu.ts'
 
-// The least that a server for JSON lines can do: split, parse, answer a fixed text of the same size, all of a chunk at once.
+// The least that a server for JSON lines can do: split, parse, answer a fixed text of the same size, all of a chunk at
+// once.
 const answer = `${echoAnswer}\n`
 let rest = ''
 

@@ -13,7 +13,9 @@ export interface ServerAnswer {
   readonly url: string
   /** Microseconds that the process has used, user and system. */
   readonly cpuMicroseconds: number
-  /** Bytes in use on the heap after everything that can be collected was, and beside them those of the whole process. */
+  /**
+   * Bytes in use on the heap after everything that can be collected was, and beside them those of the whole process.
+   */
   readonly heapBytes: number
   readonly residentBytes: number
 }

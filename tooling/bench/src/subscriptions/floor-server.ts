@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import { metaKeys } from '@x/schema'
 import { answerQuestions } from './answer-questions.ts'
 
-// The least that a server of event streams can do: read and parse the body, keep the response, and write a text of the same
-// size to each of them.
+// The least that a server of event streams can do: read and parse the body, keep the response, and write a text of the
+// same size to each of them.
 const streams = new Set<{ readonly response: ServerResponse; readonly change: string }>()
 
 const server = createServer((request, response) => {

@@ -6,7 +6,10 @@ export interface StreamMeasurement {
   /** Bytes that a stream takes of the heap, and of the whole process. */
   readonly heapBytes: number
   readonly residentBytes: number
-  /** One entry a round: milliseconds until the last client had a change, and microseconds of the server's CPU for a stream. */
+  /**
+   * One entry a round: milliseconds until the last client had a change, and microseconds of the server's CPU for a
+   * stream.
+   */
   readonly milliseconds: readonly number[]
   readonly cpuMicroseconds: readonly number[]
 }

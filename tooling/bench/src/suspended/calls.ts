@@ -9,8 +9,8 @@ const name = z.object({ name: z.string() })
 export type Keep = (kept: object) => void
 
 /**
- * A server whose tool does what holds on to things most easily: it waits for several questions at once with a `finally` around
- * them, listens to its signal, and has recorded a step.
+ * A server whose tool does what holds on to things most easily: it waits for several questions at once with a `finally`
+ * around them, listens to its signal, and has recorded a step.
  */
 export function suspendingServer(keep: Keep = () => {}): McpServer {
   const ask = tool('ask', {

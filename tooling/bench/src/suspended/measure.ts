@@ -4,7 +4,10 @@ import { type Keep, suspendCalls, suspendingServer } from './calls.ts'
 /** What the calls left behind. */
 export interface Measured {
   readonly calls: number
-  /** Bytes that are in use on the heap after everything that can be collected was: before the calls, and again each time that they were made. */
+  /**
+   * Bytes that are in use on the heap after everything that can be collected was: before the calls, and again each time
+   * that they were made.
+   */
   readonly heaps: readonly number[]
   readonly callsPerSecond: number
 }

@@ -9,7 +9,9 @@ import { runProgram } from './run-program.ts'
 
 const calls = 10_000
 
-/** What the heap of a process may grow by itself. The smallest thing that a call could leave behind makes twice of it. */
+/**
+ * What the heap of a process may grow by itself. The smallest thing that a call could leave behind makes twice of it.
+ */
 const noiseBytes = 16 * calls
 
 describe('calls that ask and are never answered', () => {

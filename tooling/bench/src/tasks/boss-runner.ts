@@ -12,8 +12,9 @@ interface Work {
 const queue = 'alone'
 
 /**
- * pg-boss alone, as fast as its documentation has it: woken by NOTIFY, and one worker that takes as many jobs at once as may run, fetches on
- * while there are as many, and settles each by itself. It was faster than so many workers of one job each.
+ * pg-boss alone, as fast as its documentation has it: woken by NOTIFY, and one worker that takes as many jobs at once
+ * as may run, fetches on while there are as many, and settles each by itself. It was faster than so many workers of one
+ * job each.
  */
 export async function openBossRunner(openBoss: () => PgBoss, concurrency: number): Promise<Runner> {
   const moments = createMoments()

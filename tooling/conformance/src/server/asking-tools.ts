@@ -126,7 +126,9 @@ export const askingTools = [
   }),
 ]
 
-/** Tools that ask, by the names that the suite has for clients of 2025-11-25; the handlers are the same for both eras. */
+/**
+ * Tools that ask, by the names that the suite has for clients of 2025-11-25; the handlers are the same for both eras.
+ */
 export const sessionTools = [
   tool('test_sampling', {
     description: 'Asks the model to answer a prompt',

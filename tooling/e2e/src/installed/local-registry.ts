@@ -14,7 +14,8 @@ export interface LocalRegistry {
   close(): Promise<void>
 }
 
-// The version that accepts Node 20. It is installed for the test alone: with 272 packages it would outweigh the workspace.
+// The version that accepts Node 20. It is installed for the test alone: with 272 packages it would outweigh the
+// workspace.
 const manifest = { private: true, dependencies: { verdaccio: '6.8.0' }, overrides: { 'node-fetch': '2.7.0' } }
 
 const config = `storage: ./storage

@@ -9,8 +9,8 @@ const text = (said: string) => ({ content: [{ type: 'text' as const, text: said 
 export type TellChanges = (server: McpServer, uri: string) => void | Promise<void>
 
 /**
- * Makes servers of the official SDK that have one of everything that a client of ours can use; over HTTP it wants a server for
- * each request, and they all know which call was stopped.
+ * Makes servers of the official SDK that have one of everything that a client of ours can use; over HTTP it wants a
+ * server for each request, and they all know which call was stopped.
  */
 export function officialServers(tell: TellChanges): () => McpServer {
   const stopped = createGate()

@@ -2,7 +2,10 @@ import { createClient, type PendingCall } from '@x/client'
 import { isJsonObject } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
 
-/** Goes on with a call that another process began: its pending form comes as one line of JSON, and the next one goes out so. */
+/**
+ * Goes on with a call that another process began: its pending form comes as one line of JSON, and the next one goes out
+ * so.
+ */
 async function resumeCall(): Promise<void> {
   const { url, pending, answers } = parse(await readInput())
   const connection = connectHttp(url)

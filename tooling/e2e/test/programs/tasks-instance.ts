@@ -17,7 +17,10 @@ const effects = new Pool({
 })
 effects.on('error', () => {})
 
-/** An effect on the world that stands once for each key, as a payment does: whoever has it done again is told what it was. */
+/**
+ * An effect on the world that stands once for each key, as a payment does: whoever has it done again is told what it
+ * was.
+ */
 async function haveEffect(key: string, made: string): Promise<string> {
   for (;;) {
     try {

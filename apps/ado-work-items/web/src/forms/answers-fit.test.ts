@@ -36,8 +36,8 @@ const definition = fc.oneof<fc.Arbitrary<PrimitiveSchemaDefinition>[]>(
   fc.constant({ type: 'boolean' as const }),
 )
 
-// The client checks answers against the schema before they are sent: what the form lets through must pass that check, or
-// the person would be told of a fault that they cannot see.
+// The client checks answers against the schema before they are sent: what the form lets through must pass that check,
+// or the person would be told of a fault that they cannot see.
 test('what a form takes fits the schema that it was made from', async () => {
   let accepted = 0
   const filled = fc.array(fc.tuple(definition, draftText, fc.boolean(), fc.boolean()), { minLength: 1, maxLength: 4 })

@@ -15,8 +15,9 @@ export interface LoginWindow {
 }
 
 /**
- * Opens the login of the page where the server wants one; undefined elsewhere. After the return from the authorization server it finishes
- * the login, and rejects when that was declined. `beforeLeaving` is called before the page leaves for the authorization server.
+ * Opens the login of the page where the server wants one; undefined elsewhere. After the return from the authorization
+ * server it finishes the login, and rejects when that was declined. `beforeLeaving` is called before the page leaves
+ * for the authorization server.
  */
 export async function openLogin(
   { location, history, sessionStorage }: LoginWindow,

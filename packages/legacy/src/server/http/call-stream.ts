@@ -39,7 +39,9 @@ export interface CallStream extends ResumableStream {
   readonly events: number
   /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
   send(message: RpcMessage, mayBeLost: boolean): void
-  /** Sends a question that other instances know: an event id that says so, so that any of them may take the stream over. */
+  /**
+   * Sends a question that other instances know: an event id that says so, so that any of them may take the stream over.
+   */
   ask(message: RpcMessage): void
   /** Sends an event without data, whose id says that the call does not wait any more. */
   mark(): void

@@ -36,8 +36,8 @@ export function rejectSession(view: HttpRequestView): true {
 }
 
 /**
- * Answers a call whose instance is gone, on the stream that its client resumes. Returns false when it is not known which request that
- * was.
+ * Answers a call whose instance is gone, on the stream that its client resumes. Returns false when it is not known
+ * which request that was.
  */
 export function rejectLost({ stream, number, requestId }: EventPlace, { reply }: HttpRequestView): boolean {
   if (requestId === undefined) return false
@@ -50,9 +50,9 @@ export function rejectLost({ stream, number, requestId }: EventPlace, { reply }:
 }
 
 /**
- * Returns the HTTP status of a response: the one that the transport's author gives to its error, such as 403 for a scope that is
- * missing; 503 for a server that is overloaded or stops; otherwise 200 even with an error in the body, because clients of these
- * revisions take any other status for a broken transport.
+ * Returns the HTTP status of a response: the one that the transport's author gives to its error, such as 403 for a
+ * scope that is missing; 503 for a server that is overloaded or stops; otherwise 200 even with an error in the body,
+ * because clients of these revisions take any other status for a broken transport.
  */
 export function responseHeadOf(response: RpcResponse, view?: HttpRequestView): ResponseHead {
   if (!('error' in response)) return { status: 200 }

@@ -33,7 +33,9 @@ export function parseEventId(id: string): EventPlace | undefined {
   }
 }
 
-/** Ends the event ids of a stream with its request, so that an error can be addressed to it when its instance is gone. */
+/**
+ * Ends the event ids of a stream with its request, so that an error can be addressed to it when its instance is gone.
+ */
 export function requestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)
   if (text.length > longestSuffix) return ''

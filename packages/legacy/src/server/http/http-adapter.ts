@@ -11,7 +11,10 @@ import { servePost, sessionHeader } from './serve-post.ts'
 /** The adapter over HTTP, and how it ends. */
 export interface HttpAdapter {
   readonly adapter: HttpProtocolAdapter
-  /** Ends the streams that last, and leaves calls that wait to other instances. Returns a function that takes new ones again. */
+  /**
+   * Ends the streams that last, and leaves calls that wait to other instances. Returns a function that takes new ones
+   * again.
+   */
   drain(): () => void
   /** Ends everything. */
   close(): void

@@ -13,7 +13,10 @@ import type { EventPlace } from './event-id.ts'
 
 /** An instance's part in a link. */
 export interface Link {
-  /** Resolves when this instance hears the others; a bus that cannot be reached is reported, and tried again by the next call. */
+  /**
+   * Resolves when this instance hears the others; a bus that cannot be reached is reported, and tried again by the next
+   * call.
+   */
   listen(): Promise<void>
   /** Returns the link of one call, which the store may have already. */
   linkCall(call: LinkedCall): CallLink
@@ -49,7 +52,9 @@ export interface HttpDeps {
   readonly states: SessionStates
   /** Joins this instance with the others; undefined where each serves by itself. */
   readonly link: Link | undefined
-  /** The rounds of calls that this instance has taken over, by the keys of their sessions and the ids of their streams. */
+  /**
+   * The rounds of calls that this instance has taken over, by the keys of their sessions and the ids of their streams.
+   */
   readonly rounds: Map<string, ResumedRound>
 }
 

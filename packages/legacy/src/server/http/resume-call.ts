@@ -11,8 +11,8 @@ const maxRoundsPerSession = 64
 const eventNumberGap = 1000
 
 /**
- * Takes an answer whose state carries its call (SEP-1685). With the last answer of the round the call goes on; its response waits for
- * the client to resume the stream. Returns false when there is no room.
+ * Takes an answer whose state carries its call (SEP-1685). With the last answer of the round the call goes on; its
+ * response waits for the client to resume the stream. Returns false when there is no room.
  */
 export function resumeCall({ key, call }: OpenedState, response: RpcResponse, context: ResumeContext): boolean {
   const round = resumeRound({ id: call.stream, firstEvent: call.events + eventNumberGap }, context)
@@ -59,7 +59,10 @@ function roundKey({ key }: Session, streamId: string): string {
   return `${key} ${streamId}`
 }
 
-/** Adds the answers that need no client: a page that was visited before is not asked for again, and the server looks after it. */
+/**
+ * Adds the answers that need no client: a page that was visited before is not asked for again, and the server looks
+ * after it.
+ */
 export function fillAcceptedAnswers(
   { questions }: WaitingCall,
   answers: ReadonlyMap<string, RoundAnswer>,

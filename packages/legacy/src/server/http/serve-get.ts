@@ -7,7 +7,10 @@ import { parseEventId } from './event-id.ts'
 import type { HttpDeps } from './peer.ts'
 import { resumeWaitingStream } from './resume-call.ts'
 
-/** Serves a GET: a stream that is resumed, or one for what belongs to no call (basic/transports, listening for messages). */
+/**
+ * Serves a GET: a stream that is resumed, or one for what belongs to no call (basic/transports, listening for
+ * messages).
+ */
 export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)

@@ -135,7 +135,10 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
   }
 }
 
-/** Passes an answer to the call that waits, or to one that its state brings. What came back is checked before it is used. */
+/**
+ * Passes an answer to the call that waits, or to one that its state brings. What came back is checked before it is
+ * used.
+ */
 async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { questions, states, settings } = http.deps
   const { session } = peer

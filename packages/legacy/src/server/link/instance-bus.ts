@@ -17,10 +17,12 @@ const kinds = [
 ] as const
 
 /**
- * A message between instances. `answered`: the store has the answer to the question `id`; `taken`: an instance waited for it. `adopted`: the
- * answers of the round `id` are waited for at another instance. `resume`: the stream `id` has a reader at another instance, after the event `number`; `relaying`: an instance writes it under the relay `id`;
- * `written`: the relay has more; `left`: its reader has gone. `cancelled`: the client cancelled the request `id`. `session`: the stored
- * record of the session has changed. `listening`: another instance has opened the GET stream of the session.
+ * A message between instances. `answered`: the store has the answer to the question `id`; `taken`: an instance waited
+ * for it. `adopted`: the answers of the round `id` are waited for at another instance. `resume`: the stream `id` has a
+ * reader at another instance, after the event `number`; `relaying`: an instance writes it under the relay `id`;
+ * `written`: the relay has more; `left`: its reader has gone. `cancelled`: the client cancelled the request `id`.
+ * `session`: the stored record of the session has changed. `listening`: another instance has opened the GET stream of
+ * the session.
  */
 export interface InstanceMessage {
   readonly kind: (typeof kinds)[number]
@@ -33,7 +35,9 @@ export interface InstanceMessage {
 
 /** The messages of an instance to the others. */
 export interface InstanceBus {
-  /** Resolves when this instance hears the others. A bus that cannot be reached is reported; the next call tries again. */
+  /**
+   * Resolves when this instance hears the others. A bus that cannot be reached is reported; the next call tries again.
+   */
   listen(): Promise<void>
   /** Sends a message to all other instances; a failure is reported. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void

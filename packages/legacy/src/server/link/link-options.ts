@@ -14,7 +14,10 @@ export interface LinkBus {
 
 /** The link of the instances of a server: a store that they share, and a bus that wakes them. */
 export interface LegacyLink {
-  /** Keeps calls that wait, their answers, and what sessions have set: `redisStore` or `postgresStore` of `@x/state-codec`. */
+  /**
+   * Keeps calls that wait, their answers, and what sessions have set: `redisStore` or `postgresStore` of
+   * `@x/state-codec`.
+   */
   readonly store: StateStore
   /** Carries the names of what changed: `redisBus` or `postgresBus` of `@x/server`. */
   readonly bus: LinkBus

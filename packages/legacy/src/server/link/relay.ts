@@ -15,8 +15,8 @@ const silenceMs = 5000
 const endMark = ''
 
 /**
- * Writes the stream of a call for a reader at another instance, through the store. Undefined when another instance writes already. The
- * reader is told of the writer every second, so that it does not wait for one that has died.
+ * Writes the stream of a call for a reader at another instance, through the store. Undefined when another instance
+ * writes already. The reader is told of the writer every second, so that it does not wait for one that has died.
  */
 export async function writeRelay(
   id: string,
@@ -74,7 +74,10 @@ export async function writeRelay(
   }
 }
 
-/** Reads what another instance writes, and passes it on. A writer that is silent for 5 seconds is gone: the client comes back then. */
+/**
+ * Reads what another instance writes, and passes it on. A writer that is silent for 5 seconds is gone: the client comes
+ * back then.
+ */
 export function readRelay(
   id: string,
   reply: HttpReply,

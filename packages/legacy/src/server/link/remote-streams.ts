@@ -66,7 +66,8 @@ export function createRemoteStreams(parts: LinkParts, calls: LinkedCalls): Remot
       if (await find(place, peer)) return true
       const adopted = await adoptWaiting(place, peer)
       if (adopted !== undefined) return adopted
-      // Its handler was running: nobody may run it again unasked. An instance that is only slow gets a second time to say so.
+      // Its handler was running: nobody may run it again unasked. An instance that is only slow gets a second time to
+      // say so.
       return (await find(place, peer)) || rejectLost(place, peer.view)
     },
     async writeStream({ id, session, number, relay }) {

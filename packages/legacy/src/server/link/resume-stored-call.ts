@@ -24,8 +24,8 @@ export interface StoredCallOptions {
 const eventGap = 1000
 
 /**
- * Waits at this instance for the answers of a stored call, of which some may be in the store, and runs it on with them unless another
- * instance does. Returns its stream; undefined when the session has too many open questions.
+ * Waits at this instance for the answers of a stored call, of which some may be in the store, and runs it on with them
+ * unless another instance does. Returns its stream; undefined when the session has too many open questions.
  */
 export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions): CallStream | undefined {
   const { peer, http, lastEvent, onWaiting } = options

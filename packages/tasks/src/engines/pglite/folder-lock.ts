@@ -15,8 +15,8 @@ interface LockHolder {
 const lockedFiles = new Set<string>()
 
 /**
- * Takes a folder for this process alone, by a file beside it, and resolves with the function that gives it back. What a process left that was
- * killed is taken over. Rejects with who has it.
+ * Takes a folder for this process alone, by a file beside it, and resolves with the function that gives it back. What a
+ * process left that was killed is taken over. Rejects with who has it.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = `${folder}.lock`
@@ -106,7 +106,10 @@ function isProcessRunning(pid: number): boolean {
   }
 }
 
-/** When a process began, in the ticks that Linux counts from the machine's start: the 20th field after the name in parentheses. */
+/**
+ * When a process began, in the ticks that Linux counts from the machine's start: the 20th field after the name in
+ * parentheses.
+ */
 function processStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -4,8 +4,8 @@ import { timeFromNowSql, aliveCondition, type SqlStore } from './sql-store.ts'
 import { claimColumns, claimedTaskId, claimedTask } from './task-rows.ts'
 
 /**
- * Claims tasks whose worker has gone, then those that are ready. A task's row is what counts: a job whose task is not ready any more,
- * because it was cancelled or has expired, is taken out of the queue and no more.
+ * Claims tasks whose worker has gone, then those that are ready. A task's row is what counts: a job whose task is not
+ * ready any more, because it was cancelled or has expired, is taken out of the queue and no more.
  */
 export async function claimTasks(store: SqlStore, maxClaims: number): Promise<readonly ClaimedTask[]> {
   if (maxClaims < 1) return []

@@ -22,7 +22,8 @@ interface CreationLock {
 // Each has to count what the one before it has made, and waits for it to be written.
 const exclusiveLock: CreationLock = { lock: 'pg_advisory_xact_lock', unusedId: '0' }
 
-// Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone waits for all of them.
+// Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone
+// waits for all of them.
 const sharedLock: CreationLock = {
   lock: 'pg_advisory_xact_lock_shared',
   unusedId: `current_setting('max_connections')::bigint`,

@@ -16,7 +16,9 @@ function breakingConnection(released: boolean[]): PostgresConnection {
   return Object.assign(emitter, { query, release: (destroy: boolean) => void released.push(destroy) })
 }
 
-/** A pool whose connections were there before anybody could hear of them, as of an application that has used it a while. */
+/**
+ * A pool whose connections were there before anybody could hear of them, as of an application that has used it a while.
+ */
 function olderPool(connection: PostgresConnection): PostgresPool {
   return { query: (query) => connection.query(query), connect: async () => connection }
 }

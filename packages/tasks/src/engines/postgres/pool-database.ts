@@ -60,8 +60,8 @@ async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (qu
 const watchedConnections = new WeakSet<PostgresConnection>()
 
 /**
- * Adds a listener for errors of a connection, which reject its query as well; without one they would end the process. The bus hears those that a pool
- * opens from then on, and this one may be older, or its pool tell of none.
+ * Adds a listener for errors of a connection, which reject its query as well; without one they would end the process.
+ * The bus hears those that a pool opens from then on, and this one may be older, or its pool tell of none.
  */
 function watchErrors(connection: PostgresConnection): void {
   if (watchedConnections.has(connection)) return

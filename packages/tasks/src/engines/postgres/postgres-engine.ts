@@ -11,19 +11,19 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
   /** Milliseconds that a statement may take, and a connection that the engine opens itself; 10,000 when absent. */
   readonly timeoutMs?: number | undefined
   /**
-   * The pool of the connection that listens; the same pool when absent. Give another pool where the first goes through a
-   * balancer that shares sessions, such as PgBouncer's transaction pooling.
+   * The pool of the connection that listens; the same pool when absent. Give another pool where the first goes through
+   * a balancer that shares sessions, such as PgBouncer's transaction pooling.
    */
   readonly listenPool?: PostgresPool | undefined
 }
 
 /**
- * An engine over PostgreSQL, for a fleet: tasks in tables of a schema of their own, what is ready in a queue of pg-boss beside them, and
- * LISTEN and NOTIFY to wake workers. Takes a URL, or the application's own `Pool` of `pg`, which it does not close and which has to have an
- * `error` listener and a `max` of 2 at least.
+ * An engine over PostgreSQL, for a fleet: tasks in tables of a schema of their own, what is ready in a queue of pg-boss
+ * beside them, and LISTEN and NOTIFY to wake workers. Takes a URL, or the application's own `Pool` of `pg`, which it
+ * does not close and which has to have an `error` listener and a `max` of 2 at least.
  *
- * The tables are made when it is first used. Needs the packages `pg` and `pg-boss`, in exactly the version 12.35.0; its authors
- * support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
+ * The tables are made when it is first used. Needs the packages `pg` and `pg-boss`, in exactly the version 12.35.0; its
+ * authors support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
  *
  * @example
  * tasks({ engine: postgresEngine('postgres://localhost/app', { leaseMs: 30_000 }) })

@@ -3,7 +3,9 @@ import type { ChangeBus } from '@x/server'
 /** A row as a driver gives it, by column. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
-/** Sends SQL with values for `$1`, `$2`, …; without values it may be several statements. Gives the rows of all of them. */
+/**
+ * Sends SQL with values for `$1`, `$2`, …; without values it may be several statements. Gives the rows of all of them.
+ */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>
 
 /** The part of PostgreSQL that an engine needs, over a network or in the process. */

@@ -20,7 +20,10 @@ export interface SqlEngineOptions {
   readonly onError?: ErrorListener<[error: unknown]>
 }
 
-/** An engine over a database that is opened when it is first used; what could not be opened is tried again the next time. */
+/**
+ * An engine over a database that is opened when it is first used; what could not be opened is tried again the next
+ * time.
+ */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
   const leaseMs = checkLeaseMs(options.leaseMs ?? 10_000)
   const tables = tableNamesIn(options.schema ?? 'mcp_tasks')

@@ -9,7 +9,10 @@ export interface TableNames {
   readonly version: string
 }
 
-/** Names the tables of a schema. Throws `RangeError` for a name that is none, because a name cannot be a parameter of a query. */
+/**
+ * Names the tables of a schema. Throws `RangeError` for a name that is none, because a name cannot be a parameter of a
+ * query.
+ */
 export function tableNamesIn(schema: string): TableNames {
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
     const rule = 'use up to 40 small letters, digits and underscores, as in mcp_tasks'
@@ -26,8 +29,8 @@ export function tableNamesIn(schema: string): TableNames {
 }
 
 /**
- * Each brings the tables from the version of its place to the next. What is JSON is text: `jsonb` changes numbers and the order of
- * keys, and refuses characters that JSON has.
+ * Each brings the tables from the version of its place to the next. What is JSON is text: `jsonb` changes numbers and
+ * the order of keys, and refuses characters that JSON has.
  */
 const migrations: readonly ((tables: TableNames) => string)[] = [
   ({ schema, task, journal, answer, version }) => `
@@ -76,11 +79,12 @@ CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_re
 ]
 
 /**
- * Makes the tables, or brings them to this version, once however many instances begin at the same time. A role that may not make
- * tables can use what another has made. Rejects when they are of a later version.
+ * Makes the tables, or brings them to this version, once however many instances begin at the same time. A role that may
+ * not make tables can use what another has made. Rejects when they are of a later version.
  */
 export async function migrateTables({ query, transaction }: SqlDatabase, tables: TableNames): Promise<void> {
-  // A catalog that is read as a table is seen as it is: what a session remembers of names is old after it has waited for a lock.
+  // A catalog that is read as a table is seen as it is: what a session remembers of names is old after it has waited
+  // for a lock.
   const versionTableQuery = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
   const readVersion = async (runQuery: typeof query): Promise<number> => {
     if ((await runQuery(versionTableQuery, [tables.schema])).length === 0) return 0

@@ -148,7 +148,10 @@ function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalE
 /** Milliseconds between two writes that bring nothing but a status message. */
 const messageIntervalMs = 500
 
-/** Takes progress for the status message and the numbers beside it; it is written with the next commit, or soon (seps/2663-tasks-extension, tasks). */
+/**
+ * Takes progress for the status message and the numbers beside it; it is written with the next commit, or soon
+ * (seps/2663-tasks-extension, tasks).
+ */
 export function noteProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`

@@ -6,9 +6,9 @@ const firstPauseMs = 250
 const longestPauseMs = 30_000
 
 /**
- * Listens to the engine, again and again until that succeeds: an engine that is away when this instance begins must not leave it without news
- * for good. Of an outage `onError` is told once, for the worker looks by itself meanwhile, and tells what it meets. Resolves with the
- * function that ends it, or with undefined when the signal aborts before.
+ * Listens to the engine, again and again until that succeeds: an engine that is away when this instance begins must not
+ * leave it without news for good. Of an outage `onError` is told once, for the worker looks by itself meanwhile, and
+ * tells what it meets. Resolves with the function that ends it, or with undefined when the signal aborts before.
  */
 export async function listenForWork(
   listener: EngineListener,

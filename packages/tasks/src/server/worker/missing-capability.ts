@@ -17,7 +17,10 @@ export interface RestoredCall {
   readonly signal: AbortSignal
 }
 
-/** Returns what the server lacks according to a response: the tool of the call, or all tools. Undefined for every other response. */
+/**
+ * Returns what the server lacks according to a response: the tool of the call, or all tools. Undefined for every other
+ * response.
+ */
 export async function missingCapabilityOf(
   response: RpcResponse,
   restoredCall: RestoredCall,

@@ -22,10 +22,11 @@ export interface MissingCapability {
 }
 
 /**
- * Returns the next step of a task that this instance cannot run: it is requeued after a pause in which no instance has it.
- * The pause doubles after every fourth time. Chance decides which instance claims the task next: with an old version on half
- * of the instances, the task waits longer than 15 seconds once in 65,536 times, and a fleet without its tool claims it about
- * 20 times in the first minute. After `maxUnsupportedMs` of pauses the task ends with the error that is returned then.
+ * Returns the next step of a task that this instance cannot run: it is requeued after a pause in which no instance has
+ * it. The pause doubles after every fourth time. Chance decides which instance claims the task next: with an old
+ * version on half of the instances, the task waits longer than 15 seconds once in 65,536 times, and a fleet without its
+ * tool claims it about 20 times in the first minute. After `maxUnsupportedMs` of pauses the task ends with the error
+ * that is returned then.
  */
 export function planRequeue(
   requeueCount: number,

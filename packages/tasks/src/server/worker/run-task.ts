@@ -76,7 +76,9 @@ async function runAttempt(attempt: Attempt, work: TaskWork, context: TaskContext
   }
 }
 
-/** Bounds the wait for a handler that does not end though its task was cancelled. It may still run, and changes nothing. */
+/**
+ * Bounds the wait for a handler that does not end though its task was cancelled. It may still run, and changes nothing.
+ */
 function startCancelGrace(attempt: Attempt, { settings }: TaskContext) {
   const { signal } = attempt.controller
   let timer: unknown
@@ -121,7 +123,9 @@ const unknownFormat: MissingCapability = {
   what: 'its format: a later version has written it',
 }
 
-/** Requeues a task that this instance does not support, or ends it when no instance has supported it for long enough. */
+/**
+ * Requeues a task that this instance does not support, or ends it when no instance has supported it for long enough.
+ */
 async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability, context: TaskContext): Promise<void> {
   const { engine, maxUnsupportedMs, onError } = context.settings
   const requeueCount = requeueCountOf(attempt.task)

@@ -20,8 +20,8 @@ export function journalSize({ payload, responses, entries }: ClaimedTask): Journ
 }
 
 /**
- * Counts what is to be recorded, of each part and key one entry. What is wrong with it when that would be too much: then nothing
- * was counted, and nothing of it may be written.
+ * Counts what is to be recorded, of each part and key one entry. What is wrong with it when that would be too much:
+ * then nothing was counted, and nothing of it may be written.
  */
 export function addToJournalSize(
   size: JournalSize,
@@ -31,7 +31,8 @@ export function addToJournalSize(
   const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
   let { total } = size
   for (const [name, bytes] of sizes) total += bytes - (size.entries.get(name) ?? 0)
-  // What was too much before, because of a long answer or a bound that was higher, is no reason to refuse what adds nothing.
+  // What was too much before, because of a long answer or a bound that was higher, is no reason to refuse what adds
+  // nothing.
   if (total > limits.maxJournalBytes && total > size.total) return journalLimitError(entries, total, limits)
   for (const [name, bytes] of sizes) size.entries.set(name, bytes)
   size.total = total

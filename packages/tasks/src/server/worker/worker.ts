@@ -34,7 +34,10 @@ interface WorkerState {
   isStarted: boolean
 }
 
-/** Makes a worker: one loop that claims tasks that are ready, as many as may run at once. It opens nothing before `start`. */
+/**
+ * Makes a worker: one loop that claims tasks that are ready, as many as may run at once. It opens nothing before
+ * `start`.
+ */
 export function createWorker(context: TaskContext): Worker {
   const state: WorkerState = {
     context,
