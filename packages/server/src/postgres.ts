@@ -47,7 +47,7 @@ export interface PostgresNotification {
 }
 
 /** The options of {@link postgresBus}. */
-interface PostgresBusOptions extends WireOptions {
+export interface PostgresBusOptions extends WireOptions {
   /**
    * The channel that every instance of one service has in common, and no other service of the database has. Default:
    * `mcp_changes`.

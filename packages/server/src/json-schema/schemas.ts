@@ -50,7 +50,7 @@ export interface CompiledSchema {
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
-interface CompileSchemaOptions {
+interface SchemaCompilation {
   /** Such as `tool "greet", input`. */
   readonly subject: string
   /** A schema that transforms has two sides: clients write its input, and read its output. */
@@ -67,7 +67,7 @@ interface CompileSchemaOptions {
  * Makes a schema ready, once. Throws {@link DefinitionError} for one that gives no JSON Schema, or one that must not
  * be used (basic/index, JSON Schema usage): a client is never shown an empty schema in its place.
  */
-export function compileSchema(schema: AnySchema, schemaOptions: CompileSchemaOptions): CompiledSchema {
+export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilation): CompiledSchema {
   const standardProps = standardPropsOf(schema)
   if (standardProps === undefined) {
     const json = requireValidSchema(freezeJsonObject(schema, schemaOptions.subject), schemaOptions)
@@ -98,7 +98,7 @@ export function compileSchema(schema: AnySchema, schemaOptions: CompileSchemaOpt
 
 interface BoundOptions {
   readonly json: JsonObject
-  readonly use: CompileSchemaOptions
+  readonly use: SchemaCompilation
   readonly stopsEarly: boolean
   readonly first?: ZodIssueFinder | undefined
 }
@@ -123,7 +123,7 @@ interface StandardProps {
   readonly vendor: string
   readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
   readonly jsonSchema?:
-    | { readonly [Side in CompileSchemaOptions['side']]?: (options: { target: string }) => object }
+    | { readonly [Side in SchemaCompilation['side']]?: (options: { target: string }) => object }
     | undefined
 }
 
@@ -139,7 +139,7 @@ function standardPropsOf(schema: AnySchema): StandardProps | undefined {
   return schemaObject['~standard'] as StandardProps
 }
 
-function toJsonSchema(standardProps: StandardProps, schemaOptions: CompileSchemaOptions): JsonObject {
+function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompilation): JsonObject {
   const convert = standardProps.jsonSchema?.[schemaOptions.side]
   if (convert === undefined) {
     const advice =
@@ -161,13 +161,13 @@ function toJsonSchema(standardProps: StandardProps, schemaOptions: CompileSchema
   }
 }
 
-function requireValidSchema(json: JsonObject, schemaOptions: CompileSchemaOptions): JsonObject {
+function requireValidSchema(json: JsonObject, schemaOptions: SchemaCompilation): JsonObject {
   const reason = checkSchema(json)
   if (reason !== undefined) throw unusableSchemaError(schemaOptions, reason)
   return json
 }
 
-function compileCheck(json: JsonObject, schemaOptions: CompileSchemaOptions): CompiledSchema['check'] {
+function compileCheck(json: JsonObject, schemaOptions: SchemaCompilation): CompiledSchema['check'] {
   try {
     const issuesOf = schemaOptions.compile(json)
     return (value) => {
@@ -221,7 +221,7 @@ function issueMessage(issue: unknown): string | undefined {
   return hasMessage && typeof issue.message === 'string' ? issue.message : undefined
 }
 
-function unusableSchemaError({ subject }: CompileSchemaOptions, reason: string): DefinitionError {
+function unusableSchemaError({ subject }: SchemaCompilation, reason: string): DefinitionError {
   return new DefinitionError('schema', subject, { reason })
 }
 
