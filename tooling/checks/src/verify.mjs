@@ -15,6 +15,9 @@ const check = (file) => ['node', `tooling/checks/src/${file}.mjs`]
 // What has to run on several versions of Node has several of them.
 const sherifExceptions = ['-i', 'node', '-r', 'packages-without-package-json', '-r', 'types-in-dependencies']
 
+// One program for whatever has the same options takes a third of the time of a program for each package.
+const ownOptions = ['apps/ado-work-items/web', 'apps/load-shedding/web', 'tooling/bundle', 'tooling/checks']
+
 /** @type {readonly Step[]} */
 const steps = [
   { name: 'build', command: ['turbo', 'run', 'build', '--output-logs=errors-only', '--concurrency=2'] },
@@ -37,11 +40,8 @@ const steps = [
     command: ['knip', '--config', 'tooling/checks/knip.json', '--no-progress', '--no-config-hints'],
     remedy: 'remove what nothing uses',
   },
-  {
-    name: 'types',
-    command: ['turbo', 'run', 'typecheck', '--output-logs=errors-only', '--concurrency=1'],
-    after: 'build',
-  },
+  { name: 'types', command: ['tsc', '-p', 'tooling/tsconfig/all.json'], after: 'build' },
+  ...ownOptions.map((folder) => ({ name: `types of ${folder}`, command: ['tsc', '-p', folder], after: 'build' })),
   { name: 'api', command: check('api'), after: 'build' },
   { name: 'package shape', command: check('package-shape'), after: 'build' },
   { name: 'reference', command: ['typedoc', '--logLevel', 'Warn'], after: 'build' },

@@ -37,7 +37,7 @@ export function headerParams(
 }
 
 /**
- * The header values of a call's arguments by {@link MirroredParam.name}, encoded; an argument that is absent or `null`
+ * The header values of a call's arguments by {@link HeaderParam.name}, encoded; an argument that is absent or `null`
  * has none. Throws `McpError(invalidParams)` for an integer or a text that a header cannot carry.
  */
 export function encodeHeaderArguments(

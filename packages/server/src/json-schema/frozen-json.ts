@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@x/schema'
 import { DefinitionError } from '../request/definition-error.ts'
 
-/** Deeper than any schema that `admitSchema` accepts, and shallow enough for the stack. */
+/** Deeper than any schema that `checkSchema` accepts, and shallow enough for the stack. */
 const maxDepth = 512
 
 /**

@@ -70,7 +70,7 @@ export interface Run {
   readonly drains: number
   /** When the first step or checkpoint of this request began. */
   workedFrom: number | undefined
-  /** Names what the call does in this run; see `effectsOf`. */
+  /** Names what the call does in this run; see `effectsIdOf`. */
   effects: Awaitable<string> | undefined
   /** When the event loop last turned for this run. */
   turnedAt: number

@@ -17,7 +17,7 @@ export interface HttpErrorResponse {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Returns true if a value is a {@link HttpRefusal}; a principal has no status. */
+/** Returns true if a value is a {@link HttpErrorResponse}; a principal has no status. */
 export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse {
   return typeof value === 'object' && value !== null && 'status' in value
 }
