@@ -10,11 +10,12 @@ const nameForm = form(z.object({ name: z.string() }))
 const greet = tool('greet', {
   description: 'Greets whoever is there',
   async run(_, ctx) {
-    const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: nameForm })
+    const { name } = await ctx.elicit('who', { message: 'Who are you?', schema: nameForm })
     return `Hello, ${name}!`
   },
 })
-// A key of its own will do for one instance; all instances of a fleet share one, as from an environment variable.
+// A random key is enough for one instance. Give all instances of a fleet the same key, for example from the
+// environment.
 const state = sealedState({ keys: [randomBytes(32)] })
 const server = createServer({ name: 'hello', version: '1.0.0', state, tools: [greet] })
 const http = await serveHttp(server, { port: 3000 })

@@ -28,8 +28,8 @@ export interface HandlerContext<Source, Target> extends AdapterContext<Source, T
   readonly server: Server
   readonly running: RunningCall<Target>[]
   /**
-   * Has {@link heartbeat} run for a call of `running` after a long wait, give or take seconds; undefined where each wait has
-   * a timer.
+   * Has {@link heartbeat} run for a call of `running` after a long wait, give or take seconds; undefined where each
+   * wait has a timer.
    */
   readonly scheduleOnWheel: ((call: RunningCall<Target>, ms: number) => void) | undefined
 }
