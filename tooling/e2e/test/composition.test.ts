@@ -80,7 +80,7 @@ overEveryTransport('tasks, sessions and a third extension', (serve) => {
       expect(textOf(await session.callTool('who'))).toBe('in a session')
       const started = await tasksOf(session).start('work')
       if (started.status !== 'task') throw new Error('the call was to become a task')
-      expect(textOf(await started.task.result())).toBe('worked alone')
+      expect(textOf(await started.task.result())).toBe('worked in a session')
       expect(textOf(await client.callTool('work'))).toBe('worked alone')
       await session.delete()
 
