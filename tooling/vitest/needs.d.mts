@@ -1,7 +1,7 @@
 /** A program that some tests run against. */
 export type Need = 'redis' | 'haproxy' | 'nginx' | 'chromium'
 
-/** Whether a program is on this machine, and where; the path is empty when it is not. */
+/** Finds a program on this machine; the path is empty when it is absent. */
 export function needs(name: Need): { readonly available: boolean; readonly path: string }
 
 /**

@@ -30,7 +30,7 @@ export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSig
   }
 }
 
-/** What travels with the one client lives no longer than this process. */
+/** State that travels with the one client lives no longer than this process. */
 function ownState(): StateCodec {
   return sealedState({ keys: [randomKey()] })
 }

@@ -17,8 +17,8 @@ const rows: readonly Row[] = [
 ]
 
 /**
- * What it costs to seal a state and to open it again, on one thread, and how many bytes the token has more than the
- * state.
+ * Measures the cost of sealing a state and of opening it again, on one thread, and the bytes that the token has more
+ * than the state.
  *
  * Method: a journal of 200 B, 2 KB, and as much as the default bound lets through, bound to a principal and arguments.
  * The floor is what a program would write by hand on `node:crypto`: JSON, AES-256-GCM with a fresh IV, Base64url, and

@@ -13,8 +13,8 @@ const peers: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 /**
- * How many packages and bytes lie in `node_modules` after `npm install` of what a server or a client needs, and of the
- * official SDK's beside it.
+ * Counts the packages and bytes in `node_modules` after `npm install` of the packages of a server or a client, and of the
+ * official SDK's beside them.
  *
  * Method: packages are packed as they are published and installed into empty folders; the bytes are those of all files.
  * Not measured: what a file takes on a disk beyond its bytes.

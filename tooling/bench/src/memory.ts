@@ -11,8 +11,8 @@ const rows = [
 ] as const
 
 /**
- * What is left in memory of 200,000 requests, of 100,000 suspended calls, and of 10,000 streams of either kind whose
- * clients went away; with `--quick` a tenth of each.
+ * Measures the memory that is left of 200,000 requests, of 100,000 suspended calls, and of 10,000 streams of either kind
+ * whose clients went away; with `--quick` a tenth of each.
  *
  * Method: each kind has a server process of its own, and a load over real connections. Memory is read after a warm-up
  * and again at the end, each time when no connection is left and after four full collections. Not measured: memory

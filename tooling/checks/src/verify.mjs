@@ -12,7 +12,7 @@ import { workspaceRoot } from './workspace.mjs'
 const check = (file) => ['node', `tooling/checks/src/${file}.mjs`]
 
 // tooling/run holds programs and no package; a private package lists everything in one place.
-// What has to run on several versions of Node has several of them.
+// A program that runs on several versions of Node depends on several of them.
 const sherifExceptions = ['-i', 'node', '-r', 'packages-without-package-json', '-r', 'types-in-dependencies']
 
 // One program for whatever has the same options takes a third of the time of a program for each package.

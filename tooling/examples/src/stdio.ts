@@ -33,7 +33,7 @@ export async function greetOverStdio(program: string): Promise<unknown> {
 // #endregion
 
 // #region errors
-/** Whether a call is worth another try: the process ended in the middle of it, and the next call starts it again. */
+/** Returns true for a call that is worth another try: the process ended in the middle of it, and the next call starts it again. */
 export function isWorthAnotherTry(failure: unknown): boolean {
   const cause = failure instanceof Error ? failure.cause : undefined
   return isStdioError(cause) && cause.code === 'exited'

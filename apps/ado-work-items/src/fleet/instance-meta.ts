@@ -59,14 +59,14 @@ export function workerIn(message: string | undefined): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 
-/** Which instance gave a response, when it says so. */
+/** Returns the instance that gave a response, when the response names it. */
 export function readInstance(response: RpcResponse): Instance | undefined {
   if (!('result' in response)) return undefined
   const meta = response.result['_meta']
   return isJsonObject(meta) ? instanceIn(meta) : undefined
 }
 
-/** Which instance a result's `_meta` names. */
+/** Returns the instance that a result's `_meta` names. */
 export function instanceIn(meta: JsonObject): Instance | undefined {
   const instance = meta[instanceKey]
   if (!isJsonObject(instance)) return undefined

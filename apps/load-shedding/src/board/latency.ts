@@ -2,7 +2,7 @@ import type { Timing } from './snapshot.ts'
 
 /** A call that came to its end. */
 export interface Completion {
-  /** When, in milliseconds. */
+  /** Time, in milliseconds. */
   readonly at: number
   /** The latency since the client's first attempt, in milliseconds. */
   readonly tookMs: number

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Why a request is refused, as a status; undefined when it is served. The page can end processes, and it listens where
+ * Returns the status with which a request is rejected; undefined when it is served. The page can end processes, and it listens where
  * every program of this machine and every site in its user's browser can knock. A site that has its name point at this
  * machine (DNS rebinding) is known by its Host; one that sends a form or a script's request by its Origin and by a type
  * that forms cannot send.

@@ -9,7 +9,8 @@ export async function openCluster({ port: wanted, module }: BalancerSetup): Prom
   cluster.setupPrimary({ exec: module, args: [], execArgv: [...builtArguments] })
   return {
     url: `http://127.0.0.1:${port}/mcp`,
-    // What was handed over before it was told has its request read within this time, though the instance is overloaded.
+    // A connection that was handed over before the notice has its request read within this time, though the instance is
+    // overloaded.
     noticeMs: 1_000,
     start(_, environment) {
       const worker = cluster.fork({ ...environment, PORT: String(port) })

@@ -4,7 +4,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { countPrimes } from '../primes/prime-tool.ts'
 import type { InstanceMessage } from './instance-message.ts'
 
-/** What an instance is started with. */
+/** Settings with which an instance is started. */
 export interface InstanceOptions {
   readonly port: number
   /** The same at every instance, so that each opens what another one sealed. */

@@ -81,7 +81,7 @@ function announceEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionR
       const { ended, ttlMs } = name === topic && data !== undefined ? data : {}
       if (typeof ended === 'string' && typeof ttlMs === 'number') void endedSessions.end(ended, ttlMs)
     },
-    // What was ended meanwhile is known where it was ended, and elsewhere when it expires.
+    // A session that ended meanwhile is known where it was ended, and elsewhere when it expires.
     onGap: (): void => {},
   }
   const listen = async (): Promise<void> => {

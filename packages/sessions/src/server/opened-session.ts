@@ -95,7 +95,7 @@ export function recordSession(session: OpenedSession): RecordedPart {
 
 const restored = new WeakMap<JsonObject, OpenedSession>()
 
-// What `recordSession` wrote, of this version of the package or another.
+// The record is one that `recordSession` wrote, in this version of the package or another.
 function restoreSession(recorded: JsonObject, rules: SessionRules): OpenedSession | undefined {
   const knownRun = restored.get(recorded)
   if (knownRun !== undefined) return knownRun

@@ -17,7 +17,7 @@ import type { JsonObject } from '@x/schema'
 import { waitUntil } from './until.ts'
 import { writeAllWithLease } from './working.ts'
 
-/** How a task's client answers, cancels, and wakes workers. */
+/** Tests of a task's client: it answers, cancels, and wakes workers. */
 export const answerTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'answers are kept one by one, and the last one lets the task go on with all of them',

@@ -5,8 +5,8 @@ import { storageTests } from './storing.ts'
 import { workTests } from './working.ts'
 
 /**
- * What every engine of tasks has to pass, for any test runner: each is run against a fresh store, and rejects when the
- * engine breaks its word.
+ * Tests that every engine of tasks has to pass, for any test runner: each runs against a fresh store, and rejects when
+ * the engine breaks its contract.
  *
  * @example
  * describe('my engine', () => {

@@ -16,7 +16,7 @@ export interface ContractTest {
   readonly run: () => Promise<void>
 }
 
-/** What a test of the contract works with: two instances of one store. */
+/** The two instances of one store that a test of the contract works with. */
 export interface Bench {
   readonly here: TaskEngine
   readonly there: TaskEngine

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../engines/engine.ts'
 
-/** Whose the tasks of the contract are. */
+/** The owner of the contract's tasks. */
 export const owner = '["https://issuer.example","ada",null]'
 
 /** For how long tasks of the contract live, in milliseconds. */
@@ -10,7 +10,7 @@ export const sampleLifeMs = 3_600_000
 /** A result that a task ends with. */
 export const result: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
 
-/** What a task asks. */
+/** The input request of a task. */
 export const requests: JsonObject = {
   name: { method: 'elicitation/create', params: { message: 'Who?' } },
   color: { method: 'elicitation/create', params: { message: 'Which?' } },

@@ -22,7 +22,7 @@ const unusualJson: object = JSON.parse(
 )
 const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
 
-/** What an engine keeps, for whom, and for how long. */
+/** Tests of the storage of an engine: its content, its owners and its lifetimes. */
 export const storageTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'a task that was made is there at once for every instance, and says how it stands',

@@ -3,7 +3,7 @@ import type { Bench } from './engine-under-test.ts'
 import { claimedTask, newTask, owner } from './samples.ts'
 import { waitUntil } from './until.ts'
 
-/** What the instances of an engine tell each other on behalf of others, where the engine offers that. */
+/** Tests of the notifications between the instances of an engine, where the engine offers them. */
 export const notificationTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',

@@ -14,7 +14,7 @@ import {
   suspendedTask,
 } from './samples.ts'
 
-/** How tasks are given out to workers, and what of a worker counts. */
+/** Tests of claims and leases: tasks are given to workers, and only the owner of a lease writes. */
 export const workTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'a task is one worker’s alone, the oldest comes first, and no more than were asked for',

@@ -18,7 +18,7 @@ export interface TaskWork {
   readonly params: JsonObject
   readonly principal: Principal | undefined
   readonly journal: JsonObject
-  /** What extensions have recorded of the call, by name. */
+  /** Records of extensions about the call, by the name of the extension. */
   readonly parts: Readonly<Record<string, JsonObject>>
 }
 
@@ -28,7 +28,7 @@ export interface StoredCall {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
   readonly journal: JsonObject
-  /** What extensions record of the call, by name. */
+  /** Records that extensions make of the call, by the name of the extension. */
   readonly parts: Readonly<Record<string, RecordedPart>>
 }
 
@@ -168,7 +168,7 @@ function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): Jso
   const journalParts = new Map(Object.entries(journal))
   const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
   for (const { part, key, value } of entries) {
-    // How often it was left to others is the worker's affair.
+    // The number of times that it was left to others concerns the worker alone.
     if (part === unsupportedPart) continue
     if (key === undefined) {
       setMember(journalParts, part, value)

@@ -21,7 +21,7 @@ function isNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<stri
 }
 
 function notificationOf(task: ReturnType<typeof toDetailedTask>, streamId: RequestId): RpcNotification {
-  // What a row holds is JSON, which readonly interfaces cannot say.
+  // A row holds JSON, which readonly interfaces cannot express.
   const params: JsonObject = JSON.parse(JSON.stringify(task))
   const _meta = { ...task._meta, [metaKeys.subscriptionId]: streamId }
   return { jsonrpc: '2.0', method: 'notifications/tasks', params: { ...params, _meta } }

@@ -20,7 +20,7 @@ interface BodyReader {
 
 /** Begins a body, which `stop` breaks off. */
 export function openBody(stop: () => void): ArrivingBody {
-  // What comes with the headers is there before anybody can have asked for it.
+  // Bytes that come with the headers are there before anybody can have asked for them.
   const earlyChunks: Uint8Array[] = []
   let reader: BodyReader | undefined
   let endState: { readonly error?: unknown } | undefined

@@ -67,7 +67,7 @@ function dispatchHandler(
       if (isCancelled(outgoing)) stop()
     },
     onResponseStart: (_, status, headers) => {
-      // What is only informational comes before the response.
+      // Informational responses (1xx) come before the response.
       if (status < 200) return
       body = openBody(stop)
       resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })

@@ -124,7 +124,7 @@ export function createTimerWheel<T extends WheelEntry>(
   let isTicking = false
   const tick = () => {
     ticks += 1
-    // What is done for one may add others and take them out, so those that are due are picked first.
+    // The work for one entry may add others and remove them, so those that are due are picked first.
     for (const waiting of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= ticks)) {
       if (entries[waiting.index] !== waiting) continue
       waiting.dueTick = 0

@@ -15,7 +15,7 @@ export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 /** Reads a request's body as UTF-8 and stops at the bound, whatever the `Content-Length` said. */
 export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(textOfParsedBody(request.body, maxBytes))
-  // What is not read here is thrown away by node:http, so that the peer gets to its answer.
+  // Bytes that are not read here are discarded by node:http, so that the peer gets to its answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLarge(maxBytes))
   return new Promise((resolve) => collectBody(request, maxBytes, resolve))
 }
@@ -84,7 +84,7 @@ function serializeParsedBody(body: unknown): string | HttpErrorResponse {
   try {
     return JSON.stringify(body) ?? ''
   } catch {
-    // What JSON.parse made can fail here by its depth alone.
+    // A value that JSON.parse returned can fail here by its depth alone.
     return { ...invalidText, message: 'The body is nested too deeply' }
   }
 }

@@ -52,7 +52,7 @@ async function stopHttpServer(deps: StopDeps, { graceMs = tenSecondsMs, noticeMs
   const undrains = [mcpServer.drain()]
   if (noticeMs > 0) {
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
-    // What came meanwhile has to leave as well.
+    // Calls that came meanwhile have to end as well.
     undrains.push(mcpServer.drain())
   }
   stopping.phase = 'refusing'

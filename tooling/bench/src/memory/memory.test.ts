@@ -12,8 +12,7 @@ import { load } from './load.ts'
 import { type Work, works } from './requests.ts'
 
 /**
- * How much work there is before the first look at the heap, until which code is compiled, and how much between one look
- * and the next.
+ * Amounts of work: before the first measurement of the heap, until which code is compiled, and between two measurements.
  */
 interface Amount {
   readonly warmUp: number
@@ -27,8 +26,8 @@ const requests = 10_000
 const streams = 1000
 
 /**
- * What the heap of a process may grow by itself. The smallest thing that a request could leave behind makes twice of
- * it.
+ * Bytes by which the heap of a process may grow by itself. The smallest thing that a request could leave behind makes
+ * twice of it.
  */
 const requestNoise = 16 * requests
 /** Sockets that come and go move it more; a stream that is forgotten holds twenty times as much. */

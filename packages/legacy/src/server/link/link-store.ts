@@ -105,7 +105,7 @@ export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, 
     async addAnswer(question, response) {
       await store.add(`legacy:answer:${question}`, JSON.stringify(response), callMs)
     },
-    // What `addAnswer` wrote.
+    // The value is one that `addAnswer` wrote.
     getAnswer: async (question) => (await readJson(`legacy:answer:${question}`)) as RpcResponse | undefined,
     claim: (round) => store.add(`legacy:run:${round}`, '1', callMs),
     isClaimed: async (round) => (await store.get(`legacy:run:${round}`)) !== undefined,

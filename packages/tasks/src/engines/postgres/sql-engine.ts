@@ -121,7 +121,7 @@ function listenToDatabase({ database }: SqlStore, { onWork, onCancel }: EngineLi
       if (topic === workTopic) onWork()
       else if (topic.startsWith(cancelTopic)) onCancel(topic.slice(cancelTopic.length))
     },
-    // What is to be cancelled is told with the next heartbeat as well.
+    // A cancellation is reported with the next heartbeat as well.
     onGap: () => onWork(),
   })
 }

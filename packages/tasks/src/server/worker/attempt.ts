@@ -75,7 +75,7 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
     journal,
     responses: attempt.task.responses,
     note: (entry) => {
-      // Who records something for it serves it.
+      // Recording something for a task counts as serving it.
       if (attempt.unrecorded.length === 0) attempt.unrecorded.push(...resetUnsupportedEntries(attempt.task))
       attempt.unrecorded.push(entry)
       if (entry.part === 'steps') attempt.progressed = true

@@ -19,7 +19,7 @@ export async function listenForWork(
   for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const stop = await engine.listen(listener)
-      // What became ready while nobody listened.
+      // Tasks may have become ready while nobody listened.
       if (pauseMs > firstPauseMs) listener.onWork()
       return stop
     } catch (error) {

@@ -31,8 +31,8 @@ export function addToJournalSize(
   const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
   let { total } = size
   for (const [name, bytes] of sizes) total += bytes - (size.entries.get(name) ?? 0)
-  // What was too much before, because of a long answer or a bound that was higher, is no reason to refuse what adds
-  // nothing.
+  // A journal that was too large before, because of a long answer or a bound that was higher, is no reason to reject
+  // entries that add nothing.
   if (total > limits.maxJournalBytes && total > size.total) return journalLimitError(entries, total, limits)
   for (const [name, bytes] of sizes) size.entries.set(name, bytes)
   size.total = total
