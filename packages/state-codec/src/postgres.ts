@@ -9,10 +9,11 @@ import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
   compileOwnerQuota,
-  digestOwner,
   limitReached,
   type OwnerQuotaOptions,
   ownerQuotaError,
+  type SharedOperations,
+  storeOfOwner,
 } from './store/owner-quota.ts'
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
@@ -52,26 +53,20 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
     (await callStore({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
   const quota = compileOwnerQuota(options)
-  const rest = operationsIn(table, query)
+  const operations = operationsIn(table, query)
   return {
     add: async (key, value, ttlMs) => (await query(addSql(table), [key, value, ttlMs])).length > 0,
-    ...rest,
-    ownedBy: (owner) => {
-      let digest: Promise<string> | undefined
-      return {
-        async add(key, value, ttlMs) {
-          digest ??= digestOwner(owner)
-          const size = key.length + value.length
-          const values = [key, value, ttlMs, await digest, size, quota.entries, quota.characters]
-          const [row] = await query(addOwnedSql(table), values)
-          const { added, present, entries, characters, soonestMs } = readOwnedReply(row)
-          const reached = added || present ? undefined : limitReached({ entries, characters }, quota, size)
-          if (reached !== undefined) throw ownerQuotaError('The store in PostgreSQL', reached, soonestMs)
-          return added
-        },
-        ...rest,
-      }
-    },
+    ...operations,
+    ownedBy: (owner) =>
+      storeOfOwner(owner, operations, async ({ owner: digest, key, value, ttlMs }) => {
+        const size = key.length + value.length
+        const values = [key, value, ttlMs, digest, size, quota.entries, quota.characters]
+        const [row] = await query(addOwnedSql(table), values)
+        const { added, present, entries, characters, soonestMs } = readOwnedReply(row)
+        const reached = added || present ? undefined : limitReached({ entries, characters }, quota, size)
+        if (reached !== undefined) throw ownerQuotaError('The store in PostgreSQL', reached, soonestMs)
+        return added
+      }),
     removeExpired: async () =>
       (await query(`DELETE FROM ${table} WHERE expires_at <= clock_timestamp() RETURNING 1`, [])).length,
   }
@@ -80,7 +75,7 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 
 /** The operations that are the same for every owner. */
-function operationsIn(table: string, query: Query): Required<Pick<StateStore, 'get' | 'delete' | 'expire'>> {
+function operationsIn(table: string, query: Query): SharedOperations {
   return {
     async get(key) {
       const text = `SELECT value FROM ${table} WHERE key = $1 AND expires_at > clock_timestamp()`

@@ -10,10 +10,12 @@ import type { StateStore } from './state-codec.ts'
 import {
   type StoredAmount,
   compileOwnerQuota,
-  digestOwner,
   limitReached,
   type OwnerQuotaOptions,
   ownerQuotaError,
+  type OwnedAddition,
+  type SharedOperations,
+  storeOfOwner,
 } from './store/owner-quota.ts'
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
@@ -47,32 +49,21 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const quota = compileOwnerQuota(options)
   const send: SendCommand = (args) =>
     callStore({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
-  const rest = operationsOn(send, prefix)
+  const operations = operationsOn(send, prefix)
   return {
     async add(key, value, ttlMs) {
       // One command, so that two instances cannot both add the same key.
       return (await send(['SET', prefix + key, withOwner('', value), 'NX', 'PX', wholeMs(ttlMs)])) !== null
     },
-    ...rest,
-    ownedBy: (owner) => {
-      let digest: Promise<string> | undefined
-      return {
-        async add(key, value, ttlMs) {
-          digest ??= digestOwner(owner)
-          return addOwned(send, { prefix, quota, owner: await digest }, { key, value, ttlMs })
-        },
-        ...rest,
-      }
-    },
+    ...operations,
+    ownedBy: (owner) => storeOfOwner(owner, operations, (addition) => addOwned(send, { prefix, quota }, addition)),
   }
 }
 
 type SendCommand = (args: string[]) => Promise<unknown>
 
-type Rest = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
-
 /** The operations that are the same for every owner: the value says whose it is. */
-function operationsOn(send: SendCommand, prefix: string): Rest {
+function operationsOn(send: SendCommand, prefix: string): SharedOperations {
   const ownedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
     const head = await send(['GETRANGE', prefix + key, '0', String(longestHead)])
     return typeof head === 'string' ? ownedEntryOf(head) : undefined
@@ -103,23 +94,10 @@ function operationsOn(send: SendCommand, prefix: string): Rest {
   }
 }
 
-interface Owned {
-  readonly prefix: string
-  readonly quota: StoredAmount
-  /** The digest of the owner. */
-  readonly owner: string
-}
-
-interface Addition {
-  readonly key: string
-  readonly value: string
-  readonly ttlMs: number
-}
-
 async function addOwned(
   send: SendCommand,
-  { prefix, quota, owner }: Owned,
-  { key, value, ttlMs }: Addition,
+  { prefix, quota }: { readonly prefix: string; readonly quota: StoredAmount },
+  { owner, key, value, ttlMs }: OwnedAddition,
 ): Promise<boolean> {
   const size = key.length + value.length
   const text = withOwner(`${owner}:${size}`, value)

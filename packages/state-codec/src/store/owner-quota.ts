@@ -1,3 +1,4 @@
+import type { StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { encodeBase64url } from '../token/base64url.ts'
 
@@ -9,7 +10,7 @@ export interface OwnerQuotaOptions {
   readonly maxCharactersPerOwner?: number | undefined
 }
 
-/** StoredAmount that an owner holds, or may hold. */
+/** Amount that an owner holds, or may hold. */
 export interface StoredAmount {
   readonly entries: number
   readonly characters: number
@@ -41,9 +42,36 @@ export function compileOwnerQuota(options: OwnerQuotaOptions): StoredAmount {
  * Returns the name of an owner in a shared store: a digest, so that a reader of the store learns no subject and no
  * address.
  */
-export async function digestOwner(owner: string): Promise<string> {
+async function digestOwner(owner: string): Promise<string> {
   const bytes = new TextEncoder().encode(`x/state-codec owner ${owner}`)
   return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
+}
+
+/** The operations of a shared store that are the same for every owner. */
+export type SharedOperations = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
+
+/** A value on its way into a store, and the digest of its owner. */
+export interface OwnedAddition {
+  readonly owner: string
+  readonly key: string
+  readonly value: string
+  readonly ttlMs: number
+}
+
+/** Makes the view of a shared store for one owner. The digest of the owner is computed once, with the first value. */
+export function storeOfOwner(
+  owner: string,
+  operations: SharedOperations,
+  add: (addition: OwnedAddition) => Promise<boolean>,
+): StateStore {
+  let digest: Promise<string> | undefined
+  return {
+    ...operations,
+    async add(key, value, ttlMs) {
+      digest ??= digestOwner(owner)
+      return add({ owner: await digest, key, value, ttlMs })
+    },
+  }
 }
 
 /** Returns the limit that a value of some size does not fit into. */
