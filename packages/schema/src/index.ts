@@ -64,7 +64,13 @@ export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.t
 export { metaKeys } from './basic/meta-keys.ts'
 export { metaNames } from './basic/meta-keys.ts'
 export { olderClientError } from './basic/revision.ts'
-export { knowsDiscover, olderHandshake, olderRevisionIn, olderServerMessage } from './basic/older-server.ts'
+export {
+  discoverProbe,
+  knowsDiscover,
+  olderHandshake,
+  olderRevisionIn,
+  olderServerMessage,
+} from './basic/older-server.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,

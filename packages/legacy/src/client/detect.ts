@@ -1,8 +1,9 @@
 import {
+  discoverProbe,
   errorCodes,
   isJsonObject,
   type JsonValue,
-  metaKeys,
+  knowsDiscover,
   protocolVersion,
   type RpcRequest,
   type RpcResponse,
@@ -12,11 +13,6 @@ import { metaIn } from '../translate/request.ts'
 
 /** The era of a server. */
 export type ProtocolEra = 'modern' | 'legacy'
-
-const modernErrorCodes: ReadonlySet<number> = new Set([
-  errorCodes.headerMismatch,
-  errorCodes.missingRequiredClientCapability,
-])
 
 /**
  * The era that an answer to `server/discover` shows (basic/versioning, backward compatibility). Servers of older
@@ -31,7 +27,7 @@ export function eraOf(response: RpcResponse): ProtocolEra {
   if (code === errorCodes.unsupportedProtocolVersion) {
     return isJsonObject(data) && Array.isArray(data['supported']) ? eraOfVersions(data['supported']) : 'modern'
   }
-  return modernErrorCodes.has(code) || hasRetryDelay(data) ? 'modern' : 'legacy'
+  return knowsDiscover(response) ? 'modern' : 'legacy'
 }
 
 function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
@@ -39,11 +35,6 @@ function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
   return versions.some((version) => legacyRevisions.some((legacyRevision) => legacyRevision === version))
     ? 'legacy'
     : 'modern'
-}
-
-// A server of these packages that is overloaded or stops says so before it looks at the request.
-function hasRetryDelay(data: JsonValue | undefined): boolean {
-  return isJsonObject(data) && typeof data['retryAfterMs'] === 'number'
 }
 
 const undecidedStatuses: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
@@ -58,9 +49,7 @@ export function isUndecidedStatus(status: number): boolean {
 
 /** A `server/discover` with what a request says of its client. */
 export function createDiscoverRequest({ id, params }: RpcRequest): RpcRequest {
-  const defaultMeta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
-  const _meta = { ...defaultMeta, ...metaIn(params) }
-  return { jsonrpc: '2.0', id, method: 'server/discover', params: { _meta } }
+  return { ...discoverProbe, id, params: { _meta: { ...metaIn(discoverProbe.params), ...metaIn(params) } } }
 }
 
 /** The era that a remembered revision belongs to. */

@@ -1,5 +1,6 @@
 import { errorCodes } from './mcp-error.ts'
 import { isJsonObject } from './json.ts'
+import { metaKeys } from './meta-keys.ts'
 import { protocolVersion, protocolVersions } from './revision.ts'
 import type { RpcRequest, RpcResponse } from './rpc.ts'
 
@@ -11,6 +12,14 @@ const modernErrors: ReadonlySet<number> = new Set([
   errorCodes.headerMismatch,
   errorCodes.missingRequiredClientCapability,
 ])
+
+/** A `server/discover` of a client that declares nothing of itself. */
+export const discoverProbe: RpcRequest = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'server/discover',
+  params: { _meta: { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} } },
+}
 
 /**
  * Returns true for the response to `server/discover` of a server that knows the method: of this revision, or of a later

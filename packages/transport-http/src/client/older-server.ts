@@ -1,15 +1,13 @@
 import {
   createCall,
+  discoverProbe,
   encodeMessage,
   isResponse,
   knowsDiscover,
-  metaKeys,
   olderHandshake,
   olderRevisionIn,
   olderServerMessage,
   parseMessage,
-  protocolVersion,
-  type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
 import type { HttpClient } from './http-client.ts'
@@ -20,13 +18,6 @@ import type { CheckReply } from './link.ts'
 // Servers of earlier revisions answer a request without a session or with an unknown version with one of these.
 const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405, 422])
 
-const discoverRequest: RpcRequest = {
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'server/discover',
-  params: { _meta: { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} } },
-}
-
 /**
  * Names a server that speaks earlier revisions alone (basic/versioning, backward compatibility). After the first reply
  * that such a server may have given, the server is asked once for its revision; a reply that it does not explain stays
@@ -35,7 +26,7 @@ const discoverRequest: RpcRequest = {
 export function createRevisionCheck(clientOf: () => HttpClient): CheckReply {
   let finding: Promise<string | undefined> | undefined
   return async (status, reply, request) => {
-    if (!suspectStatuses.has(status) || request === discoverRequest) return reply
+    if (!suspectStatuses.has(status) || request === discoverProbe) return reply
     const response = await reply.catch(() => undefined)
     if (response !== undefined && knowsDiscover(response)) return response
     const client = clientOf()
@@ -61,7 +52,7 @@ async function findOlderRevision(client: HttpClient): Promise<string | undefined
 
 async function isModern({ exchange, closed }: HttpClient): Promise<boolean> {
   try {
-    return knowsDiscover(await exchange(discoverRequest, createCall({ signal: closed })))
+    return knowsDiscover(await exchange(discoverProbe, createCall({ signal: closed })))
   } catch (error) {
     if (isHttpError(error) && suspectStatuses.has(error.status)) return false
     throw error

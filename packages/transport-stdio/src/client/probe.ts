@@ -1,22 +1,13 @@
 import {
   createCall,
+  discoverProbe,
   knowsDiscover,
-  metaKeys,
   olderHandshake,
   olderRevisionIn,
   olderServerMessage,
-  protocolVersion,
-  type RpcRequest,
 } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import type { ClientConnection } from './client-connection.ts'
-
-const discoverRequest: RpcRequest = {
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'server/discover',
-  params: { _meta: { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} } },
-}
 
 /**
  * Checks that a new process speaks this protocol revision, before any request that an older server would misread
@@ -26,7 +17,7 @@ const discoverRequest: RpcRequest = {
  */
 export async function probeServer(link: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
   const call = createCall({ signal })
-  if (knowsDiscover(await link.send(discoverRequest, call))) return
+  if (knowsDiscover(await link.send(discoverProbe, call))) return
   const message = olderServerMessage(olderRevisionIn(await link.send({ ...olderHandshake, id: 1 }, call)))
   const advice = 'connectDualStdio of @x/legacy/stdio-client speaks both'
   throw new StdioError('unsupported_version', `${command}: ${message}; ${advice}`)
