@@ -62,3 +62,30 @@ export const greet = tool('greet', {
     return JSON.stringify(answer)
   },
 })
+
+/** Creates a tool that asks for two names in turn, with a step after each that records the name. */
+export function createPairTool(steps: string[]): Tool {
+  return tool('pair', {
+    description: 'Asks for two names, with a step after each',
+    run: async (_, ctx) => {
+      const first = await ctx.elicit('first', { message: 'The first?', schema: named })
+      await ctx.step('work', () => void steps.push(first.name))
+      const second = await ctx.elicit('second', { message: 'The second?', schema: named })
+      await ctx.step('more', () => void steps.push(second.name))
+      return `${first.name} and ${second.name}`
+    },
+  })
+}
+
+/** Asks the user and the model at the same time. */
+export const userAndModel = tool('both', {
+  description: 'Asks user and model at once',
+  run: async (_, ctx) => {
+    const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }] as const
+    const [{ name }, { model }] = await Promise.all([
+      ctx.elicit('name', { message: 'Name?', schema: named }),
+      ctx.sample('model', { messages, maxTokens: 1 }),
+    ])
+    return `${name} by ${model}`
+  },
+})

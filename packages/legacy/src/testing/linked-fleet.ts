@@ -4,7 +4,7 @@ import { memoryStore, sealed } from '@x/state-codec'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { httpHandler } from '@x/transport-http'
 import type { LegacyOptions } from '../server/options.ts'
-import { greet, named } from './asking.ts'
+import { createPairTool, greet, named, userAndModel } from './asking.ts'
 import { type ScriptedClient, scriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 
@@ -100,27 +100,8 @@ export function linkedFleet(options: LegacyOptions = {}): LinkedFleet {
 function toolsOf(steps: string[], gate: Gate): Tool[] {
   return [
     greet,
-    tool('pair', {
-      description: 'Asks for two names, with a step between',
-      run: async (_, ctx) => {
-        const first = await ctx.elicit('first', { message: 'The first?', schema: named })
-        await ctx.step('work', () => void steps.push(first.name))
-        const second = await ctx.elicit('second', { message: 'The second?', schema: named })
-        await ctx.step('more', () => void steps.push(second.name))
-        return `${first.name} and ${second.name}`
-      },
-    }),
-    tool('both', {
-      description: 'Asks user and model at once',
-      run: async (_, ctx) => {
-        const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }] as const
-        const [{ name }, { model }] = await Promise.all([
-          ctx.elicit('name', { message: 'Name?', schema: named }),
-          ctx.sample('model', { messages, maxTokens: 1 }),
-        ])
-        return `${name} by ${model}`
-      },
-    }),
+    createPairTool(steps),
+    userAndModel,
     tool('slow', {
       description: 'Works until the gate opens',
       run: async (_, ctx) => {

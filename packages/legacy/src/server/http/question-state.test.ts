@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import { type McpServer, tool } from '@x/server'
+import type { McpServer } from '@x/server'
 import { memoryStore, migrating, sealed, type StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import { describe, expect, test } from 'vitest'
-import { answerOf, asked, call, everything, greet, named, textIn } from '../../testing/asking.ts'
+import { answerOf, asked, call, createPairTool, everything, greet, textIn, userAndModel } from '../../testing/asking.ts'
 import { type EventReader, scriptedClient, type ScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 import type { LegacyApi } from '../legacy.ts'
@@ -18,29 +18,10 @@ function createFleet(options: LegacyOptions = {}, ownCodec?: StateCodec) {
   const codec = ownCodec ?? sealed({ keys: [randomBytes(32)] })
   const steps: string[] = []
   const warnings: LegacyWarning[] = []
-  const pair = tool('pair', {
-    description: 'Asks for two names, with a step between',
-    run: async (_, ctx) => {
-      const first = await ctx.elicit('first', { message: 'The first?', schema: named })
-      await ctx.step('work', () => void steps.push(first.name))
-      const second = await ctx.elicit('second', { message: 'The second?', schema: named })
-      return `${first.name} and ${second.name}`
-    },
-  })
-  const both = tool('both', {
-    description: 'Asks user and model at once',
-    run: async (_, ctx) => {
-      const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }] as const
-      const [{ name }, { model }] = await Promise.all([
-        ctx.elicit('name', { message: 'Name?', schema: named }),
-        ctx.sample('model', { messages, maxTokens: 1 }),
-      ])
-      return `${name} by ${model}`
-    },
-  })
+  const pair = createPairTool(steps)
   const start = () => {
     const server = createLegacyServer(
-      { tools: [greet, pair, both], state: codec, strictReplay: false },
+      { tools: [greet, pair, userAndModel], state: codec, strictReplay: false },
       { codec, state: codec, onWarning: (warning) => warnings.push(warning), ...options },
     ) as McpServer & { readonly legacy: LegacyApi }
     return { server, handle: httpHandler(server) }
@@ -147,7 +128,7 @@ describe('a call that waits when its instance is started again', () => {
     expect((await fleet.client.post(echo(second.id, ada, second.state))).status).toBe(202)
     const response = await (await resume(fleet.client, second.eventId)).message()
     expect([response?.['id'], textIn(response)]).toEqual([request.id, 'Ada and Ada'])
-    expect(fleet.steps).toEqual(['Ada'])
+    expect(fleet.steps).toEqual(['Ada', 'Ada'])
   })
 
   test('is read from before the answer too, asks again on the resumed stream, and keeps its event ids apart', async () => {
@@ -279,7 +260,7 @@ describe('a state that comes back', () => {
     expect(textIn(await events.message())).toBe('Ada and Ada')
     expect((await fleet.client.post(echo(first.id, ada, first.state))).status).toBe(400)
     expect((await fleet.client.post(echo(second.id, ada, second.state))).status).toBe(400)
-    expect(fleet.steps).toEqual(['Ada'])
+    expect(fleet.steps).toEqual(['Ada', 'Ada'])
   })
 
   test('not at all falls back to the call that waits here, and is counted [STA-007]', async () => {
