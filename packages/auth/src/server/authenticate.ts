@@ -1,7 +1,14 @@
 import type { Principal } from '@x/schema'
 import { type TokenBinding, type BindingRules, parseTokenBinding, checkBinding, isPlainBearer } from './binding.ts'
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
-import { type AccessToken, type HttpRequestHead, readCredentials } from './credentials.ts'
+import {
+  type AccessToken,
+  credentialsKey,
+  type HttpRequestHead,
+  isBearerKey,
+  parseAuthorization,
+  readAuthorization,
+} from './credentials.ts'
 import type { Issuer } from './issuers.ts'
 import { freezePrincipal, type ToPrincipal } from './principal.ts'
 import { expandScopes, type Scopes } from './scopes.ts'
@@ -34,19 +41,26 @@ export interface VerifiedToken {
 }
 
 /**
- * One request: its credentials, what is known of its token, otherwise its verification, and whom the token is bound to.
+ * Identifies the caller of a request: reads its credentials, verifies its token unless it is known, and checks what the
+ * token is bound to.
  */
 export function authenticate(request: HttpRequestHead, state: AuthenticationState): Identity | Promise<Identity> {
-  const credentials = readCredentials(request)
+  const header = readAuthorization(request)
+  const knownIdentity = typeof header === 'string' ? findKnownBearer(header, state) : undefined
+  if (knownIdentity !== undefined) return knownIdentity
+  const credentials = typeof header === 'string' ? parseAuthorization(header) : header
   if (credentials === undefined) return defaultChallenges(state).missing
-  if (typeof credentials === 'string') {
-    state.onError(new TokenError('invalid_request', credentials))
-    return defaultChallenges(state).malformed
-  }
-  const digest = sha256(credentials.token)
-  const knownToken = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
-  if (knownToken !== undefined && isPlainBearer(knownToken.binding, credentials, state)) return knownToken.identity
-  return identifyCaller(credentials, { request, digest, known: knownToken }, state)
+  if ('token' in credentials) return identifyCaller(credentials, request, state)
+  state.onError(new TokenError('invalid_request', credentials.problem))
+  return defaultChallenges(state).malformed
+}
+
+/** Returns the identity of a token without a binding that was verified before; nearly every request has one. */
+function findKnownBearer(header: string, state: AuthenticationState): Identity | undefined {
+  if (!isBearerKey(header)) return undefined
+  const digest = sha256(header)
+  const token = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
+  return token !== undefined && isPlainBearer(token.binding, 'bearer', state) ? token.identity : undefined
 }
 
 /** The answers to requests that named no scheme. */
@@ -54,23 +68,16 @@ export function defaultChallenges({ challenges, proofRequired }: AuthenticationS
   return proofRequired ? challenges.dpop : challenges.bearer
 }
 
-interface ReceivedCredentials {
-  readonly request: HttpRequestHead
-  readonly digest: string | Promise<string>
-  readonly known: VerifiedToken | undefined
-}
-
 async function identifyCaller(
   credentials: AccessToken,
-  receivedCredentials: ReceivedCredentials,
+  request: HttpRequestHead,
   state: AuthenticationState,
 ): Promise<Identity> {
   const challenges = state.challenges[credentials.scheme]
   try {
-    const { identity, binding } =
-      receivedCredentials.known ?? (await verifyOnce(credentials.token, await receivedCredentials.digest, state))
-    if (isPlainBearer(binding, credentials, state)) return identity
-    const nonce = await checkBinding(credentials, { request: receivedCredentials.request, binding }, state)
+    const { identity, binding } = await verifyOnce(credentials.token, await sha256(credentialsKey(credentials)), state)
+    if (isPlainBearer(binding, credentials.scheme, state)) return identity
+    const nonce = await checkBinding(credentials, { request, binding }, state)
     return nonce === undefined ? identity : challenges.useNonce(nonce)
   } catch (error) {
     // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any

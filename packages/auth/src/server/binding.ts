@@ -40,10 +40,10 @@ function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '')
 }
 
-/** Returns whether a request with this token needs no further check: by far the most. */
+/** Returns true if a request with this token needs no further check, as by far the most. */
 export function isPlainBearer(
   binding: TokenBinding | undefined,
-  { scheme }: AccessToken,
+  scheme: AccessToken['scheme'],
   { proofRequired }: BindingRules,
 ): boolean {
   return binding === undefined && scheme === 'bearer' && !proofRequired

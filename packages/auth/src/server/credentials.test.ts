@@ -1,9 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type HttpRequestHead, readCredentials } from './credentials.ts'
+import {
+  type AccessToken,
+  credentialsKey,
+  type HttpRequestHead,
+  isBearerKey,
+  parseAuthorization,
+  readAuthorization,
+} from './credentials.ts'
 
 function requestOf(values: readonly string[], url = '/mcp'): HttpRequestHead {
   return { method: 'POST', url, source: undefined, headerValues: (name) => (name === 'authorization' ? values : []) }
+}
+
+function readCredentials(request: HttpRequestHead): AccessToken | string | undefined {
+  const header = readAuthorization(request)
+  const credentials = typeof header === 'string' ? parseAuthorization(header) : header
+  return credentials !== undefined && 'problem' in credentials ? credentials.problem : credentials
 }
 
 const parts = fc.constantFrom(
@@ -47,4 +60,17 @@ test('two headers are malformed, whatever they hold [AUE-004]', () => {
   expect(readCredentials(requestOf(['Bearer a', 'Bearer a']))).toContain('more than one')
   expect(readCredentials(requestOf(['Bearer a', 'Basic b']))).toContain('more than one')
   expect(readCredentials(requestOf([]))).toBeUndefined()
+})
+
+test('a header in the usual form is the key of its token, and a token has one key in whatever form it came', () => {
+  const spelled = fc.tuple(fc.constantFrom('Bearer', 'bearer', 'BEARER', 'DPoP', 'dpop'), fc.nat({ max: 3 }))
+  const property = fc.property(spelled, fc.stringMatching(/^[\w.~+/-]{1,40}={0,2}$/), ([scheme, spaces], token) => {
+    const header = `${scheme} ${' '.repeat(spaces)}${token}`
+    const credentials = readCredentials(requestOf([header]))
+    if (typeof credentials !== 'object') throw new Error(`not read: ${header}`)
+    const usual = scheme.toLowerCase() === 'bearer' ? `Bearer ${token}` : `DPoP ${token}`
+    expect(credentialsKey(credentials)).toBe(usual)
+    expect(isBearerKey(header)).toBe(header === usual && scheme === 'Bearer')
+  })
+  fc.assert(property)
 })

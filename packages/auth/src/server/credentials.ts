@@ -9,9 +9,6 @@ export interface HttpRequestHead {
   headerValues(name: string): readonly string[]
 }
 
-/** The credentials of a request; a string says what is wrong with them, undefined that there are none. */
-export type Credentials = AccessToken | string | undefined
-
 /** A token as it came, unverified. */
 export interface AccessToken {
   readonly scheme: 'bearer' | 'dpop'
@@ -24,30 +21,53 @@ const schemePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= |$)/
 // RFC 6750, section 2.1: b64token.
 const tokenPattern = /^[A-Za-z0-9._~+/-]+=*$/
 
+/** A request whose credentials cannot be read, and the reason. */
+export interface MalformedCredentials {
+  readonly problem: string
+}
+
 /**
- * Reads the one `Authorization` header. Tokens in a query or a body are never read (basic/authorization/index, access
- * token usage): addresses are logged.
+ * Reads the one `Authorization` header; undefined when there is none. Tokens in a query or a body are never read
+ * (basic/authorization/index, access token usage): addresses are logged.
  */
-export function readCredentials(request: HttpRequestHead): Credentials {
+export function readAuthorization(request: HttpRequestHead): string | MalformedCredentials | undefined {
   const values = request.headerValues('authorization')
   const [value] = values
   if (value === undefined) return undefined
-  if (values.length > 1) return 'The request has more than one Authorization header'
-  if (hasQueryToken(request.url)) return 'The request has an access token in its query as well'
-  return parseAuthorization(value)
+  if (values.length > 1) return { problem: 'The request has more than one Authorization header' }
+  if (hasQueryToken(request.url)) return { problem: 'The request has an access token in its query as well' }
+  // A scheme and a token of that length, with room for spaces that a proxy may add.
+  return value.length > maxTokenLength + 64 ? { problem: tooLongMessage } : value
 }
 
-function parseAuthorization(value: string): Credentials {
-  // A scheme and a token of that length, with room for what a proxy may add.
-  if (value.length > maxTokenLength + 64) return tooLongMessage
+/** Reads scheme and token of an `Authorization` header; undefined for a scheme that is not served here. */
+export function parseAuthorization(value: string): AccessToken | MalformedCredentials | undefined {
   const [name = ''] = schemePattern.exec(value) ?? []
   const scheme = name.toLowerCase()
-  if (scheme === '') return 'The Authorization header has no scheme'
+  if (scheme === '') return { problem: 'The Authorization header has no scheme' }
   // Another scheme is for somebody else, and as good as none here.
   if (scheme !== 'bearer' && scheme !== 'dpop') return undefined
   const token = skipSpaces(value, name.length)
-  if (token.length > maxTokenLength) return tooLongMessage
-  return tokenPattern.test(token) ? { scheme, token } : `The Authorization header has no token after ${name}`
+  if (token.length > maxTokenLength) return { problem: tooLongMessage }
+  return tokenPattern.test(token)
+    ? { scheme, token }
+    : { problem: `The Authorization header has no token after ${name}` }
+}
+
+/** The start of an `Authorization` header in the form in which nearly every client writes it. */
+const bearerPrefix = 'Bearer '
+
+/** Returns true for a header that is the key of its own token: see {@link credentialsKey}. */
+export function isBearerKey(value: string): boolean {
+  return value.startsWith(bearerPrefix) && value[bearerPrefix.length] !== ' '
+}
+
+/**
+ * Returns scheme and token in one form, whatever spaces and letters a request wrote them in. Digests of it name tokens
+ * that are known, so that the usual header is looked up before it is parsed.
+ */
+export function credentialsKey({ scheme, token }: AccessToken): string {
+  return (scheme === 'bearer' ? bearerPrefix : 'DPoP ') + token
 }
 
 // RFC 9110, section 11.4: any number of spaces stands between the two.

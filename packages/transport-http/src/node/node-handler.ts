@@ -98,8 +98,8 @@ function nodeRequestView(request: IncomingMessage): RequestView<IncomingMessage>
 function headerValuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const [known = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
-    if (known.length === name.length && known.toLowerCase() === name) values.push(value)
+    const knownName = rawHeaders[index]
+    if (knownName?.length === name.length && knownName.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
   }
   return values
 }
