@@ -20,16 +20,20 @@ export {
   restoredPartsKey,
   transportKey,
   withContext,
+  withHeader,
   withNotify,
 } from './composition/call-context.ts'
 export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
-export { type ClientTarget, type Connection, type ConnectionView, exchangeOf } from './composition/server.ts'
-export type { AsyncResource } from './composition/server.ts'
 export { callerOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export { platformRuntime, type Runtime, runtimeOf } from './composition/runtime.ts'
 export {
+  type AsyncResource,
+  type ClientTarget,
   type CloseOptions,
+  type Connection,
+  type ConnectionView,
   createHostCount,
+  exchangeOf,
   type ListKind,
   type Server,
   type ServerLoad,
@@ -37,7 +41,6 @@ export {
   type ServerParts,
   type Undrain,
 } from './composition/server.ts'
-export type { ServerTypes, ToolTypes, Typed, TypesOf } from './composition/server-extension.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,
@@ -45,8 +48,11 @@ export type {
   KnownName,
   ServerApis,
   ServerExtension,
+  ServerTypes,
+  ToolTypes,
+  Typed,
+  TypesOf,
 } from './composition/server-extension.ts'
-export { withHeader } from './composition/call-context.ts'
 export type {
   Background,
   Call,
@@ -61,8 +67,7 @@ export type {
 export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './basic/json.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './basic/must-be-json.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
-export { metaKeys } from './basic/meta-keys.ts'
-export { metaNames } from './basic/meta-keys.ts'
+export { metaKeys, metaNames } from './basic/meta-keys.ts'
 export { olderClientError } from './basic/revision.ts'
 export {
   discoverProbe,

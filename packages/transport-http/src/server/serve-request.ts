@@ -19,7 +19,7 @@ import { checkRequest, methodNotAllowed, matchHeaders } from './check-request.ts
 import type { RequestView } from './request-view.ts'
 import { type HttpErrorResponse, isHttpErrorResponse, errorAnswer } from './http-error-response.ts'
 import { runHttpCall, type HandlerContext } from './run-call.ts'
-import type { HandlerSettings } from './settings.ts'
+import type { HandlerSettings, Identity } from './settings.ts'
 import { statusOf } from './reply.ts'
 
 /**
@@ -41,7 +41,7 @@ export async function serveRequest<Source, Target>(
     state.headers = headers
     const identity = settings.authenticate?.(view)
     // An identity that is there at once saves a turn of the microtask queue.
-    const principal = identity !== undefined && 'then' in identity ? await identity : identity
+    const principal = isPending(identity) ? await identity : identity
     if (isHttpErrorResponse(principal)) return platform.send(target, errorAnswer(principal, headers))
     const text = await readRequestText(view, target, context)
     if (typeof text !== 'string') return platform.send(target, errorAnswer(text, headers))
@@ -51,6 +51,10 @@ export async function serveRequest<Source, Target>(
   } catch (error) {
     failRequest(error, state, { target, view, context })
   }
+}
+
+function isPending(identity: Identity | Promise<Identity>): identity is Promise<Identity> {
+  return identity !== undefined && 'then' in identity
 }
 
 function findMatchingAdapter(
