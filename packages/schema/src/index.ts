@@ -4,6 +4,8 @@
  * @module @x/schema
  */
 
+export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
+export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from '@x/core'
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export {
   backgroundKey,
@@ -25,7 +27,6 @@ export {
 } from './composition/call-context.ts'
 export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
 export { callerOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
-export { platformRuntime, type Runtime, runtimeOf } from './composition/runtime.ts'
 export {
   type AsyncResource,
   type ClientTarget,
@@ -64,8 +65,6 @@ export type {
   Middleware,
   Principal,
 } from './basic/exchange.ts'
-export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './basic/json.ts'
-export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './basic/must-be-json.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys, metaNames } from './basic/meta-keys.ts'
 export { olderClientError } from './basic/revision.ts'
@@ -259,22 +258,6 @@ export { checkInputRequest, checkInputRequests } from './methods/check-input-req
 export type { ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
-export { type Clock, isWorkerd, platformClock, unref } from './composition/runtime.ts'
-export {
-  cancel,
-  cancelledBy,
-  cancelReason,
-  createCancellation,
-  isCancelled,
-  offCancel,
-  onCancel,
-  readSignal,
-  unlessCancelled,
-} from './basic/cancellation.ts'
-export type { Cancellable, Cancellation } from './basic/cancellation.ts'
-export { deferSignal } from './basic/cancellation.ts'
-export { type ErrorListener, errorListener } from './basic/error-listener.ts'
-export { offAbort, onAbort } from './basic/cancellation.ts'
 export { encodeMessage, encodePieces, type MessagePieces, preparedMessage } from './messages/encode-message.ts'
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
 export { isMetaKey, isReservedMetaKey } from './basic/meta-keys.ts'

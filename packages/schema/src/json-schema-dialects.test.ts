@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from './basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { compileJsonSchema } from './json-schema.ts'
 
 const draft07 = 'http://json-schema.org/draft-07/schema#'

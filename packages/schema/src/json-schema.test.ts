@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { errorCodes } from './basic/mcp-error.ts'
-import type { JsonObject } from './basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { compileJsonSchema } from './json-schema.ts'
 
 const object = (schema: JsonObject): JsonObject => ({ type: 'object', ...schema })

@@ -9,7 +9,7 @@ import { checkSchema, dialectOf, type JsonSchemaCompiler, type SchemaIssue } fro
 import { boundPatterns } from './json-schema/bound-patterns.ts'
 import { copyForDialect } from './json-schema/dialect-copy.ts'
 import { errorCodes, McpError } from './basic/mcp-error.ts'
-import type { JsonObject } from './basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { collectSubschemas } from './json-schema/subschemas.ts'
 import {
   maximumSteps,

@@ -16,7 +16,7 @@ export { inputRequired } from './definitions/context.ts'
 export { InputDeclined } from './definitions/context.ts'
 export { HandlerError, type HandlerProblem } from './replay/handler-error.ts'
 export { isSuspension } from './replay/handler-error.ts'
-export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'
+export { memoryBus, type MemoryBusOptions } from '@x/core'
 export { sealed as sealedState } from '@x/state-codec'
 export type { KeyedOptions, KeyInput, OpenClaims, SealClaims, StateCodec } from '@x/state-codec'
 export type { Awaitable } from './request/awaitable.ts'
@@ -52,7 +52,7 @@ export type {
 export type { CheckedValue, RejectedValue } from './json-schema/schemas.ts'
 export type { AcceptedBy, AnySchema, ParsedBy, SchemaInput, SchemaWithInput } from './json-schema/schemas.ts'
 export type { ErrorContext } from './request/report.ts'
-export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
+export type { Change, ChangeBus, ChangeListener } from '@x/core'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
 export type {
   HardLimit,

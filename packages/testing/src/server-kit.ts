@@ -1,4 +1,5 @@
-import type { JsonValue, Runtime, Server } from '@x/schema'
+import type { Runtime } from '@x/core'
+import type { JsonValue, Server } from '@x/schema'
 import {
   type ErrorContext,
   type SealClaims,

@@ -1,22 +1,6 @@
 import { type Client, type ClientApis, type ClientExtension, type ClientOptions, createClient } from '@x/client'
-import {
-  type Call,
-  type CallContext,
-  type Clock,
-  createCall,
-  errorCodes,
-  type Exchange,
-  isJsonObject,
-  type LoggingLevel,
-  metaKeys,
-  metaNames,
-  type Principal,
-  type RpcRequest,
-  type RpcResponse,
-  type Runtime,
-  type Server,
-  type TypesOf,
-} from '@x/schema'
+import { type Clock, type Runtime } from '@x/core'
+import { type Call, type CallContext, createCall, errorCodes, type Exchange, isJsonObject, type LoggingLevel, metaKeys, metaNames, type Principal, type RpcRequest, type RpcResponse, type Server, type TypesOf } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, answerBook, type Answers, handlersFor } from './answers.ts'
 import { createObserver, type Observed, type ObservedChange, type Observer } from './observe.ts'

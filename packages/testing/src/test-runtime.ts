@@ -1,4 +1,4 @@
-import type { Runtime } from '@x/schema'
+import type { Runtime } from '@x/core'
 import { TestingError } from './testing-error.ts'
 
 /** Start of the time and of the randomness of a test. */

@@ -4,7 +4,7 @@
  * @module @x/transport-http/client
  */
 
-export type { Clock } from '@x/schema'
+export type { Clock } from '@x/core'
 export type { HttpConnection } from './client/connect.ts'
 export { connectHttp, createHttpClient, type NodeConnectOptions } from './client/connect-node.ts'
 export type { HttpEvent, HttpEvents } from './client/event-stream.ts'

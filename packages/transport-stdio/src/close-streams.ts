@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Clock } from '@x/schema'
+import type { Clock } from '@x/core'
 
 /** Streams that belong together: two pipes, or the same socket twice. */
 export interface StreamPair {

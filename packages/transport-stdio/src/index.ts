@@ -4,7 +4,7 @@
  * @module @x/transport-stdio
  */
 
-export type { Clock } from '@x/schema'
+export type { Clock } from '@x/core'
 export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
 export { connectStreams, type StreamConnection } from './client/connect-streams.ts'
 export type {

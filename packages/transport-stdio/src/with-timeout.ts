@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import type { Clock } from '@x/core'
 
 /** Waits for a promise up to a time limit; resolves to `true` if it settled in time. */
 export function withTimeout(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { type ErrorListener, errorListener, isJsonObject, type WireError } from '@x/schema'
+import { type ErrorListener, errorListener } from '@x/core'
+import { isJsonObject, type WireError } from '@x/schema'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { authenticate, type AuthenticationState, type Identity, defaultChallenges } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'

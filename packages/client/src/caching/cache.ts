@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  type ConnectionView,
-  type JsonObject,
-  methodRow,
-  platformClock,
-  preparedMessage,
-  type RpcNotification,
-} from '@x/schema'
+import { type Clock, platformClock } from '@x/core'
+import { type ConnectionView, type JsonObject, methodRow, preparedMessage, type RpcNotification } from '@x/schema'
 import type { CacheOptions } from '../request/options.ts'
 import { createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'

@@ -1,14 +1,5 @@
-import {
-  type ClientCapabilities,
-  type Clock,
-  type ErrorListener,
-  errorListener,
-  type Icon,
-  type Implementation,
-  type JsonSchemaCompiler,
-  type Middleware,
-  type JsonObject,
-} from '@x/schema'
+import { type Clock, type ErrorListener, errorListener } from '@x/core'
+import { type ClientCapabilities, type Icon, type Implementation, type JsonSchemaCompiler, type Middleware, type JsonObject } from '@x/schema'
 import { printableKey } from './client-error.ts'
 import type { InputHandlers } from './input-handlers.ts'
 import type { RoundOptions } from './round-options.ts'

@@ -1,4 +1,5 @@
-import { type Clock, type JsonObject, metaNames } from '@x/schema'
+import { type Clock } from '@x/core'
+import { type JsonObject, metaNames } from '@x/schema'
 import { openAbortScope, raceWithAbort } from './wait.ts'
 import type { PauseBounds } from './round-options.ts'
 

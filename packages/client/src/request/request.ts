@@ -1,18 +1,5 @@
-import {
-  encodeHeaderValue,
-  type Exchange,
-  type Implementation,
-  type JsonObject,
-  metaKeys,
-  metaNames,
-  methodRow,
-  type HeaderParams,
-  platformClock,
-  type RequestId,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { platformClock } from '@x/core'
+import { encodeHeaderValue, type Exchange, type Implementation, type JsonObject, metaKeys, metaNames, methodRow, type HeaderParams, type RequestId, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'

@@ -1,4 +1,5 @@
-import { type Clock, errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
+import { type Clock } from '@x/core'
+import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { pauseCall, backoffMs } from './pause.ts'
 
 /** The bounds for sending a call again that its server did not start. */

@@ -1,24 +1,5 @@
-import {
-  type Call,
-  type CallContext,
-  cancel as cancelCall,
-  cancelledBy,
-  type Clock,
-  createCall,
-  createCancellation,
-  emptyContext,
-  type Exchange,
-  type HeaderParams,
-  headerParamsKey,
-  methodRow,
-  offAbort,
-  onAbort,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-  withContext,
-  withHeader,
-} from '@x/schema'
+import { cancel as cancelCall, cancelledBy, type Clock, createCancellation, offAbort, onAbort } from '@x/core'
+import { type Call, type CallContext, createCall, emptyContext, type Exchange, type HeaderParams, headerParamsKey, methodRow, type RpcNotification, type RpcRequest, type RpcResponse, withContext, withHeader } from '@x/schema'
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import { dispatchNotification } from './notifications.ts'
 import type { CallOptions } from './call-options.ts'

@@ -1,4 +1,5 @@
-import { type JsonObject, metaNames, platformClock } from '@x/schema'
+import { platformClock } from '@x/core'
+import { type JsonObject, metaNames } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
 import { asks, nameForm } from '../testing/asking.ts'

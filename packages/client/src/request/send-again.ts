@@ -1,4 +1,5 @@
-import type { Clock, RpcResponse } from '@x/schema'
+import type { Clock } from '@x/core'
+import type { RpcResponse } from '@x/schema'
 import { isClientError } from './client-error.ts'
 import { pauseCall, backoffMs } from './pause.ts'
 

@@ -1,4 +1,4 @@
-import { type Clock, offAbort, onAbort } from '@x/schema'
+import { type Clock, offAbort, onAbort } from '@x/core'
 
 /** The limits of a wait: the caller's signal and a time. */
 export interface AbortScopeOptions {

@@ -1,4 +1,5 @@
-import type { Clock, InputRequest, InputResponse, InputResponses } from '@x/schema'
+import type { Clock } from '@x/core'
+import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
 import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'

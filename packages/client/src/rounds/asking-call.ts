@@ -1,4 +1,5 @@
-import { type Clock, isJsonObject, type JsonObject, platformClock } from '@x/schema'
+import { type Clock, platformClock } from '@x/core'
+import { isJsonObject, type JsonObject } from '@x/schema'
 import { type InputRequired, type AskingMethod, isRequiredInput } from '../request/input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'

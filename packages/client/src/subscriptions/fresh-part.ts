@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import type { Clock } from '@x/core'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError } from '../request/client-error.ts'
 import type { SendOnce } from '../request/request.ts'

@@ -1,4 +1,4 @@
-import { onAbort } from '@x/schema'
+import { onAbort } from '@x/core'
 import { isClientError } from '../request/client-error.ts'
 import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './fresh-part.ts'
 import { subscribedUriOf, type SubscribedUris, createSubscribedUris } from './changes.ts'

@@ -1,4 +1,5 @@
-import { type Clock, type ErrorListener, errorListener, platformClock, type SubscriptionFilter } from '@x/schema'
+import { type Clock, type ErrorListener, errorListener, platformClock } from '@x/core'
+import { type SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
 import { openAbortScope } from '../request/wait.ts'

@@ -1,4 +1,5 @@
-import { type Clock, platformClock, type SubscriptionFilter } from '@x/schema'
+import { type Clock, platformClock } from '@x/core'
+import { type SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'

@@ -1,23 +1,5 @@
-import {
-  cancelReason,
-  type Call,
-  type ClientCapabilities,
-  type Clock,
-  errorCodes,
-  type InputRequest,
-  isCancelled,
-  isJsonObject,
-  type JsonObject,
-  metaKeys,
-  methodRow,
-  offCancel,
-  onCancel,
-  unref,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-  type WireError,
-} from '@x/schema'
+import { cancelReason, type Clock, isCancelled, offCancel, onCancel, unref } from '@x/core'
+import { type Call, type ClientCapabilities, errorCodes, type InputRequest, isJsonObject, type JsonObject, metaKeys, methodRow, type RpcNotification, type RpcRequest, type RpcResponse, type WireError } from '@x/schema'
 import { metaIn } from '../translate/request.ts'
 import { declaredCapabilitiesOf } from './handshake.ts'
 import type { LegacySettings } from './options.ts'

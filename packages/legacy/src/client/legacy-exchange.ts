@@ -1,17 +1,5 @@
-import {
-  cancelReason,
-  type Call,
-  type Clock,
-  type Exchange,
-  isCancelled,
-  type LoggingLevel,
-  metaKeys,
-  methodRow,
-  type RpcError,
-  type RpcRequest,
-  type RpcResponse,
-  unlessCancelled,
-} from '@x/schema'
+import { cancelReason, type Clock, isCancelled, unlessCancelled } from '@x/core'
+import { type Call, type Exchange, type LoggingLevel, metaKeys, methodRow, type RpcError, type RpcRequest, type RpcResponse } from '@x/schema'
 import { randomId } from '../server/random-id.ts'
 import { metaIn } from '../translate/request.ts'
 import { type CallRun, createCallRun } from './call-run.ts'

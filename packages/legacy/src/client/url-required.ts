@@ -1,13 +1,5 @@
-import {
-  type ClientCapabilities,
-  type Clock,
-  type InputRequest,
-  isJsonObject,
-  type JsonValue,
-  type RpcNotification,
-  type RpcResponse,
-  supports,
-} from '@x/schema'
+import { type Clock } from '@x/core'
+import { type ClientCapabilities, type InputRequest, isJsonObject, type JsonValue, type RpcNotification, type RpcResponse, supports } from '@x/schema'
 import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 

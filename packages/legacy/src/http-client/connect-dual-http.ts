@@ -1,17 +1,5 @@
-import {
-  type Call,
-  cancelReason,
-  type Clock,
-  encodeMessage,
-  type Exchange,
-  isCancelled,
-  platformClock,
-  protocolVersion,
-  type RpcError,
-  type RpcRequest,
-  type RpcResponse,
-  unlessCancelled,
-} from '@x/schema'
+import { cancelReason, type Clock, isCancelled, platformClock, unlessCancelled } from '@x/core'
+import { type Call, encodeMessage, type Exchange, protocolVersion, type RpcError, type RpcRequest, type RpcResponse } from '@x/schema'
 import { createHttpClient, type HttpClient, HttpError, isHttpError } from '@x/transport-http/client'
 import { type ProtocolEra, eraOfRevision } from '../client/detect.ts'
 import {

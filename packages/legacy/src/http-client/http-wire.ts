@@ -1,4 +1,5 @@
-import { type Clock, encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { type Clock } from '@x/core'
+import { encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type HttpClient, type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import type { LegacyRevision } from '../revisions.ts'
 import { type LegacyWire, type ServerMessages, SessionEndedError } from '../client/wire.ts'

@@ -1,4 +1,4 @@
-import { type Clock, offAbort, onAbort } from '@x/schema'
+import { type Clock, offAbort, onAbort } from '@x/core'
 
 /** Waits so many milliseconds; rejects with the reason of a signal that aborts before. */
 export function sleep(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import type { Clock } from '@x/core'
 import { type HttpClient, HttpError } from '@x/transport-http/client'
 import type { LegacySettings } from '../client/options.ts'
 

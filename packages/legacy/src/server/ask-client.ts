@@ -1,14 +1,5 @@
-import {
-  type InputRequest,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  offAbort,
-  onAbort,
-  type RpcNotification,
-  type RpcRequestFields,
-  type RpcResponse,
-} from '@x/schema'
+import { offAbort, onAbort } from '@x/core'
+import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcNotification, type RpcRequestFields, type RpcResponse } from '@x/schema'
 import { toLegacyQuestion } from '../translate/question.ts'
 import { type CallChannel, CallMoved, type LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'

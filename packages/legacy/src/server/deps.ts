@@ -1,4 +1,5 @@
-import { type Exchange, type ExtensionHost, type Implementation, offAbort, onAbort } from '@x/schema'
+import { offAbort, onAbort } from '@x/core'
+import { type Exchange, type ExtensionHost, type Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 import { createQuestionStates, type QuestionStates } from './question-state.ts'
 import { createQuestionRegistry, type QuestionRegistry } from './questions.ts'

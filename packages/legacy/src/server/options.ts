@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener } from '@x/schema'
+import { type ErrorListener, errorListener } from '@x/core'
 import { memoryStore, randomKey, sealed, singleUse, type StateCodec } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 import type { LegacyLink } from './link/link-options.ts'

@@ -1,16 +1,5 @@
-import {
-  cancelReason,
-  type Clock,
-  isCancelled,
-  olderServerMessage,
-  platformClock,
-  protocolVersion,
-  type RpcError,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-  unlessCancelled,
-} from '@x/schema'
+import { cancelReason, type Clock, isCancelled, platformClock, unlessCancelled } from '@x/core'
+import { olderServerMessage, protocolVersion, type RpcError, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import {
   connectStdio,
   isStdioError,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Runtime } from '@x/schema'
+import type { Runtime } from '@x/core'
 import { createServer, type McpServer, sealedState, type ServerDefinition } from '@x/server'
 import { legacy } from '../server/legacy.ts'
 import type { LegacyOptions } from '../server/options.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@x/core'
 
 /** Settings by the name of a capability or extension; an empty object means support without settings. */
 export type CapabilitySettings = {

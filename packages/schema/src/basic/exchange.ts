@@ -1,5 +1,5 @@
 import type { CallContext } from '../composition/context.ts'
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonObject, JsonValue } from '@x/core'
 import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
+import { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
 import type { RequestId } from './rpc.ts'
 
 /**

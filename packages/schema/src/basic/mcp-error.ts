@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts'
+import type { JsonValue } from '@x/core'
 import type { RequestId, RpcError, WireError } from './rpc.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { LoggingLevel } from '../server/logging-level.ts'
 import type { ClientCapabilities } from './capabilities.ts'
 import type { Implementation } from './implementation.ts'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@x/core'
 import type { RequestId } from './rpc.ts'
 
 /** The members of a `_meta`: reserved keys of the protocol, and prefixed keys of others (basic/index, `_meta`). */

@@ -1,5 +1,5 @@
 import { errorCodes } from './mcp-error.ts'
-import { isJsonObject } from './json.ts'
+import { isJsonObject } from '@x/core'
 import { metaKeys } from './meta-keys.ts'
 import { protocolVersion, protocolVersions } from './revision.ts'
 import type { RpcRequest, RpcResponse } from './rpc.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts'
+import type { JsonValue } from '@x/core'
 import type { ResultMetaObject } from './meta.ts'
 
 /**

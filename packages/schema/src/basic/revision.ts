@@ -1,5 +1,5 @@
 import { errorCodes, McpError } from './mcp-error.ts'
-import { isJsonObject } from './json.ts'
+import { isJsonObject } from '@x/core'
 import { metaKeys } from './meta-keys.ts'
 import type { RpcRequest } from './rpc.ts'
 

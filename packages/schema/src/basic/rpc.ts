@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonObject, JsonValue } from '@x/core'
 
 /** Pairs a response with its request; unique among the pending requests of one client (basic/index). */
 export type RequestId = string | number

@@ -1,5 +1,5 @@
 import type { ClientCapabilities } from './capabilities.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 
 /**
  * Returns the required capabilities that a client did not declare, in the form of `data.requiredCapabilities`;

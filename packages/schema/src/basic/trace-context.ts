@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '@x/core'
 
 /** The W3C Trace Context and W3C Baggage of a `_meta` (basic/index, OpenTelemetry trace context). */
 export interface TraceContext {

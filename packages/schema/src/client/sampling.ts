@@ -1,6 +1,6 @@
 import type { Role } from '../basic/annotations.ts'
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from '../basic/content.ts'
-import type { JsonObject, JsonValue } from '../basic/json.ts'
+import type { JsonObject, JsonValue } from '@x/core'
 import type { MetaObject } from '../basic/meta.ts'
 import type { Tool } from '../server/tools.ts'
 

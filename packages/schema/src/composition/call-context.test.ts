@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { callHeadersKey, createCall, withContext, withNotify, withHeader } from './call-context.ts'
 import { contextKey } from './context.ts'
-import { cancel, cancelledBy, createCancellation, isCancelled } from '../basic/cancellation.ts'
+import { cancel, cancelledBy, createCancellation, isCancelled } from '@x/core'
 
 test('a header is added to those that a call has, and the call stays as it is', () => {
   const call = createCall()

@@ -1,7 +1,6 @@
-import type { JsonObject } from '../basic/json.ts'
+import { type JsonObject, withSignalOf } from '@x/core'
 import { type CallContext, type ContextKey, contextKey, emptyContext } from './context.ts'
 import type { Call, JournalStore, Background, CallHeaders, HeaderParams } from '../basic/exchange.ts'
-import { withSignalOf } from '../basic/cancellation.ts'
 
 /**
  * Returns the same call with one more value in its context. The call itself does not change, so that a middleware

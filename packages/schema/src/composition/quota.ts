@@ -1,6 +1,6 @@
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import type { Call, Principal } from '../basic/exchange.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { clientAddressKey } from './call-context.ts'
 
 /** The key of callers without a principal and without an address, as in memory. */

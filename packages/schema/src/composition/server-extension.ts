@@ -1,9 +1,8 @@
 import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject, Runtime } from '@x/core'
 import type { RpcNotification, RpcRequest } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
-import type { Runtime } from './runtime.ts'
 import type { Undrain } from './server.ts'
 
 declare const apiType: unique symbol

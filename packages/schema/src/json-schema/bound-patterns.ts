@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJsonObject, type JsonObject } from '@x/core'
 import { costOfPattern, maxTextLength, type PatternCost } from './pattern-cost.ts'
 import { UnboundedPattern } from './pattern-parser.ts'
 import type { Subschema } from './subschemas.ts'

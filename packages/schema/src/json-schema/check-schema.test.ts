@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkSchema, dialectOf } from './check-schema.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { defaultSchemaBounds } from './subschemas.ts'
 
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema'

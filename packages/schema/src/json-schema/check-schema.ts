@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonObject } from '../basic/json.ts'
+import { type JsonObject, type JsonValue, isJsonObject } from '@x/core'
 import { malformedKeyword } from './schema-keywords.ts'
 import { referencesProblem } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, collectSubschemas } from './subschemas.ts'

@@ -1,5 +1,5 @@
 import type { SchemaDialect } from './check-schema.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { collectSubschemas } from './subschemas.ts'
 
 /**

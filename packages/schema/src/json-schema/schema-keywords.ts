@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJsonObject, type JsonObject } from '@x/core'
 
 /** Returns the first malformed keyword of a schema, not of its subschemas, by the forms of both dialects. */
 export function malformedKeyword(schema: JsonObject): string | undefined {

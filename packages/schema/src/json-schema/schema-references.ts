@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../basic/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import type { Subschema } from './subschemas.ts'
 
 /**

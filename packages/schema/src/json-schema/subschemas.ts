@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJsonObject, type JsonObject } from '@x/core'
 
 /** The size limits of a schema. */
 export interface SchemaBounds {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import type { RequestId, RpcMessage } from '../basic/rpc.ts'
 
 /** Serializes a message as one line of JSON. The text of a {@link preparedMessage} result is reused. */

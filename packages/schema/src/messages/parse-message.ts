@@ -1,6 +1,6 @@
 import { checkBytes, defaultBounds, type ParseBounds, scanText, type KeyCounts } from './scan-text.ts'
 import { errorCodes, isMcpError, McpError } from '../basic/mcp-error.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../basic/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import type { RequestId, RpcError, RpcMessage, RpcNotification, RpcRequest, RpcResponse } from '../basic/rpc.ts'
 import { metaKeys } from '../basic/meta-keys.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../basic/json.ts'
+import { isJsonObject } from '@x/core'
 import {
   type JsonChecks,
   uncheckedJson,

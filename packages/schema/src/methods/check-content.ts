@@ -1,4 +1,4 @@
-import { isJsonObject } from '../basic/json.ts'
+import { isJsonObject } from '@x/core'
 import * as check from './checks.ts'
 
 /** An optional string. */

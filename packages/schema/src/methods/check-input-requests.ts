@@ -1,4 +1,4 @@
-import { isJsonObject } from '../basic/json.ts'
+import { isJsonObject } from '@x/core'
 import { checkedJson, optionalString, role, sampledContentCheck } from './check-content.ts'
 import { tool } from './check-definitions.ts'
 import * as check from './checks.ts'

@@ -4,7 +4,7 @@ import { arbitraryOf } from '../testing/arbitrary.ts'
 import { mutationsOf } from '../testing/mutate.ts'
 import { paramsValidators } from '../zod.ts'
 import { errorCodes, isMcpError } from '../basic/mcp-error.ts'
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJsonObject, type JsonObject } from '@x/core'
 import { metaKeys } from '../basic/meta-keys.ts'
 import { type Method, methodRow, methods } from './methods.ts'
 

@@ -7,7 +7,7 @@ import type { CallToolRequestParams } from '../server/tool-requests.ts'
 import { inputResponsesCheck } from './check-answers.ts'
 import { optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import type { RequestParams } from '../basic/meta.ts'
 import { invalidParamsError, requestMetaCheck } from './request-meta.ts'
 

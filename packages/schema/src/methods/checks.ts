@@ -1,4 +1,4 @@
-import { isJson, isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJson, isJsonObject, type JsonObject } from '@x/core'
 
 /** A failed check: the path, the expected type, and the type found. It repeats nothing of the value itself. */
 export interface Failure {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { en } from 'zod/locales'
-import { isJsonObject } from '../basic/json.ts'
+import { isJsonObject } from '@x/core'
 import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
 
 /** Validates a complete result, after filling in defaults for servers of an earlier revision. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../basic/mcp-error.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { metaKeys } from '../basic/meta-keys.ts'
 import { requestMeta } from './request-meta.ts'
 

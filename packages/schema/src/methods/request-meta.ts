@@ -1,7 +1,7 @@
 import * as check from './checks.ts'
 import { implementation } from './check-content.ts'
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import type { RequestMetaObject } from '../basic/meta.ts'
 import { metaKeys } from '../basic/meta-keys.ts'
 

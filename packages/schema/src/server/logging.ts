@@ -1,4 +1,4 @@
-import type { JsonValue } from '../basic/json.ts'
+import type { JsonValue } from '@x/core'
 import type { NotificationMetaObject } from '../basic/meta.ts'
 import type { LoggingLevel } from './logging-level.ts'
 

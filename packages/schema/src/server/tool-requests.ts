@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../basic/content.ts'
-import type { JsonObject, JsonValue } from '../basic/json.ts'
+import type { JsonObject, JsonValue } from '@x/core'
 import type { ResultMetaObject } from '../basic/meta.ts'
 import type { ResultType } from '../basic/result.ts'
 import type { RequestId } from '../basic/rpc.ts'

@@ -1,5 +1,5 @@
 import type { BaseMetadata, Icons } from '../basic/implementation.ts'
-import type { JsonValue } from '../basic/json.ts'
+import type { JsonValue } from '@x/core'
 import type { MetaObject, NotificationParams } from '../basic/meta.ts'
 
 /** A server's hints about a tool's behaviour (server/tools). Never trust those of an untrusted server. */

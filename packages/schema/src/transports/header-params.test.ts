@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../basic/mcp-error.ts'
-import type { JsonObject } from '../basic/json.ts'
+import type { JsonObject } from '@x/core'
 import { anyText } from '../testing/any-text.ts'
 import {
   encodeHeaderValue,

@@ -1,7 +1,7 @@
 import { ownMember } from '../methods/checks.ts'
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import type { HeaderParams } from '../basic/exchange.ts'
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJsonObject, type JsonObject } from '@x/core'
 import { type Subschema, collectSubschemas } from '../json-schema/subschemas.ts'
 
 /** A parameter of a tool that an HTTP header repeats (basic/transports/streamable-http, custom headers). */

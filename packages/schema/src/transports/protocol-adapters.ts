@@ -1,4 +1,4 @@
-import type { Clock } from '../composition/runtime.ts'
+import type { Clock } from '@x/core'
 import type { Call, Principal } from '../basic/exchange.ts'
 import type { RpcNotification, RpcRequest, RpcResponse, WireError } from '../basic/rpc.ts'
 import type { CallContext } from '../composition/context.ts'

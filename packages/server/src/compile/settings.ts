@@ -1,4 +1,4 @@
-import { errorListener, runtimeOf, type Runtime } from '@x/schema'
+import { errorListener, runtimeOf, type Runtime } from '@x/core'
 import { type StateCodec, randomKey, sealed } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import { createCallerLimit, type CallerLimit } from '../shedding/caller-limit.ts'

@@ -1,4 +1,5 @@
-import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import { deferSignal } from '@x/core'
+import { type ClientCapabilities, type LoggingLevel, metaKeys, supports } from '@x/schema'
 import { becomeTask, type Run, signalOf } from './run.ts'
 import { askForm, elicit, elicitAll, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
 import { openCheckpoint, now, runStep, recordUuid } from './record-work.ts'

@@ -1,13 +1,5 @@
-import {
-  type InputRequest,
-  type InputResponse,
-  isJsonObject,
-  type JsonObject,
-  McpError,
-  onAbort,
-  backgroundKey,
-  errorCodes,
-} from '@x/schema'
+import { onAbort } from '@x/core'
+import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, McpError, backgroundKey, errorCodes } from '@x/schema'
 import { type Awaitable, afterTick } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import { deriveEffectsId } from './call-identity.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { deferSignal, emptyContext } from '@x/schema'
+import { deferSignal } from '@x/core'
+import { emptyContext } from '@x/schema'
 import { z } from 'zod'
 import { type Context, createServer, prompt, tool } from '../index.ts'
 import { callOf, callTool, collector, requestOf, resultOf, textOf } from '../testing/ask.ts'

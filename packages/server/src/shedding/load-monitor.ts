@@ -1,4 +1,5 @@
-import { errorCodes, type JournalStore, type JsonObject, McpError, isWorkerd, unref, type Undrain } from '@x/schema'
+import { isWorkerd, unref } from '@x/core'
+import { errorCodes, type JournalStore, type JsonObject, McpError, type Undrain } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { emptyFleetView, type FleetView } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'

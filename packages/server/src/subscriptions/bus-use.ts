@@ -1,4 +1,4 @@
-import type { ChangeBus, ChangeListener } from '../bus/change-bus.ts'
+import type { ChangeBus, ChangeListener } from '@x/core'
 
 /** The use of a bus by streams: it is listened to once, while there is a stream at all. */
 export interface BusUse {

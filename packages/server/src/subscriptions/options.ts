@@ -1,7 +1,5 @@
-import { type Clock, platformClock } from '@x/schema'
-import { memoryBus } from '../bus/memory-bus.ts'
+import { type ChangeBus, type Clock, memoryBus, platformClock } from '@x/core'
 import { DefinitionError } from '../request/definition-error.ts'
-import type { ChangeBus } from '../bus/change-bus.ts'
 
 /** The delivery of changes, and the limits of streams (basic/patterns/subscriptions). */
 export interface SubscriptionOptions {

@@ -1,15 +1,5 @@
-import {
-  type Call,
-  cancelReason,
-  type Clock,
-  type JsonObject,
-  metaKeys,
-  offCancel,
-  onCancel,
-  type RequestId,
-  type RpcNotification,
-  type SubscriptionFilter,
-} from '@x/schema'
+import { cancelReason, type Clock, offCancel, onCancel } from '@x/core'
+import { type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification, type SubscriptionFilter } from '@x/schema'
 import type { BusUse } from './bus-use.ts'
 import { maxTimerMs } from './options.ts'
 import { releaseSlot, type Slot, type Slots, takeSlot } from './slots.ts'

@@ -1,4 +1,5 @@
-import { cancelReason, errorCodes, isCancelled, type JsonObject, McpError } from '@x/schema'
+import { cancelReason, isCancelled } from '@x/core'
+import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { createBusUse } from './bus-use.ts'
 import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
 import { createSlots } from './slots.ts'

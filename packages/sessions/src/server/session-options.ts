@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ErrorListener, JsonObject, Principal, Runtime } from '@x/schema'
+import type { ErrorListener, Runtime } from '@x/core'
+import type { JsonObject, Principal } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 
 /** A value, now or later. */

@@ -1,4 +1,4 @@
-import { platformRuntime } from '@x/schema'
+import { platformRuntime } from '@x/core'
 import { type Context, tool } from '@x/server'
 import { memoryStore, stored } from '@x/state-codec'
 import { describe, expect, expectTypeOf, test } from 'vitest'

@@ -2,7 +2,8 @@ import { type Context, inputRequired, prompt, resource, tool, ToolError } from '
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { errorCodes, isJsonObject, type JsonObject, platformRuntime } from '@x/schema'
+import { platformRuntime } from '@x/core'
+import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
 import {
   callIn,
   codecAt,

@@ -1,15 +1,5 @@
-import {
-  type Call,
-  createCall,
-  isJsonObject,
-  type JsonObject,
-  metaKeys,
-  protocolVersion,
-  type RpcResponse,
-  type Runtime,
-  type Server,
-  type WireError,
-} from '@x/schema'
+import { type Runtime } from '@x/core'
+import { type Call, createCall, isJsonObject, type JsonObject, metaKeys, protocolVersion, type RpcResponse, type Server, type WireError } from '@x/schema'
 import { type Context, createServer, type McpServer, type ServerDefinition, type Tool, tool } from '@x/server'
 import { randomKey, sealed, type StateCodec } from '@x/state-codec'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import { type Clock, platformClock } from '@x/schema'
+import { type Clock, platformClock } from '@x/core'
 import type { TaskHandle } from './task-handle.ts'
 
 /** The intervals at which a task is polled, in milliseconds. */

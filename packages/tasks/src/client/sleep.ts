@@ -1,4 +1,4 @@
-import { type Clock, offAbort, onAbort } from '@x/schema'
+import { type Clock, offAbort, onAbort } from '@x/core'
 
 /** The clock and the ends of a wait. */
 export interface SleepOptions {

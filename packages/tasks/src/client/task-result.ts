@@ -1,5 +1,6 @@
 import { type CallOptions, ClientError, type Progress } from '@x/client'
-import { type CallToolResult, offAbort, onAbort } from '@x/schema'
+import { offAbort, onAbort } from '@x/core'
+import { type CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { answerQuestions } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'

@@ -1,5 +1,5 @@
 import { type JournalEntry, type JsonObject, type WireError, isJsonObject } from '@x/schema'
-import { memoryBus } from '@x/server'
+import { memoryBus } from '@x/core'
 import type {
   CancelOutcome,
   ClaimedTask,

@@ -1,4 +1,4 @@
-import { type ChangeBus, memoryBus } from '@x/server'
+import { type ChangeBus, memoryBus } from '@x/core'
 import type { EngineListener, TaskEngine } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 

@@ -1,4 +1,5 @@
-import { type Call, cancelReason, isCancelled, offCancel, onCancel } from '@x/schema'
+import { cancelReason, isCancelled, offCancel, onCancel } from '@x/core'
+import { type Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import { unrefTimer } from './unref-timer.ts'
 import type { TaskContext } from './task-context.ts'

@@ -1,20 +1,5 @@
-import {
-  type Call,
-  cancelReason,
-  errorCodes,
-  errorResponse,
-  type Exchange,
-  isCancelled,
-  isJsonObject,
-  isMcpError,
-  type JsonObject,
-  McpError,
-  requestMeta,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-  withNotify,
-} from '@x/schema'
+import { cancelReason, isCancelled } from '@x/core'
+import { type Call, errorCodes, errorResponse, type Exchange, isJsonObject, isMcpError, type JsonObject, McpError, requestMeta, type RpcNotification, type RpcRequest, type RpcResponse, withNotify } from '@x/schema'
 import { taskOwner } from './owner.ts'
 import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './task-context.ts'

@@ -1,5 +1,6 @@
-import { type Clock, type ErrorListener, errorListener, type ExtensionHost, type Runtime } from '@x/schema'
-import { type ChangeBus, memoryBus, type StateCodec } from '@x/server'
+import { type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBus, type Runtime } from '@x/core'
+import { type ExtensionHost } from '@x/schema'
+import { type StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/store-engine.ts'
 

@@ -1,5 +1,6 @@
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
-import { errorCodes, isJsonObject, McpError, platformClock } from '@x/schema'
+import { platformClock } from '@x/core'
+import { errorCodes, isJsonObject, McpError } from '@x/schema'
 import { tool, toolResult } from '@x/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import type { ChangeBus } from '@x/server'
+import type { ChangeBus } from '@x/core'
 
 /** Carries the news that tasks have changed, from wherever it happened to whoever looks at them here. */
 export interface TaskWatch {

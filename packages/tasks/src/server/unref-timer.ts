@@ -1,4 +1,4 @@
-import { type Clock, unref } from '@x/schema'
+import { type Clock, unref } from '@x/core'
 
 /** Sets a timer that, where the platform can, does not keep the process alive. */
 export function unrefTimer(clock: Clock, callback: () => void, ms: number): unknown {

@@ -1,5 +1,6 @@
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
-import { errorCodes, type JsonObject, McpError, platformClock } from '@x/schema'
+import { platformClock } from '@x/core'
+import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { type Tool, tool } from '@x/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,13 +1,5 @@
-import {
-  type Call,
-  cancelReason,
-  encodeMessage,
-  type Exchange,
-  isCancelled,
-  type ParseBounds,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { cancelReason, isCancelled } from '@x/core'
+import { type Call, encodeMessage, type Exchange, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { failureOf } from './failure.ts'
 import { createPlainHeaders, createRequestHeaders } from './headers.ts'

@@ -1,15 +1,5 @@
-import {
-  type Cancellation,
-  cancelledBy,
-  cancelReason,
-  type Clock,
-  defaultBounds,
-  isCancelled,
-  type ParseBounds,
-  platformClock,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { type Cancellation, cancelledBy, cancelReason, type Clock, isCancelled, platformClock } from '@x/core'
+import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { failureOf, isUnsent } from './failure.ts'
 import { operationOf, flattenUserHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'

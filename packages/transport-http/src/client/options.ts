@@ -1,4 +1,5 @@
-import type { Clock, ParseBounds, RpcRequest } from '@x/schema'
+import type { Clock } from '@x/core'
+import type { ParseBounds, RpcRequest } from '@x/schema'
 import type { FetchFunction } from './send-fetch.ts'
 
 /** Header values by name. The names that the protocol or HTTP itself writes are refused. */

@@ -1,4 +1,5 @@
-import type { Call, Clock, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
+import type { Clock } from '@x/core'
+import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import type { IncomingResponse } from './send.ts'
 

@@ -1,4 +1,4 @@
-import { type Cancellable, cancelReason, type Clock, isCancelled, offCancel, onCancel } from '@x/schema'
+import { type Cancellable, cancelReason, type Clock, isCancelled, offCancel, onCancel } from '@x/core'
 import type { RetryOptions } from './options.ts'
 
 /** The settings of a step that may be tried again. */

@@ -1,5 +1,5 @@
 import { Agent, type buildConnector, type Dispatcher } from 'undici'
-import { isCancelled, onCancel } from '@x/schema'
+import { isCancelled, onCancel } from '@x/core'
 import { type ArrivingBody, openBody } from './open-body.ts'
 import type { IncomingResponse, OutgoingRequest, Sender } from './send.ts'
 

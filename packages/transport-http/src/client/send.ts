@@ -1,4 +1,4 @@
-import type { Cancellable } from '@x/schema'
+import type { Cancellable } from '@x/core'
 
 /** The HTTP methods that the protocol uses, earlier revisions of it included. */
 export type HttpMethod = 'POST' | 'GET' | 'DELETE'

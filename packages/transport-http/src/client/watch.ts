@@ -1,13 +1,4 @@
-import {
-  type Cancellable,
-  type Cancellation,
-  cancel as cancelRequest,
-  cancelReason,
-  type Clock,
-  createCancellation,
-  offCancel,
-  onCancel,
-} from '@x/schema'
+import { type Cancellable, type Cancellation, cancel as cancelRequest, cancelReason, type Clock, createCancellation, offCancel, onCancel } from '@x/core'
 import { HttpError } from './http-error.ts'
 import type { HttpTimeouts } from './options.ts'
 

@@ -4,7 +4,7 @@
  * @module @x/transport-http/client
  */
 
-export type { Clock } from '@x/schema'
+export type { Clock } from '@x/core'
 export type { HttpConnection } from './connect.ts'
 export { connectHttp, createHttpClient } from './connect-web.ts'
 export type { HttpEvent, HttpEvents } from './event-stream.ts'

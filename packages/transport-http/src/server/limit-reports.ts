@@ -1,4 +1,4 @@
-import { platformClock } from '@x/schema'
+import { platformClock } from '@x/core'
 import type { RequestView } from './request-view.ts'
 
 const maxReportsPerMinute = 100

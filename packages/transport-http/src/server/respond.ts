@@ -1,4 +1,4 @@
-import { isWorkerd } from '@x/schema'
+import { isWorkerd } from '@x/core'
 import type { Answer, ResponseWriter } from './response-writer.ts'
 
 // A mark of 0 makes the desired size minus the bytes that wait.

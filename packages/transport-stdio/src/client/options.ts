@@ -1,15 +1,5 @@
-import {
-  type Clock,
-  defaultBounds,
-  type Exchange,
-  type ParseBounds,
-  platformClock,
-  type RpcNotification,
-  type RpcRequest,
-  type RpcResponse,
-  type ErrorListener,
-  errorListener,
-} from '@x/schema'
+import { type Clock, platformClock, type ErrorListener, errorListener } from '@x/core'
+import { defaultBounds, type Exchange, type ParseBounds, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { StdioError } from '../stdio-error.ts'
 

@@ -1,4 +1,4 @@
-import { type Clock, offAbort, onAbort } from '@x/schema'
+import { type Clock, offAbort, onAbort } from '@x/core'
 
 /** Waits for a number of milliseconds; rejects with the reason of a signal that aborts earlier. */
 export function sleepFor(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {

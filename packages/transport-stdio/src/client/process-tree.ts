@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
 import process from 'node:process'
-import type { Clock } from '@x/schema'
+import type { Clock } from '@x/core'
 import type { Spawn } from './spawner.ts'
 
 /** A signal that ends a process: the first lets it finish, the second does not. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import type { Clock } from '@x/core'
 import { StdioError } from '../stdio-error.ts'
 import type { RestartOptions } from './options.ts'
 

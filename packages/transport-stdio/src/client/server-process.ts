@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import type { Clock } from '@x/schema'
+import type { Clock } from '@x/core'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import { withTimeout } from '../with-timeout.ts'

@@ -1,13 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
-import {
-  type Clock,
-  defaultBounds,
-  type ErrorListener,
-  errorListener,
-  type ParseBounds,
-  platformClock,
-  type Principal,
-} from '@x/schema'
+import { type Clock, type ErrorListener, errorListener, platformClock } from '@x/core'
+import { defaultBounds, type ParseBounds, type Principal } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {

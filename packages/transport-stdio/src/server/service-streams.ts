@@ -1,4 +1,4 @@
-import { offAbort, onAbort } from '@x/schema'
+import { offAbort, onAbort } from '@x/core'
 import { closeStreams, type StreamPair } from '../close-streams.ts'
 import { scheduleExit } from './exit.ts'
 import type { ServeStdioOptions, ServiceSettings } from './options.ts'

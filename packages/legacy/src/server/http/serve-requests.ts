@@ -1,15 +1,5 @@
-import {
-  callerOf,
-  cancel,
-  createCancellation,
-  errorCodes,
-  errorResponse,
-  McpError,
-  readSignal,
-  type RequestId,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { cancel, createCancellation, readSignal } from '@x/core'
+import { callerOf, errorCodes, errorResponse, McpError, type RequestId, type RpcRequest, type RpcResponse } from '@x/schema'
 import { revisionRow } from '../../revisions.ts'
 import { sharedMethods } from '../../translate/request.ts'
 import { type CallChannel, type CallLink, CallMoved } from '../call-channel.ts'

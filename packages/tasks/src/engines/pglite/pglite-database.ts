@@ -1,4 +1,4 @@
-import type { ChangeBus } from '@x/server'
+import type { ChangeBus } from '@x/core'
 import { type PostgresConnection, type PostgresPool, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from '../postgres/sql-database.ts'
 

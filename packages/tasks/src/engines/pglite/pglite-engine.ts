@@ -1,4 +1,4 @@
-import { errorListener } from '@x/schema'
+import { errorListener } from '@x/core'
 import { resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
 import { importPeerDependency } from '../import-peer.ts'

@@ -1,4 +1,4 @@
-import type { Change, ChangeBus } from '@x/server'
+import type { Change, ChangeBus } from '@x/core'
 
 /** The news of others over an engine's own bus, beside what the engine tells. */
 export interface EngineNotifications extends ChangeBus {

@@ -1,4 +1,4 @@
-import type { ChangeBus } from '@x/server'
+import type { ChangeBus } from '@x/core'
 
 /** A row as a driver gives it, by column. */
 export type SqlRow = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener } from '@x/schema'
+import { type ErrorListener, errorListener } from '@x/core'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'

@@ -1,4 +1,4 @@
-import { offAbort, onAbort } from '@x/schema'
+import { offAbort, onAbort } from '@x/core'
 import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@x/schema'
+import type { JsonObject } from '../json.ts'
 
 /** Something has changed: what is kept of it elsewhere has to be read again. */
 export interface Change {

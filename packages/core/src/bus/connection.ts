@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import type { Clock } from '../runtime.ts'
 import { busUnavailable } from './change-bus.ts'
 import { withBusTimeout } from './bus-timeout.ts'
 import { createInterruptibleSleep } from './pause.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { type Change, BusError } from './change-bus.ts'
 
 /** A message on the channel: a change, or the notice that changes may have been lost. */

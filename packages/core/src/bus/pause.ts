@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import type { Clock } from '../runtime.ts'
 
 /** The shortest pause before a connection is opened again, in milliseconds. */
 export const minReconnectDelayMs = 250

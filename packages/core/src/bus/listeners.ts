@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener } from '@x/schema'
+import { type ErrorListener, errorListener } from '../error-listener.ts'
 import type { Change, ChangeListener } from './change-bus.ts'
 
 /** The listeners of one bus in this process. */
@@ -76,7 +76,7 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
  * for their turn. Without an `onError`, each error is a line of `console.error`.
  */
 export function createErrorReporter(given: ErrorListener<[error: unknown]>): (error: unknown) => void {
-  const onError = errorListener(given, '@x/server', () => 'change bus')
+  const onError = errorListener(given, '@x/core', () => 'change bus')
   return (error) => {
     try {
       onError(error)

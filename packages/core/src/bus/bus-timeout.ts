@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import type { Clock } from '../runtime.ts'
 import { BusError, busUnavailable } from './change-bus.ts'
 
 /** The parameters of a time limit. */

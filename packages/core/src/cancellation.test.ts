@@ -10,7 +10,7 @@ import {
   readSignal,
   unlessCancelled,
 } from './cancellation.ts'
-import { deferSignal } from '../index.ts'
+import { deferSignal } from './index.ts'
 
 test('a signal is the same at each look, and keeps the first reason', () => {
   const cancellation = createCancellation()

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { errorListener } from '../index.ts'
+import { errorListener } from './index.ts'
 
 function linesOf(error: unknown, place = ''): string[] {
   using printed = vi.spyOn(console, 'error').mockImplementation(() => {})

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@x/schema'
+import { isJsonObject } from '../json.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeMessage, encodeChange, maxDataDepth } from './change-text.ts'

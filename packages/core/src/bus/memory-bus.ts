@@ -1,4 +1,4 @@
-import type { ErrorListener } from '@x/schema'
+import type { ErrorListener } from '../error-listener.ts'
 import type { ChangeBus } from './change-bus.ts'
 import { createListenerRegistry, createErrorReporter } from './listeners.ts'
 

@@ -1,4 +1,5 @@
-import { type Clock, type ErrorListener, platformClock } from '@x/schema'
+import type { ErrorListener } from '../error-listener.ts'
+import { type Clock, platformClock } from '../runtime.ts'
 import { type ChangeBus, BusError } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import type { ConnectFunction } from './connection.ts'

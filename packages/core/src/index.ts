@@ -1,0 +1,30 @@
+/**
+ * The parts that every package of this implementation needs and none owns: JSON values, time, waiting, cancellation,
+ * the report of errors, and the bus that carries changes between instances.
+ *
+ * @module @x/core
+ */
+
+export { type Change, type ChangeBus, type ChangeListener, BusError, type BusProblem } from './bus/change-bus.ts'
+export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'
+export {
+  type Cancellable,
+  type Cancellation,
+  cancel,
+  cancelledBy,
+  cancelReason,
+  createCancellation,
+  deferSignal,
+  isCancelled,
+  offAbort,
+  offCancel,
+  onAbort,
+  onCancel,
+  readSignal,
+  unlessCancelled,
+  withSignalOf,
+} from './cancellation.ts'
+export { type ErrorListener, errorListener } from './error-listener.ts'
+export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
+export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
+export { type Clock, isWorkerd, platformClock, platformRuntime, type Runtime, runtimeOf, unref } from './runtime.ts'

@@ -1,0 +1,167 @@
+/**
+ * A bus of changes over PostgreSQL.
+ *
+ * @module @x/core/postgres
+ */
+
+import { createBatchSender, maxWaitingCharacters } from './bus/batches.ts'
+import { BusError, type ChangeBus } from './bus/change-bus.ts'
+import type { ConnectFunction } from './bus/connection.ts'
+import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
+
+export { BusError, type BusProblem } from './bus/change-bus.ts'
+export type { WireOptions } from './bus/wire-bus.ts'
+export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
+
+/** A query with a time limit, in milliseconds, as `pg` takes it. */
+export interface PostgresQuery {
+  text: string
+  values?: unknown[]
+  query_timeout?: number
+}
+
+/** The part of a PostgreSQL pool that the bus uses: a `Pool` of `pg` is one. */
+export interface PostgresPool {
+  query(query: PostgresQuery): Promise<unknown>
+  connect(): Promise<PostgresConnection>
+  /**
+   * Announces each connection that the pool opens, before any caller gets it. Without this the application handles the
+   * errors of connections that no caller has yet.
+   */
+  on?(event: 'connect', listener: (connection: PostgresConnection) => void): unknown
+}
+
+/** The part of a pool's connection that the bus uses. */
+export interface PostgresConnection {
+  query(query: PostgresQuery): Promise<unknown>
+  on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
+  on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
+  /** Returns the connection to the pool; with `true`, to be closed. */
+  release(destroy: boolean): void
+}
+
+/** A notification on a channel. */
+export interface PostgresNotification {
+  readonly channel: string
+  readonly payload?: string | undefined
+}
+
+/** The options of {@link postgresBus}. */
+export interface PostgresBusOptions extends WireOptions {
+  /**
+   * The channel that every instance of one service has in common, and no other service of the database has. Default:
+   * `mcp_changes`.
+   */
+  readonly channel?: string | undefined
+  /**
+   * The pool of the listening connection. Default: the same pool. Give another one where the first goes through a
+   * balancer that shares sessions, such as PgBouncer's transaction pooling: the listening connection needs a session of
+   * its own.
+   */
+  readonly listenPool?: PostgresPool | undefined
+}
+
+/** PostgreSQL takes a payload of less than 8000 bytes. */
+const maxBytes = 7_999
+
+/**
+ * A bus over LISTEN and NOTIFY of PostgreSQL: publishes through the application's own pool, and keeps one connection of
+ * it while anybody listens.
+ *
+ * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with
+ * `too_large` for data that a payload of 7999 bytes cannot hold; a topic that it cannot hold tells everybody of a gap
+ * instead. When the connection that listens is lost, another is taken after a growing pause, and everybody is told of a
+ * gap. Give the pool an `error` listener: `pg` ends the process when an idle connection breaks and nobody listens. The
+ * pool's `max` has to be 2 at least, and `pool.end()` waits until nobody listens.
+ *
+ * @throws BusError with `option` for a channel or a time that is none.
+ */
+export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
+  const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
+  const channel = checkedPostgresChannel(options.channel ?? 'mcp_changes')
+  watchConnections(pool)
+  watchConnections(listenPool)
+  const batchSender = createBatchSender(
+    // In one transaction, which keeps the order; pg_notify takes the name as a value.
+    (texts) =>
+      pool.query({
+        text: 'SELECT pg_notify($1, message) FROM unnest($2::text[]) WITH ORDINALITY AS sent (message, place) ORDER BY place',
+        values: [channel, texts],
+        query_timeout: timeoutMs,
+      }),
+    () =>
+      new BusError(
+        'unavailable',
+        `${maxWaitingCharacters} characters of changes wait for PostgreSQL already: publish fewer`,
+      ),
+  )
+  return wireBus(
+    {
+      name: 'PostgreSQL',
+      maxBytes,
+      connect: connectPostgres(listenPool, { channel, timeoutMs }),
+      send: batchSender.send,
+      advice: 'is it running, and is a connection of the pool free besides the one that listens?',
+    },
+    options,
+  )
+}
+
+function connectPostgres(
+  pool: PostgresPool,
+  listenOptions: { readonly channel: string; readonly timeoutMs: number },
+): ConnectFunction {
+  const { channel, timeoutMs } = listenOptions
+  return async ({ message, lost }, signal) => {
+    const connection = await pool.connect()
+    // Closed and not given back: the next who got it would hear the channel, and its listeners.
+    const releaseConnection = (): void => connection.release(true)
+    // A pool cannot be told to stop connecting, so it comes too late at times.
+    if (signal.aborted) {
+      releaseConnection()
+      throw signal.reason
+    }
+    signal.addEventListener('abort', releaseConnection)
+    // A connection without this listener ends the process with its first error.
+    connection.on('error', lost)
+    connection.on('end', () => lost(new Error('The connection has ended')))
+    connection.on('notification', (notification) => {
+      // The connection may have been used before, and hear what the application listened to.
+      if (notification.channel === channel) message(notification.payload ?? '')
+    })
+    // A name cannot be a parameter of LISTEN, so it was held to a grammar, and is quoted.
+    await connection.query({ text: `LISTEN "${channel}"`, query_timeout: timeoutMs })
+    return { ping: () => connection.query({ text: 'SELECT 1', query_timeout: timeoutMs }) }
+  }
+}
+
+function checkedPostgresChannel(channel: string): string {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
+  const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
+  throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
+}
+
+/** The part of a connection that is needed to handle its errors. */
+interface ObservableConnection {
+  on(event: 'error', listener: (error?: unknown) => void): unknown
+}
+
+/** A pool that announces each connection that it opens, before any caller gets it. */
+interface ObservablePool<C extends ObservableConnection> {
+  on?(event: 'connect', listener: (connection: C) => void): unknown
+}
+
+/** The pools that are handled already: one listener for each, however many buses and engines share it. */
+const watchedPools = new WeakSet<object>()
+
+/**
+ * Handles the errors of a pool's connections from their beginning. A database that is being stopped may accept a
+ * connection and end it with the same packet. The error then comes before the caller has the connection, and an
+ * unhandled one ends the process.
+ */
+function watchConnections<C extends ObservableConnection>(pool: ObservablePool<C>): void {
+  if (watchedPools.has(pool)) return
+  watchedPools.add(pool)
+  // The caller finds the connection broken: its next query rejects.
+  pool.on?.('connect', (connection) => void connection.on('error', () => {}))
+}

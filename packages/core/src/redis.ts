@@ -1,0 +1,82 @@
+/**
+ * A bus of changes over Redis.
+ *
+ * @module @x/core/redis
+ */
+
+import { BusError, type ChangeBus } from './bus/change-bus.ts'
+import type { ConnectFunction } from './bus/connection.ts'
+import { wireBus, type WireOptions } from './bus/wire-bus.ts'
+
+export { BusError, type BusProblem } from './bus/change-bus.ts'
+export type { WireOptions } from './bus/wire-bus.ts'
+export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
+
+/** The part of a Redis client that the bus uses: a connected one of `@redis/client` or `redis` is one. */
+export interface RedisClient {
+  sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
+  /** A client with the same options, which is not connected. */
+  duplicate(): RedisSubscriber
+}
+
+/** The part of the listening client that the bus uses. */
+export interface RedisSubscriber {
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  connect(): Promise<unknown>
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  sendCommand(args: string[]): Promise<unknown>
+  destroy(): void
+}
+
+/** The options of {@link redisBus}. */
+export interface RedisBusOptions extends WireOptions {
+  /** The channel that every instance of one service has in common, and no other service has. Default: `mcp:changes`. */
+  readonly channel?: string | undefined
+}
+
+/** A bound, not Redis's own: a change is a name and little beside it. */
+const maxBytes = 65_536
+
+/**
+ * A bus over Redis or Valkey: publishes through the application's own client, and listens on one duplicate of it, while
+ * anybody listens.
+ *
+ * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
+ * data that a message of 64 KiB cannot hold; a topic that it cannot hold tells everybody of a gap instead. When the
+ * connection that listens is lost, it is opened again after a growing pause, whatever `reconnectStrategy` the client
+ * has, and everybody is told of a gap.
+ *
+ * @throws BusError with `option` for a channel or a time that is none.
+ */
+export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
+  const channel = checkedRedisChannel(options.channel ?? 'mcp:changes')
+  return wireBus(
+    {
+      name: 'Redis',
+      maxBytes,
+      connect: connectRedis(client, channel),
+      send: (text, abortSignal) => client.sendCommand(['PUBLISH', channel, text], { abortSignal }),
+      advice: 'is it running, and was the client connected?',
+    },
+    options,
+  )
+}
+
+function connectRedis(client: RedisClient, channel: string): ConnectFunction {
+  return async ({ message, lost }, signal) => {
+    const subscriber = client.duplicate()
+    // A client without this listener ends the process with its first error. Each error ends this connection instead:
+    // its holder opens another, so there is one way back, and each return is told as a gap.
+    subscriber.on('error', lost)
+    signal.addEventListener('abort', () => subscriber.destroy())
+    await subscriber.connect()
+    await subscriber.subscribe(channel, message)
+    return { ping: () => subscriber.sendCommand(['PING']) }
+  }
+}
+
+function checkedRedisChannel(channel: string): string {
+  if (/^[\x21-\x7e]{1,256}$/.test(channel)) return channel
+  const rule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
+  throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
+}
