@@ -28,3 +28,17 @@ export { type ErrorListener, errorListener } from './error-listener.ts'
 export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { type Clock, isWorkerd, platformClock, platformRuntime, type Runtime, runtimeOf, unref } from './runtime.ts'
+export {
+  type AbortScope,
+  type AbortScopeOptions,
+  type BackoffBounds,
+  backoffMs,
+  maxTimerMs,
+  openAbortScope,
+  raceWithAbort,
+  settlesWithin,
+  sleep,
+  type SleepOptions,
+  unrefTimer,
+  withTimeout,
+} from './waiting.ts'

@@ -1,6 +1,5 @@
-import { type Clock } from '@x/core'
+import { backoffMs, type Clock, sleep } from '@x/core'
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
-import { pauseCall, backoffMs } from './pause.ts'
 
 /** The bounds for sending a call again that its server did not start. */
 export interface ResendLimits {
@@ -28,15 +27,16 @@ export async function resendUnstartedRequest(
   for (let retryCount = 0; retryCount < retries; retryCount++) {
     const requestedDelayMs = retryDelayOf(response)
     if (requestedDelayMs === undefined) return response
-    const waitMs = requestedDelayMs + backoffMs(retryCount, { first: Math.max(requestedDelayMs, minPauseMs) })
+    const waitMs = requestedDelayMs + backoffMs(retryCount, { firstMs: Math.max(requestedDelayMs, minPauseMs), maxMs: maxPauseMs })
     if (clock.now() - startedAt + waitMs > withinMs) return response
-    await pauseCall(waitMs, clock, signal)
+    await sleep(waitMs, { clock, signal })
     response = await send()
   }
   return response
 }
 
 const minPauseMs = 50
+const maxPauseMs = 5000
 
 /** The reasons for which a server has not started a call. */
 const retryableReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])

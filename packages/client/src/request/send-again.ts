@@ -1,7 +1,6 @@
-import type { Clock } from '@x/core'
+import { backoffMs, type Clock, sleep } from '@x/core'
 import type { RpcResponse } from '@x/schema'
 import { isClientError } from './client-error.ts'
-import { pauseCall, backoffMs } from './pause.ts'
 
 /** Options for sending a request again whose answer was lost. */
 export interface ResendRules {
@@ -26,10 +25,12 @@ export async function resendLostRequest(
       return await send()
     } catch (error) {
       if (retryCount >= retries || !isConnectionLost(error) || !isRepeatable()) throw error
-      await pauseCall(backoffMs(retryCount, { first: 100, most: 2000 }), clock, signal)
+      await sleep(backoffMs(retryCount, pauses), { clock, signal })
     }
   }
 }
+
+const pauses = { firstMs: 100, maxMs: 2000 }
 
 /** Status codes with which a proxy answers for a server that it has lost, or does not reach. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])

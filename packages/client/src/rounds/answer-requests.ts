@@ -1,11 +1,10 @@
-import type { Clock } from '@x/core'
+import { type Clock, openAbortScope, raceWithAbort } from '@x/core'
 import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
 import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'
 import { type Answerer, handlerFor } from './input-kinds.ts'
 import type { ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
-import { openAbortScope, raceWithAbort } from '../request/wait.ts'
 
 /** Answers by the keys of a round's requests. */
 export interface InputAnswers {

@@ -1,3 +1,4 @@
+import { openAbortScope, sleep } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { checkRound, isStateRejected, retryParams } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
@@ -5,10 +6,9 @@ import { type InputRequired, type AskingMethod, isRequiredInput } from '../reque
 import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { handlersOf, type InputHandlers } from '../request/input-handlers.ts'
-import { handOffPauseMs, pauseCall } from '../request/pause.ts'
+import { handOffPauseMs } from './hand-off-pause.ts'
 import { type RoundOptions, mergeRoundOptions } from '../request/round-options.ts'
 import { clientClock, type RoundsContext, type AskingCall, sendRound, observerOf } from './asking-call.ts'
-import { openAbortScope } from '../request/wait.ts'
 
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends AskingMethod>(call: AskingCall<M>) => Promise<CompleteResults[M]>
@@ -112,7 +112,7 @@ async function collectInput<M extends AskingMethod>(
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput
-    await pauseCall(handOffPauseMs({ earlier: loopState.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
+    await sleep(handOffPauseMs({ earlier: loopState.pauses, meta, bounds: rules.pauseMs ?? {} }), { clock, signal })
     loopState.pauses += 1
     return retryParams(call.params, requiredInput, undefined)
   }

@@ -1,10 +1,8 @@
-import { type Clock, platformClock } from '@x/core'
+import { type BackoffBounds, backoffMs, type Clock, openAbortScope, platformClock, sleep } from '@x/core'
 import { type SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
-import { pauseCall, backoffMs } from '../request/pause.ts'
-import { openAbortScope } from '../request/wait.ts'
 import {
   subscriptionFilterOf,
   stalePredicateAfterGap,
@@ -100,26 +98,26 @@ async function reopenStreams(context: ListenContext, currentSubscription: OpenSu
   let failuresInRow = 0
   for (let isFirst = true; ; isFirst = false) {
     const { openMs, error } = await followStream(context, currentSubscription, isFirst)
-    if (openMs >= pauses.most) failuresInRow = 0
+    if (openMs >= pauses.maxMs) failuresInRow = 0
     if (failuresInRow >= attempts) {
       if (error) throw error
       return
     }
-    const requestedDelayMs = error ? Math.min(retryAfterOf(error), pauses.most) : 0
+    const requestedDelayMs = error ? Math.min(retryAfterOf(error), pauses.maxMs) : 0
     const retryInMs = Math.ceil(Math.max(requestedDelayMs, backoffMs(failuresInRow, pauses)))
     failuresInRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
-    await pauseCall(retryInMs, clock, signal)
+    await sleep(retryInMs, { clock, signal })
   }
 }
 
-function reopenBounds({ reopen = {} }: ListenOptions): { attempts: number; first: number; most: number } {
+function reopenBounds({ reopen = {} }: ListenOptions): BackoffBounds & { readonly attempts: number } {
   const {
     pauseMs = 1000,
     maxPauseMs = 30_000,
     attempts = Number.POSITIVE_INFINITY,
   } = reopen === false ? { attempts: 0 } : reopen
-  return { attempts, first: pauseMs, most: maxPauseMs }
+  return { attempts, firstMs: pauseMs, maxMs: maxPauseMs }
 }
 
 interface StreamEnd {

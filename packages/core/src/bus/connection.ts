@@ -1,7 +1,6 @@
 import type { Clock } from '../runtime.ts'
-import { busUnavailable } from './change-bus.ts'
-import { withBusTimeout } from './bus-timeout.ts'
-import { createInterruptibleSleep } from './pause.ts'
+import { sleep, withTimeout } from '../waiting.ts'
+import { BusError, busUnavailable } from './change-bus.ts'
 
 /** The events of an open connection. */
 export interface ChangeHandlers {
@@ -87,16 +86,42 @@ export async function keepConnectionOpen(
 }
 
 /**
- * Detects a peer that is gone without a message, which no socket reports in time. Rejects then, and resolves when the
- * signal aborts.
+ * Detects a peer that is gone without a message, which no socket reports in time. Rejects then, and when the signal
+ * aborts.
  */
 async function pingConnection(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
   const { name, clock, timeoutMs: ms, keepAliveMs } = options
-  const keepAliveSleep = createInterruptibleSleep(clock)
-  signal.addEventListener('abort', () => keepAliveSleep.end())
   const timeoutOptions = { name, ms, clock, advice: 'the connection that listens is opened again' }
   while (!signal.aborted) {
-    await keepAliveSleep.wait(keepAliveMs)
-    if (!signal.aborted) await withBusTimeout(timeoutOptions, () => connection.ping())
+    await sleep(keepAliveMs, { clock, signal })
+    await withBusTimeout(timeoutOptions, () => connection.ping())
+  }
+}
+
+/** The parameters of a time limit. */
+export interface BusTimeoutOptions {
+  /** The name of the other side in logs. */
+  readonly name: string
+  readonly ms: number
+  readonly clock: Clock
+  /** The advice at the end of the message when the limit is exceeded. */
+  readonly advice: string
+}
+
+/**
+ * Runs work of a driver within a time limit: some drivers wait for ever while they are not connected. At the limit the
+ * work's signal aborts.
+ *
+ * @throws BusError with `unavailable`, whatever the driver threw.
+ */
+export async function withBusTimeout<T>(
+  { name, ms, clock, advice }: BusTimeoutOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = (): BusError => new BusError('unavailable', `${name} did not answer within ${ms} ms: ${advice}`)
+  try {
+    return await withTimeout({ timeoutMs: ms, clock, late }, work)
+  } catch (error) {
+    throw busUnavailable(name, error)
   }
 }

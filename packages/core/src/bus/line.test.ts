@@ -2,7 +2,7 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import type { Connection, ChangeHandlers } from './connection.ts'
 import { createBusSession } from './line.ts'
-import { maxReconnectDelayMs, reconnectDelayMs, minReconnectDelayMs, healthyAfterMs } from './pause.ts'
+import { maxReconnectDelayMs, reconnectDelayMs, minReconnectDelayMs, healthyAfterMs } from './reconnect.ts'
 
 /** One attempt to connect, whose fate is in the test's hand. */
 interface Attempt {

@@ -1,6 +1,7 @@
 import { BusError } from './change-bus.ts'
 import { type ConnectionOptions, keepConnectionOpen } from './connection.ts'
-import { createInterruptibleSleep, reconnectDelayMs, healthyAfterMs } from './pause.ts'
+import { sleep } from '../waiting.ts'
+import { healthyAfterMs, reconnectDelayMs } from './reconnect.ts'
 
 /** The options of a {@link BusSession}. */
 export interface BusSessionOptions extends ConnectionOptions {
@@ -53,7 +54,7 @@ interface Waiter {
 function startSession(options: BusSessionOptions, onEnd: () => void): Session {
   const { clock, name, onError, onGap, random } = options
   const endController = new AbortController()
-  const reconnectSleep = createInterruptibleSleep(clock)
+  let endSleep = (): void => {}
   let waiters: Waiter[] = []
   let isOpen = false
   let openedAt: number | undefined
@@ -88,7 +89,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
       // again.
       if (openedAt !== previousOpenedAt && clock.now() - openedAt >= healthyAfterMs) failures = 0
       if (waiters.length === 0 && !endController.signal.aborted)
-        await reconnectSleep.wait(reconnectDelayMs(failures, random))
+        await sleep(reconnectDelayMs(failures, random), { clock, wakeBy: (wake) => (endSleep = wake) })
       if (endController.signal.aborted) return
     }
   }
@@ -97,13 +98,13 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
     if (isOpen) return Promise.resolve()
     const openPromise = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
     // Somebody wants the line now, and is told at once when it is still away.
-    reconnectSleep.end()
+    endSleep()
     return openPromise
   }
   const close = (): void => {
     isOpen = false
     endController.abort()
-    reconnectSleep.end()
+    endSleep()
     finishWaiters(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
   }
   void runConnections()

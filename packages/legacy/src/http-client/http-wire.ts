@@ -1,10 +1,9 @@
-import { type Clock } from '@x/core'
+import { backoffMs, type Clock, sleep } from '@x/core'
 import { encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type HttpClient, type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import type { LegacyRevision } from '../revisions.ts'
 import { type LegacyWire, type ServerMessages, SessionEndedError } from '../client/wire.ts'
 import { type MessageReader, readEvents, readMessages, type StreamPosition } from './read-messages.ts'
-import { sleep } from './sleep.ts'
 
 /** State that the requests of one session over HTTP share. */
 export interface HttpWireOptions {
@@ -25,8 +24,7 @@ export interface HttpWire extends LegacyWire {
 }
 
 const closeDelayMs = 1000
-const firstRetryDelayMs = 1000
-const maxRetryDelayMs = 30_000
+const retryDelays = { firstMs: 1000, maxMs: 30_000 }
 const maxAttempts = 5
 const cancelTimeoutMs = 5000
 
@@ -210,7 +208,7 @@ async function readResumableStream(
       if (failure !== undefined) throw failure
       return
     }
-    await sleep(position.retryMs ?? Math.min(firstRetryDelayMs * 2 ** attempts, maxRetryDelayMs), signal, wire.clock)
+    await sleep(position.retryMs ?? backoffMs(attempts, retryDelays), { clock: wire.clock, signal })
     response = undefined
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '@x/core'
+import { type Clock, withTimeout } from '@x/core'
 import { type HttpClient, HttpError } from '@x/transport-http/client'
 import type { LegacySettings } from '../client/options.ts'
 
@@ -10,20 +10,14 @@ export interface TimeoutContext {
 }
 
 /** Runs a step of a connection's own with a signal that aborts when its time is over, or with the connection. */
-export async function withRequestTimeout<T>(
+export function withRequestTimeout<T>(
   { http, clock, settings }: TimeoutContext,
   operation: string,
   step: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { handshakeTimeoutMs: ms } = settings
-  const timeoutController = new AbortController()
   const { origin } = new URL(http.url)
-  const createTimeoutError = (): HttpError =>
+  const late = (): HttpError =>
     new HttpError('timeout', `${origin}: no answer to ${operation} within ${ms} ms`, { origin })
-  const timer = clock.setTimeout(() => timeoutController.abort(createTimeoutError()), ms)
-  try {
-    return await step(AbortSignal.any([timeoutController.signal, http.closed]))
-  } finally {
-    clock.clearTimeout(timer)
-  }
+  return withTimeout({ signal: http.closed, timeoutMs: ms, clock, late }, step)
 }

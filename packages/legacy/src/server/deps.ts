@@ -1,4 +1,4 @@
-import { offAbort, onAbort } from '@x/core'
+import { type Clock, sleep } from '@x/core'
 import { type Exchange, type ExtensionHost, type Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 import { createQuestionStates, type QuestionStates } from './question-state.ts'
@@ -27,19 +27,7 @@ export function createDeps({ exchange, info, runtime, report }: ExtensionHost, s
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
   }
-  const sleep: Deps['sleep'] = (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason)
-      const rejectOnAbort = (): void => {
-        cancelTimer()
-        reject(signal.reason)
-      }
-      const cancelTimer = schedule(() => {
-        offAbort(signal, rejectOnAbort)
-        resolve()
-      }, ms)
-      onAbort(signal, rejectOnAbort)
-    })
+  const clock: Clock = { ...runtime, now: runtime.monotonicNow }
   return {
     exchange,
     info,
@@ -49,6 +37,6 @@ export function createDeps({ exchange, info, runtime, report }: ExtensionHost, s
     now: runtime.now,
     report,
     schedule,
-    sleep,
+    sleep: (ms, signal) => sleep(ms, { clock, signal }),
   }
 }

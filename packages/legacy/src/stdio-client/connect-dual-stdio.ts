@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, platformClock, unlessCancelled } from '@x/core'
+import { cancelReason, type Clock, isCancelled, platformClock, unlessCancelled, withTimeout } from '@x/core'
 import { olderServerMessage, protocolVersion, type RpcError, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import {
   connectStdio,
@@ -279,12 +279,6 @@ function sendWithTimeout(
   timedRequest: TimedRequest,
 ): Promise<RpcResponse> {
   const { request, ms, late, signal } = timedRequest
-  const limit = new AbortController()
-  const timer = clock.setTimeout(() => limit.abort(late()), ms)
-  const responsePromise = process.exchange(
-    request,
-    createInternalCall(new AbortController().signal, () => {}),
-  )
-  const requestSignal = AbortSignal.any([signal, limit.signal])
-  return unlessCancelled(responsePromise, { signal: requestSignal }).finally(() => clock.clearTimeout(timer))
+  const internalCall = createInternalCall(new AbortController().signal, () => {})
+  return withTimeout({ signal, timeoutMs: ms, clock, late }, () => process.exchange(request, internalCall))
 }

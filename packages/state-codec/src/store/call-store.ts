@@ -1,3 +1,4 @@
+import { platformClock, withTimeout } from '@x/core'
 import { isStateError, StateError } from '../state-error.ts'
 import type { StateStore } from '../state-codec.ts'
 
@@ -20,20 +21,11 @@ export async function callStore<T>(
   { name, timeoutMs }: StoreCallOptions,
   operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeoutPromise = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new StateError('unavailable', `${name} did not answer within ${timeoutMs} ms`))
-      controller.abort()
-    }, timeoutMs)
-  })
+  const late = (): StateError => new StateError('unavailable', `${name} did not answer within ${timeoutMs} ms`)
   try {
-    return await Promise.race([operation(controller.signal), timeoutPromise])
+    return await withTimeout({ timeoutMs, clock: platformClock, late }, operation)
   } catch (error) {
     throw toStateError(name, error)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

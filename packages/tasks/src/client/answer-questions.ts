@@ -1,9 +1,9 @@
+import { sleep } from '@x/core'
 import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/client'
 import type { InputRequest, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
 import { failurePauseMs } from './poll-interval.ts'
-import { sleep } from './sleep.ts'
 import { requestContext, updateTask } from './task-calls.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */

@@ -1,3 +1,4 @@
+import { backoffMs } from '@x/core'
 import type { PollingSettings } from './settings.ts'
 
 /**
@@ -20,5 +21,5 @@ export const maxFailurePauseMs = 30_000
  * half. `earlier` is how many failures there were before the last one.
  */
 export function failurePauseMs(failureCount: number, random: () => number): number {
-  return Math.min(firstFailurePauseMs * 2 ** failureCount, maxFailurePauseMs) * (1 - random() / 2)
+  return backoffMs(failureCount, { firstMs: firstFailurePauseMs, maxMs: maxFailurePauseMs }, random)
 }

@@ -1,9 +1,9 @@
+import { sleep } from '@x/core'
 import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { failurePauseMs, maxFailurePauseMs } from './poll-interval.ts'
 import { parseTaskNotification } from './read-answers.ts'
-import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { taskRequestOptions } from './task-calls.ts'
 

@@ -1,5 +1,5 @@
+import { type AbortScope, openAbortScope } from '@x/core'
 import { type CallOptions, ClientError, type Progress } from '@x/client'
-import { offAbort, onAbort } from '@x/core'
 import { type CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { answerQuestions } from './answer-questions.ts'
@@ -79,30 +79,11 @@ function createProgressReporter(
   }
 }
 
-interface ResultFollower {
-  /** Aborts with the caller's reason, the error of lateness, or what `stop` was given. */
-  readonly signal: AbortSignal
-  readonly stop: (reason: unknown) => void
-  readonly close: () => void
-}
-
-function openFollower({ settings, tool }: OpenTask, { signal }: CallOptions): ResultFollower {
+function openFollower({ settings, tool }: OpenTask, { signal }: CallOptions): AbortScope {
   const { clock, maxTaskMs } = settings
-  const controller = new AbortController()
-  const cancel = (): void => controller.abort(signal?.reason)
-  const abortWithTimeout = (): void => {
+  const late = (): TaskError => {
     const message = `The task of ${JSON.stringify(tool)} has not ended within ${maxTaskMs} ms; allow more with maxTaskMs`
-    controller.abort(new TaskError('timeout', message, { tool }))
+    return new TaskError('timeout', message, { tool })
   }
-  const timer = clock.setTimeout(abortWithTimeout, maxTaskMs)
-  if (signal?.aborted) cancel()
-  else if (signal) onAbort(signal, cancel)
-  return {
-    signal: controller.signal,
-    stop: (reason) => controller.abort(reason),
-    close: () => {
-      clock.clearTimeout(timer)
-      if (signal) offAbort(signal, cancel)
-    },
-  }
+  return openAbortScope({ signal, timeoutMs: maxTaskMs, clock, late })
 }

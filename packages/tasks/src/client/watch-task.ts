@@ -1,7 +1,7 @@
+import { sleep } from '@x/core'
 import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterOf } from '@x/client'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import { failurePauseMs, pollPauseMs } from './poll-interval.ts'
-import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { getTask, type KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'

@@ -1,7 +1,6 @@
-import { cancelReason, isCancelled, offCancel, onCancel } from '@x/core'
+import { cancelReason, isCancelled, offCancel, onCancel, unrefTimer } from '@x/core'
 import { type Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
-import { unrefTimer } from './unref-timer.ts'
 import type { TaskContext } from './task-context.ts'
 
 /** The awaited task, and its owner. */

@@ -1,5 +1,5 @@
+import { unrefTimer } from '@x/core'
 import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { unrefTimer } from './unref-timer.ts'
 import { toDetailedTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 

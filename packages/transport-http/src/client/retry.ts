@@ -1,4 +1,4 @@
-import { type Cancellable, cancelReason, type Clock, isCancelled, offCancel, onCancel } from '@x/core'
+import { backoffMs, type Cancellable, type Clock, sleep } from '@x/core'
 import type { RetryOptions } from './options.ts'
 
 /** The settings of a step that may be tried again. */
@@ -20,23 +20,8 @@ export async function withRetry<T>(operation: () => Promise<T>, context: RetryCo
       return await operation()
     } catch (error) {
       if (attempt >= attempts || !context.isUnsent(error)) throw error
-      const longestPauseMs = Math.min(pauseMs * 2 ** (attempt - 1), maxPauseMs)
-      await pauseBeforeRetry(longestPauseMs * (0.5 + context.random() / 2), context)
+      const retryDelayMs = backoffMs(attempt - 1, { firstMs: pauseMs, maxMs: maxPauseMs }, context.random)
+      await sleep(retryDelayMs, { clock: context.clock, signal: context.outgoing.signal })
     }
   }
-}
-
-function pauseBeforeRetry(ms: number, { outgoing, clock }: RetryContext): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancelPause = (): void => {
-      clock.clearTimeout(timer)
-      reject(cancelReason(outgoing))
-    }
-    const timer = clock.setTimeout(() => {
-      offCancel(outgoing, cancelPause)
-      resolve()
-    }, ms)
-    if (isCancelled(outgoing)) cancelPause()
-    else onCancel(outgoing, cancelPause)
-  })
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
 import process from 'node:process'
-import type { Clock } from '@x/core'
+import { type Clock, sleep } from '@x/core'
 import type { Spawn } from './spawner.ts'
 
 /** A signal that ends a process: the first lets it finish, the second does not. */
@@ -49,7 +49,7 @@ function treeOf(
     async ended(ms, clock) {
       // No event tells when the last process of a group ends.
       for (let waitedMs = 0; waitedMs < ms && isTreeRunning(); waitedMs += pollMs) {
-        await new Promise<void>((resolve) => void clock.setTimeout(resolve, pollMs))
+        await sleep(pollMs, { clock })
       }
       return !isTreeRunning()
     },

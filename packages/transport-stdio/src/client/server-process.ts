@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import type { Clock } from '@x/core'
+import { type Clock, settlesWithin } from '@x/core'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
-import { withTimeout } from '../with-timeout.ts'
 import { createEnvironment } from './environment.ts'
 import type { ProcessExit, StdioConnectOptions } from './options.ts'
 import { forwardSignals, type ProcessTree, createProcessTree } from './process-tree.ts'
@@ -106,7 +105,7 @@ async function awaitExit(
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
     child.once('exit', (...exit) => resolve(exit))
   })
-  await withTimeout(pipesClosed, pipeCloseTimeoutMs, clock)
+  await settlesWithin(pipesClosed, pipeCloseTimeoutMs, clock)
   const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]
   for (const pipe of pipes) pipe?.destroy()
   return { pid: child.pid, exitCode: exitCode ?? undefined, signal: signal ?? undefined, stderr: said?.last() ?? '' }
@@ -120,7 +119,7 @@ interface StoppedProcess {
 
 async function stopProcess({ child, tree, exited }: StoppedProcess, graceMs: number, clock: Clock): Promise<void> {
   child.stdin?.end()
-  await withTimeout(exited, graceMs, clock)
+  await settlesWithin(exited, graceMs, clock)
   tree.kill('SIGTERM')
   if (!(await tree.ended(graceMs, clock))) tree.kill('SIGKILL')
   await exited

@@ -1,3 +1,4 @@
+import { sleep, withTimeout } from '@x/core'
 import type { Exchange } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { createClientConnection, type ClientConnection } from './client-connection.ts'
@@ -5,7 +6,6 @@ import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './opt
 import { probeServer } from './probe.ts'
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
-import { sleepFor } from './pause.ts'
 
 /** Keeps a server process available. */
 export interface Supervisor {
@@ -88,7 +88,8 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   const { options, settings, ending } = state
   if (state.ready !== undefined) return state.ready
   ending.signal.throwIfAborted()
-  await sleepFor(state.row.pauseMs(), ending.signal, settings.clock)
+  const pauseMs = state.row.pauseMs()
+  if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: ending.signal })
   const process = await startProcess(options, settings.clock)
   const runningProcess = registerProcess(state, process)
   try {
@@ -158,12 +159,7 @@ async function initializeProcess(
   }
   if (options.probe === false) return
   const { timeoutMs = 30_000 } = options.probe ?? {}
-  const controller = new AbortController()
-  const timeoutMessage = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
-  const timer = settings.clock.setTimeout(() => controller.abort(new StdioError('probe', timeoutMessage)), timeoutMs)
-  try {
-    await probeServer(link, options.command, controller.signal)
-  } finally {
-    settings.clock.clearTimeout(timer)
-  }
+  const message = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
+  const late = (): StdioError => new StdioError('probe', message)
+  await withTimeout({ timeoutMs, clock: settings.clock, late }, (signal) => probeServer(link, options.command, signal))
 }

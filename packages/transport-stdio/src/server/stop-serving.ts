@@ -1,6 +1,6 @@
+import { settlesWithin } from '@x/core'
 import type { MessageWriter } from '../message-writer.ts'
 import type { LineReader } from '../read-lines.ts'
-import { withTimeout } from '../with-timeout.ts'
 import type { CallRegistry } from './calls.ts'
 import type { ServiceStreams } from './service-streams.ts'
 import type { ServiceSettings } from './options.ts'
@@ -26,11 +26,11 @@ export async function stopServing(
   const { graceMs, clock } = settings
   intake.stop()
   calls.stop(reason)
-  await withTimeout(calls.allFinished(), graceMs, clock)
+  await settlesWithin(calls.allFinished(), graceMs, clock)
   calls.rejectPending()
   // A reader that takes nothing must not delay the end.
-  await withTimeout(writer.flush(), graceMs, clock)
+  await settlesWithin(writer.flush(), graceMs, clock)
   // An extension that never closes must not keep the process: the server's own grace is as long as this service's.
-  await withTimeout(releaseHost(), 2 * graceMs, clock)
+  await settlesWithin(releaseHost(), 2 * graceMs, clock)
   await ends.close()
 }

@@ -1,6 +1,6 @@
+import { unrefTimer } from '@x/core'
 import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
-import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
 import { resetUnsupportedEntries } from './requeue.ts'
 import { persist } from './persist.ts'

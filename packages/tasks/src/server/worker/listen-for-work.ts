@@ -1,6 +1,6 @@
+import { sleep } from '@x/core'
 import type { EngineListener } from '../../engines/engine.ts'
 import type { TaskContext } from '../task-context.ts'
-import { sleep } from './sleep.ts'
 
 const firstPauseMs = 250
 const longestPauseMs = 30_000
@@ -15,7 +15,7 @@ export async function listenForWork(
   signal: AbortSignal,
   context: TaskContext,
 ): Promise<(() => void) | undefined> {
-  const { engine, onError } = context.settings
+  const { clock, engine, onError } = context.settings
   for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const stop = await engine.listen(listener)
@@ -24,7 +24,7 @@ export async function listenForWork(
       return stop
     } catch (error) {
       if (pauseMs === firstPauseMs) onError(error)
-      await sleep(pauseMs, signal, context)
+      await sleep(pauseMs, { clock, signal, isBackground: true }).catch(() => {})
     }
   }
   return undefined

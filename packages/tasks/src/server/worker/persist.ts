@@ -1,5 +1,5 @@
+import { sleep } from '@x/core'
 import type { TaskContext } from '../task-context.ts'
-import { sleep } from './sleep.ts'
 
 const firstPauseMs = 100
 const longestPauseMs = 5000
@@ -13,13 +13,14 @@ export async function persist<T>(
   abandonSignal: AbortSignal,
   context: TaskContext,
 ): Promise<T | undefined> {
+  const { clock, onError } = context.settings
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       return await write()
     } catch (error) {
-      context.settings.onError(error)
+      onError(error)
       if (abandonSignal.aborted) return undefined
-      await sleep(pauseMs, abandonSignal, context)
+      await sleep(pauseMs, { clock, signal: abandonSignal, isBackground: true }).catch(() => {})
     }
   }
 }

@@ -1,3 +1,4 @@
+import { unrefTimer } from '@x/core'
 import {
   createCall,
   errorCodes,
@@ -12,7 +13,6 @@ import {
 } from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type TaskWork } from '../payload.ts'
-import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
 import {
   type Attempt,

@@ -1,5 +1,5 @@
+import { unrefTimer } from '@x/core'
 import type { TaskContext } from '../task-context.ts'
-import { unrefTimer } from '../unref-timer.ts'
 import { type Attempt, applyLeaseState, openAttempt, stopAttempt } from './attempt.ts'
 import { listenForWork } from './listen-for-work.ts'
 import { releaseAttempt, runTask } from './run-task.ts'

@@ -1,0 +1,109 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { backoffMs, maxTimerMs, openAbortScope, settlesWithin, sleep, withTimeout } from './waiting.ts'
+
+const late = (): Error => new Error('late')
+const never = new Promise<never>(() => {})
+
+describe('A sleep', () => {
+  test('ends at its time, and leaves no timer', async () => {
+    const clock = manualClock()
+    const slept = sleep(100, { clock, signal: new AbortController().signal })
+    clock.advance(99)
+    expect(clock.waiting).toBe(1)
+    clock.advance(1)
+    await slept
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('rejects with the reason of its signal, before it begins too', async () => {
+    const clock = manualClock()
+    const controller = new AbortController()
+    const slept = sleep(100, { clock, signal: controller.signal })
+    controller.abort('enough')
+    await expect(slept).rejects.toBe('enough')
+    await expect(sleep(100, { clock, signal: controller.signal })).rejects.toBe('enough')
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('can be ended early, and then resolves', async () => {
+    const clock = manualClock()
+    let wake = (): void => {}
+    const slept = sleep(100, { clock, wakeBy: (end) => (wake = end) })
+    wake()
+    await slept
+    expect(clock.waiting).toBe(0)
+  })
+})
+
+describe('A time limit', () => {
+  test('aborts the signal of its operation, rejects at once, and leaves no timer', async () => {
+    const clock = manualClock()
+    let signal: AbortSignal | undefined
+    const limited = withTimeout({ timeoutMs: 100, clock, late }, (ownSignal) => {
+      signal = ownSignal
+      return never
+    })
+    clock.advance(100)
+    await expect(limited).rejects.toThrow('late')
+    expect(signal?.aborted).toBe(true)
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('gives the outcome of an operation that ends in time', async () => {
+    const clock = manualClock()
+    expect(await withTimeout({ timeoutMs: 100, clock, late }, async () => 5)).toBe(5)
+    const failed = withTimeout({ timeoutMs: 100, clock, late }, () => Promise.reject(new Error('of its own')))
+    await expect(failed).rejects.toThrow('of its own')
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('ends with the signal of the caller, with its reason', async () => {
+    const controller = new AbortController()
+    const limited = withTimeout({ signal: controller.signal, timeoutMs: 100, clock: manualClock(), late }, () => never)
+    controller.abort('left')
+    await expect(limited).rejects.toBe('left')
+  })
+
+  test('longer than a timer holds is none', () => {
+    const clock = manualClock()
+    openAbortScope({ timeoutMs: maxTimerMs + 1, clock, late })
+    openAbortScope({ timeoutMs: undefined, clock, late })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('tells whether a promise settled in time, however it settled', async () => {
+    const clock = manualClock()
+    expect(await settlesWithin(Promise.reject(new Error('of its own')), 100, clock)).toBe(true)
+    const isSettled = settlesWithin(never, 100, clock)
+    clock.advance(100)
+    expect(await isSettled).toBe(false)
+    expect(clock.waiting).toBe(0)
+  })
+})
+
+describe('The pause before another attempt', () => {
+  test.each([
+    [0, 50, 5000, 0, 50],
+    [1, 50, 5000, 0, 100],
+    [0, 50, 5000, 1, 25],
+    [6, 50, 5000, 0, 3200],
+    [7, 50, 5000, 0, 5000],
+    [9, 10, 20, 0, 20],
+    [0, 0, 5000, 0.5, 0],
+  ])('after %j failures, from %j to %j ms, with chance %j, is %j ms', (failures, firstMs, maxMs, chance, ms) => {
+    expect(backoffMs(failures, { firstMs, maxMs }, () => chance)).toBe(ms)
+  })
+
+  test('is never longer than its bound, nor shorter than half of it', () => {
+    fc.assert(
+      fc.property(fc.nat(2000), fc.nat(10_000), fc.double({ min: 0, max: 1, noNaN: true }), (failures, maxMs, chance) => {
+        const ms = backoffMs(failures, { firstMs: 50, maxMs }, () => chance)
+        const longestMs = Math.min(50 * 2 ** failures, maxMs)
+        expect(ms).toBeLessThanOrEqual(longestMs)
+        expect(ms).toBeGreaterThanOrEqual(longestMs / 2)
+      }),
+    )
+  })
+})

@@ -1,0 +1,144 @@
+import { offAbort, onAbort } from './cancellation.ts'
+import { type Clock, unref } from './runtime.ts'
+
+/** The longest time that a timer of the platforms holds, in milliseconds: 31 bits. */
+export const maxTimerMs = 2_147_483_647
+
+/** Sets a timer that does not keep the process alive, where the platform can tell. Returns the timer. */
+export function unrefTimer(clock: Clock, callback: () => void, ms: number): unknown {
+  const timer = clock.setTimeout(callback, ms)
+  unref(timer)
+  return timer
+}
+
+/** Options of {@link sleep}. */
+export interface SleepOptions {
+  readonly clock: Clock
+  /** Ends the sleep; it then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
+  /** Receives a function that ends the sleep early; it then resolves. */
+  readonly wakeBy?: ((wake: () => void) => void) | undefined
+  /** True where the sleep alone must not keep the process alive. */
+  readonly isBackground?: boolean | undefined
+}
+
+/** Waits for a time in milliseconds. Rejects with the reason of the signal if that aborts before. */
+export async function sleep(ms: number, { clock, signal, wakeBy, isBackground }: SleepOptions): Promise<void> {
+  signal?.throwIfAborted()
+  let timer: unknown
+  let rejectOnAbort = (): void => {}
+  try {
+    await new Promise<void>((resolve, reject) => {
+      rejectOnAbort = () => reject(signal?.reason)
+      if (signal !== undefined) onAbort(signal, rejectOnAbort)
+      timer = clock.setTimeout(resolve, ms)
+      if (isBackground === true) unref(timer)
+      wakeBy?.(resolve)
+    })
+  } finally {
+    clock.clearTimeout(timer)
+    if (signal !== undefined) offAbort(signal, rejectOnAbort)
+  }
+}
+
+/** Bounds of the pauses between attempts, in milliseconds. */
+export interface BackoffBounds {
+  readonly firstMs: number
+  readonly maxMs: number
+}
+
+/**
+ * Returns the pause before another attempt, in milliseconds: twice as long after each failure in a row, up to a bound,
+ * less a random half, so that those who failed together do not come back together.
+ *
+ * @param failures The number of failures in a row before the last one, from 0.
+ */
+export function backoffMs(
+  failures: number,
+  { firstMs, maxMs }: BackoffBounds,
+  random: () => number = Math.random,
+): number {
+  return Math.min(firstMs * 2 ** failures, maxMs) * (1 - random() / 2)
+}
+
+/** The limits of a wait: a signal and a time. */
+export interface AbortScopeOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds; no limit when absent, nor when a timer cannot hold them. */
+  readonly timeoutMs: number | undefined
+  readonly clock: Clock
+  /** Returns the error of a wait whose time is over. */
+  readonly late: () => Error
+}
+
+/** A time limit with a signal. */
+export interface AbortScope {
+  /** Aborts with the caller's reason, the timeout error, or the argument of `stop`. */
+  readonly signal: AbortSignal
+  stop(reason: unknown): void
+  /** Releases the caller's signal and the timer. */
+  close(): void
+}
+
+/** Opens an {@link AbortScope}; its opener closes it. */
+export function openAbortScope({ signal, timeoutMs, clock, late }: AbortScopeOptions): AbortScope {
+  const controller = new AbortController()
+  const onSignalAbort = (): void => controller.abort(signal?.reason)
+  const hasTimer = timeoutMs !== undefined && timeoutMs <= maxTimerMs
+  const timer = hasTimer ? clock.setTimeout(() => controller.abort(late()), timeoutMs) : undefined
+  if (signal?.aborted) onSignalAbort()
+  else if (signal) onAbort(signal, onSignalAbort)
+  return {
+    signal: controller.signal,
+    stop: (reason) => controller.abort(reason),
+    close: () => {
+      if (hasTimer) clock.clearTimeout(timer)
+      if (signal) offAbort(signal, onSignalAbort)
+    },
+  }
+}
+
+/** Returns the promise's outcome, or rejects with the signal's reason when that comes first. */
+export async function raceWithAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onSignalAbort = (): void => {}
+  const abortPromise = new Promise<never>((_resolve, reject) => {
+    onSignalAbort = () => reject(signal.reason)
+  })
+  // The promise that loses must not count as an unhandled rejection.
+  const outcome = Promise.race([promise, abortPromise])
+  if (signal.aborted) onSignalAbort()
+  else onAbort(signal, onSignalAbort)
+  try {
+    return await outcome
+  } finally {
+    offAbort(signal, onSignalAbort)
+  }
+}
+
+/**
+ * Runs an operation within limits of time and signal; the signal that it receives aborts at the first of them. Rejects
+ * at once then, whatever becomes of the operation.
+ */
+export async function withTimeout<T>(
+  options: AbortScopeOptions,
+  operation: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const scope = openAbortScope(options)
+  try {
+    return await raceWithAbort(operation(scope.signal), scope.signal)
+  } finally {
+    scope.close()
+  }
+}
+
+/** Waits for a promise, but no longer than a time in milliseconds. Resolves to true if the promise settled in time. */
+export function settlesWithin(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(() => resolve(false), ms)
+    const finish = (): void => {
+      clock.clearTimeout(timer)
+      resolve(true)
+    }
+    promise.then(finish, finish)
+  })
+}
