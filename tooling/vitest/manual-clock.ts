@@ -1,6 +1,7 @@
-/** A clock in the test's hand, in the form of the packages' own. */
+/** The time of a runtime in the test's hand: time of day and monotonic time are the same here. */
 export interface ManualClock {
   now(): number
+  monotonicNow(): number
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
   /** Moves time on and fires what is due, in order. */
@@ -16,6 +17,7 @@ export function manualClock(): ManualClock {
   let last = 0
   return {
     now: () => time,
+    monotonicNow: () => time,
     setTimeout: (callback, ms) => {
       last += 1
       timers.set(last, { at: time + ms, callback })

@@ -37,7 +37,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const state = createClientState(options, connection.url)
   const sendRaw = createSendRaw({ exchange, pipe: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
-  const { send: sendOnce, cache, partition } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.clock)
+  const { send: sendOnce, cache, partition } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
   const send = requireCompleteResult(sendOnce, state)
   const onWarning = warningListener(options)
   const index = createToolIndex(onWarning)
@@ -78,7 +78,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       once: sendOnce,
       seen: state,
       partition,
-      clock: options.clock,
+      clock: options.runtime,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
       isKeeping: cacheOptions !== false,

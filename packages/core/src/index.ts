@@ -27,7 +27,17 @@ export {
 export { type ErrorListener, errorListener } from './error-listener.ts'
 export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
-export { type Clock, isWorkerd, platformClock, platformRuntime, type Runtime, runtimeOf, unref } from './runtime.ts'
+export { randomId } from './random-id.ts'
+export {
+  type Clock,
+  type EpochMs,
+  isWorkerd,
+  type MonotonicMs,
+  platformRuntime,
+  type Runtime,
+  runtimeOf,
+  unref,
+} from './runtime.ts'
 export {
   type AbortScope,
   type AbortScopeOptions,

@@ -1,9 +1,18 @@
+/**
+ * Milliseconds since 1970, as `Date.now()` counts them. The compiler refuses one where a {@link MonotonicMs} is wanted:
+ * exchanged, they make tokens that other instances reject.
+ */
+export type EpochMs = number & { readonly origin?: '1970' }
+
+/** Milliseconds from any beginning, which never go back, as `performance.now()` counts them; only differences count. */
+export type MonotonicMs = number & { readonly origin?: 'any' }
+
 /** Time and chance as a server or client uses them: the platform's by default, a test's own in tests. */
 export interface Runtime {
-  /** Milliseconds since 1970. */
-  now(): number
-  /** Milliseconds from any beginning, which never go back; only differences are used. */
-  monotonicNow(): number
+  /** Returns the time of day. */
+  now(): EpochMs
+  /** Returns a time that never goes back. */
+  monotonicNow(): MonotonicMs
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
   /** A random UUID (RFC 9562, version 4). */
@@ -25,13 +34,8 @@ export function runtimeOf(overrides: Partial<Runtime> = {}): Runtime {
   return { ...platformRuntime, ...overrides }
 }
 
-/** A source of time: the platform's own by default, a controlled one in tests. */
-export interface Clock {
-  /** Returns milliseconds; only differences are used. */
-  now(): number
-  setTimeout(callback: () => void, ms: number): unknown
-  clearTimeout(timer: unknown): void
-}
+/** The part of a {@link Runtime} that measures and waits. It has no time of day, so the two cannot be exchanged. */
+export type Clock = Pick<Runtime, 'monotonicNow' | 'setTimeout' | 'clearTimeout'>
 
 /** Lets the process exit despite a timer, where the platform can: on Node a timer is an object, elsewhere a number. */
 export function unref(timer: unknown): void {
@@ -45,12 +49,4 @@ export function isWorkerd(): boolean {
   return (
     typeof navigator === 'object' && navigator !== null && Reflect.get(navigator, 'userAgent') === 'Cloudflare-Workers'
   )
-}
-
-/** The platform's clock. */
-export const platformClock: Clock = {
-  now: () => performance.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  // A handle is the result of setTimeout: a number in browsers, an object on Node.
-  clearTimeout: (timer) => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
 }

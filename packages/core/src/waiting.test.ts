@@ -98,12 +98,17 @@ describe('The pause before another attempt', () => {
 
   test('is never longer than its bound, nor shorter than half of it', () => {
     fc.assert(
-      fc.property(fc.nat(2000), fc.nat(10_000), fc.double({ min: 0, max: 1, noNaN: true }), (failures, maxMs, chance) => {
-        const ms = backoffMs(failures, { firstMs: 50, maxMs }, () => chance)
-        const longestMs = Math.min(50 * 2 ** failures, maxMs)
-        expect(ms).toBeLessThanOrEqual(longestMs)
-        expect(ms).toBeGreaterThanOrEqual(longestMs / 2)
-      }),
+      fc.property(
+        fc.nat(2000),
+        fc.nat(10_000),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (failures, maxMs, chance) => {
+          const ms = backoffMs(failures, { firstMs: 50, maxMs }, () => chance)
+          const longestMs = Math.min(50 * 2 ** failures, maxMs)
+          expect(ms).toBeLessThanOrEqual(longestMs)
+          expect(ms).toBeGreaterThanOrEqual(longestMs / 2)
+        },
+      ),
     )
   })
 })

@@ -1,5 +1,26 @@
 import { cancelReason, isCancelled, offAbort } from '@x/core'
-import { type Call, callerOf, errorCodes, errorResponse, type Exchange, type ExtensionMethod, isJsonObject, isMcpError, journalKey, type JsonObject, McpError, metaKeys, olderClientError, protocolVersion, type RequestMetaObject, type RpcRequest, type RpcResponse, requestMeta, methodRow, type RpcError } from '@x/schema'
+import {
+  type Call,
+  callerOf,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  type ExtensionMethod,
+  isJsonObject,
+  isMcpError,
+  journalKey,
+  type JsonObject,
+  McpError,
+  metaKeys,
+  olderClientError,
+  protocolVersion,
+  type RequestMetaObject,
+  type RpcRequest,
+  type RpcResponse,
+  requestMeta,
+  methodRow,
+  type RpcError,
+} from '@x/schema'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { checkCallerLimit, countDown, countUp } from './shedding/caller-limit.ts'

@@ -14,7 +14,7 @@ export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/mi
 export type { StateStore } from './state-codec.ts'
 export type { StoredOptions } from './store/stored.ts'
 export type { JsonArray, JsonObject, JsonValue } from './state-codec.ts'
-export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateClock, StateCodec } from './state-codec.ts'
+export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from './state-codec.ts'
 export {
   isStateError,
   StateError,

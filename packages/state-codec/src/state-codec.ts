@@ -1,3 +1,5 @@
+import type { Runtime } from '@x/core'
+
 /** Converts between a JSON value and a URL-safe string that an untrusted peer may carry. */
 export interface StateCodec {
   /**
@@ -57,11 +59,6 @@ export interface SealClaims extends OpenClaims {
   readonly replaces?: string | undefined
 }
 
-/** Returns the time of day in milliseconds since the epoch. */
-export interface StateClock {
-  now(): number
-}
-
 /** Options that every codec has. */
 export interface ClaimOptions {
   /**
@@ -76,7 +73,7 @@ export interface ClaimOptions {
   /** The largest token that is made or read, in bytes. Default: 32 KiB; for a value in a store, 1 MiB. */
   readonly maxBytes?: number | undefined
   /** Default: the platform's. */
-  readonly clock?: StateClock | undefined
+  readonly runtime?: Pick<Runtime, 'now'> | undefined
   /** The source of nonces and handles. Default: the platform's secure source; replace it for test vectors only. */
   readonly random?: ((bytes: number) => Uint8Array) | undefined
 }

@@ -117,7 +117,7 @@ describe('the memory store', () => {
 
   test('a full store rejects new values until one expires', async () => {
     let now = 0
-    const small = memoryStore({ maxEntries: 2, clock: { now: () => now } })
+    const small = memoryStore({ maxEntries: 2, runtime: { now: () => now } })
     await small.add('a', '1', 10)
     await small.add('b', '2', 20)
     await expect(small.add('c', '3', 10)).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe('the memory store', () => {
 
   test('an owner who has as much as one may have is refused, and no other', async () => {
     let now = 0
-    const shared = memoryStore({ maxEntries: 40, clock: { now: () => now } })
+    const shared = memoryStore({ maxEntries: 40, runtime: { now: () => now } })
     const [ada, bob] = [shared.ownedBy?.('ada'), shared.ownedBy?.('bob')]
     for (const key of ['a', 'b', 'c', 'd']) await ada?.add(key, '1', 50)
     const refused = {
@@ -169,7 +169,7 @@ describe('the memory store', () => {
 
   test('what is deleted or let expire leaves its owner, whoever does it', async () => {
     let now = 0
-    const shared = memoryStore({ maxEntriesPerOwner: 2, clock: { now: () => now } })
+    const shared = memoryStore({ maxEntriesPerOwner: 2, runtime: { now: () => now } })
     const ada = shared.ownedBy?.('ada')
     await ada?.add('a', '1', minute)
     await ada?.add('b', '1', minute)

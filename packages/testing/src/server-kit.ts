@@ -60,7 +60,7 @@ export function createKit({ runtime, shedding, ...others }: KitOptions): KitUse 
   const sealed = new Map<string, SealedValue>()
   const now = runtime?.now
   const key = crypto.getRandomValues(new Uint8Array(32))
-  const codec = sealedState({ keys: [key], ...(now !== undefined && { clock: { now } }) })
+  const codec = sealedState({ keys: [key], ...(now !== undefined && { runtime: { now } }) })
   const state: StateCodec = {
     ...codec,
     async seal(value, claims) {

@@ -1,6 +1,21 @@
 import { type Client, type ClientApis, type ClientExtension, type ClientOptions, createClient } from '@x/client'
-import { type Clock, type Runtime } from '@x/core'
-import { type Call, type CallContext, createCall, errorCodes, type Exchange, isJsonObject, type LoggingLevel, metaKeys, metaNames, type Principal, type RpcRequest, type RpcResponse, type Server, type TypesOf } from '@x/schema'
+import type { Clock, Runtime } from '@x/core'
+import {
+  type Call,
+  type CallContext,
+  createCall,
+  errorCodes,
+  type Exchange,
+  isJsonObject,
+  type LoggingLevel,
+  metaKeys,
+  metaNames,
+  type Principal,
+  type RpcRequest,
+  type RpcResponse,
+  type Server,
+  type TypesOf,
+} from '@x/schema'
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, answerBook, type Answers, handlersFor } from './answers.ts'
 import { createObserver, type Observed, type ObservedChange, type Observer } from './observe.ts'
@@ -94,7 +109,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
       name: 'test-client',
       version: '1.0.0',
       ...handlersFor(book, capabilities),
-      ...(runtime !== undefined && { clock: clockFor(runtime) }),
+      ...(runtime !== undefined && { runtime: clockFor(runtime) }),
       ...others,
       capabilities,
       rounds: { pauseMs: { first: 0, most: 0 }, ...others.rounds },
@@ -259,7 +274,7 @@ function withoutKey(): TestingError {
 /** The clock of a client. It may pause for no time between rounds, for which nobody should have to move the time. */
 function clockFor(runtime: Runtime): Clock {
   return {
-    now: () => runtime.monotonicNow(),
+    monotonicNow: () => runtime.monotonicNow(),
     setTimeout: (callback, ms) => {
       if (ms > 0) return runtime.setTimeout(callback, ms)
       queueMicrotask(callback)

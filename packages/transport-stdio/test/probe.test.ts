@@ -55,7 +55,7 @@ describe('the probe of a fresh process', () => {
     const asked = createGate()
     const source = hears('')
     await using connection = toScript(source, {
-      clock,
+      runtime: clock,
       stderr: () => asked.open(),
       probe: { timeoutMs: 5000 },
       restart: false,

@@ -122,7 +122,7 @@ describe('a reader that is slow', () => {
 
   test('gets each change once when it reads again, for any number of changes, and loses none', async () => {
     const clock = manualClock()
-    const { server, service, read } = await unread({ clock })
+    const { server, service, read } = await unread({ runtime: clock })
     // Output that fits is written at once; the rest waits in as many entries as the filter has.
     for (let count = 0; count < 10_000; count++) await change(server)
     expect(clock.waiting).toBe(1)
@@ -139,7 +139,7 @@ describe('a reader that is slow', () => {
   test('for too long loses the stream, and is notified when it reads again', async () => {
     const clock = manualClock()
     const { bus, state } = countedBus()
-    const { server, service, read } = await unread({ clock, bus, slowReaderMs: 5000 })
+    const { server, service, read } = await unread({ runtime: clock, bus, slowReaderMs: 5000 })
     for (let count = 0; count < 100; count++) await change(server)
     clock.advance(5000)
     const peer = read()

@@ -36,7 +36,7 @@ overEveryTransport('the time of a call', (serve) => {
     const { started, stopped, waits } = patient()
     await using served = await serve({ tools: [waits] })
     const clock = manualClock()
-    const { client } = served.connect({ clock, ...options })
+    const { client } = served.connect({ runtime: clock, ...options })
     const outcomes: unknown[] = []
     const call = client.callTool('waits', {}, callOptions).catch((error: unknown) => outcomes.push(error))
     await started.opened
@@ -53,7 +53,7 @@ overEveryTransport('the time of a call', (serve) => {
     const { started, stopped, waits, report } = patient()
     await using served = await serve({ tools: [waits] })
     const clock = manualClock()
-    const { client } = served.connect({ clock, timeoutMs: 100, maxTotalMs: 350 })
+    const { client } = served.connect({ runtime: clock, timeoutMs: 100, maxTotalMs: 350 })
     let arrived = createGate()
     const call = client.callTool('waits', {}, { onProgress: () => arrived.open() })
     const failure = call.catch((error: unknown) => error)
@@ -63,7 +63,7 @@ overEveryTransport('the time of a call', (serve) => {
       arrived = createGate()
       report()
       await arrived.opened
-      expect([clock.now(), clock.waiting]).toEqual([now, 1])
+      expect([clock.monotonicNow(), clock.waiting]).toEqual([now, 1])
     }
     clock.advance(80)
     expect(await failure).toMatchObject({ code: 'timeout', message: expect.stringContaining('350 ms') })
@@ -76,7 +76,7 @@ overEveryTransport('the time of a call', (serve) => {
     const slow = tool('slow', { description: 'Waits for a gate', run: () => gate.opened.then(() => 'slow') })
     await using served = await serve({ tools: [waits, slow] })
     const clock = manualClock()
-    const { client } = served.connect({ clock })
+    const { client } = served.connect({ runtime: clock })
     const other = client.callTool('slow')
     const failure = client.callTool('waits', {}, { timeoutMs: 10 }).catch((error: unknown) => error)
     await started.opened

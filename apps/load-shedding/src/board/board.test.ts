@@ -4,7 +4,7 @@ import { createBoard } from './board.ts'
 
 function openBoard() {
   const clock = manualClock()
-  const board = createBoard(2, clock.now)
+  const board = createBoard(2, clock.monotonicNow)
   const begin = (call: string, instance: number, next = 2) =>
     board.hear(instance, { kind: 'begin', call, limit: 100, next })
   const work = (call: string, instance: number, from: number) =>

@@ -1,7 +1,13 @@
 import { type ErrorListener, errorListener } from '@x/core'
 import { isJsonObject, type WireError } from '@x/schema'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
-import { authenticate, type AuthenticationState, type Identity, defaultChallenges } from './authenticate.ts'
+import {
+  authenticate,
+  type AuthenticationState,
+  createTokenCache,
+  defaultChallenges,
+  type Identity,
+} from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges, type HttpErrorResponse } from './challenge.ts'
 import type { HttpRequestHead } from './credentials.ts'
@@ -10,7 +16,6 @@ import { compileIssuers, type IssuerOptions } from './issuers.ts'
 import { canonicalResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
 import { standardPrincipal, type ToPrincipal } from './principal.ts'
 import { checkScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
-import { createTokenCache } from './token-cache.ts'
 
 /** Tokens and requests that a server accepts. */
 export interface ProtectOptions {

@@ -15,8 +15,8 @@ const contents = (text: string, hints: JsonObject = { ttlMs: 1000, cacheScope: '
 describe('The cache of a client', () => {
   test('serves a result for as long as it is fresh, and asks again on the next access after [CCH-011 CCH-016 CCH-017]', async () => {
     const clock = manualClock()
-    const exchange = scripted(() => contents(`at ${clock.now()}`))
-    const client = createClient(exchange, { ...host, clock })
+    const exchange = scripted(() => contents(`at ${clock.monotonicNow()}`))
+    const client = createClient(exchange, { ...host, runtime: clock })
     const first = await client.readResource('a:b')
     clock.advance(999)
     expect(await client.readResource('a:b')).toBe(first)
@@ -65,7 +65,7 @@ describe('The cache of a client', () => {
       clock.advance(5000)
       return contents('slow')
     })
-    const client = createClient(exchange, { ...host, clock })
+    const client = createClient(exchange, { ...host, runtime: clock })
     await client.readResource('a:b')
     clock.advance(999)
     await client.readResource('a:b')
@@ -212,7 +212,7 @@ test('pages are kept each for its own time, and asked for by their cursors [CCH-
       ? toolsPage([bareTool('a')], { nextCursor: 'two', ttlMs: 1000 })
       : toolsPage([bareTool('b')], { ttlMs: 100 }),
   )
-  const client = createClient(exchange, { ...host, clock })
+  const client = createClient(exchange, { ...host, runtime: clock })
   await client.listTools()
   clock.advance(500)
   await client.listTools()

@@ -1,4 +1,4 @@
-import { type Clock, platformClock } from '@x/core'
+import { type Clock, platformRuntime } from '@x/core'
 import { type ConnectionView, type JsonObject, methodRow, preparedMessage, type RpcNotification } from '@x/schema'
 import type { CacheOptions } from '../request/options.ts'
 import { createCacheStore } from './cache-store.ts'
@@ -32,7 +32,7 @@ export interface CachedSender {
 }
 
 /** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
-export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): CachedSender {
+export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformRuntime): CachedSender {
   const lookupCounts = { hits: 0, misses: 0 }
   const partition = options === false ? emptyPartition : cachePartition(options)
   const readThroughCache = async <M extends ClientMethod>(
@@ -41,7 +41,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
   ): Promise<CompleteResults[M] | InputRequired> => {
     options.signal?.throwIfAborted()
     const cachedEntry = options.refresh ? undefined : partition.find(call)
-    if (cachedEntry && clock.now() < cachedEntry.freshUntil) {
+    if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
       lookupCounts.hits += 1
       // Stored under a key that starts with this method, after its check had accepted it.
       return cachedEntry.result as unknown as CompleteResults[M]
@@ -52,8 +52,8 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       const result = await send(call, options)
       if (isRequiredInput(result)) return result
       // Freshness counts from the arrival of the response.
-      const freshUntil = clock.now() + ('ttlMs' in result ? result.ttlMs : 0)
-      if (!(freshUntil > clock.now())) {
+      const freshUntil = clock.monotonicNow() + ('ttlMs' in result ? result.ttlMs : 0)
+      if (!(freshUntil > clock.monotonicNow())) {
         pendingRead.end(cachedEntry !== undefined)
         return result
       }

@@ -1,5 +1,5 @@
 import { type Clock, type ErrorListener, errorListener } from '@x/core'
-import { type ClientCapabilities, type Icon, type Implementation, type JsonSchemaCompiler, type Middleware, type JsonObject } from '@x/schema'
+import type { ClientCapabilities, Icon, Implementation, JsonSchemaCompiler, Middleware, JsonObject } from '@x/schema'
 import { printableKey } from './client-error.ts'
 import type { InputHandlers } from './input-handlers.ts'
 import type { RoundOptions } from './round-options.ts'
@@ -63,7 +63,7 @@ export interface CoreClientOptions extends InputHandlers {
    * another compiler has to do so itself.
    */
   readonly validateOutput?: JsonSchemaCompiler | undefined
-  readonly clock?: Clock | undefined
+  readonly runtime?: Clock | undefined
 }
 
 /** Returns the receiver of warnings: the author's, or one that writes lines. */

@@ -1,15 +1,27 @@
-import { platformClock } from '@x/core'
-import { encodeHeaderValue, type Exchange, type Implementation, type JsonObject, metaKeys, metaNames, methodRow, type HeaderParams, type RequestId, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { platformRuntime } from '@x/core'
+import {
+  encodeHeaderValue,
+  type Exchange,
+  type Implementation,
+  type JsonObject,
+  metaKeys,
+  metaNames,
+  methodRow,
+  type HeaderParams,
+  type RequestId,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
 import { type CoreClientOptions, clientInfoOf } from './options.ts'
 import { type InputRequired, isRequiredInput } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { resendUnstartedRequest, type ResendLimits } from './resend-unstarted.ts'
+import { resendLostRequest, type ResendLimits, type ResendRules, resendUnstartedRequest } from './resend.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, parseResult } from './parse-result.ts'
-import { resendLostRequest, type ResendRules } from './send-again.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
 
 /** The default of `timeoutMs`, in milliseconds. */
@@ -92,7 +104,7 @@ export function createSendRaw(
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
     const timeoutMs = timeoutOf(options, callOptions)
     const maxTotalMs = callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
-    const { clock = platformClock } = options
+    const { runtime: clock = platformRuntime } = options
     const { headerParams, onMessage: onAnyMessage } = call
     const nameHeader = mcpNameHeader(call, errorContext)
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
@@ -143,12 +155,12 @@ function resendRules(
   const isReadOnly = row !== undefined && row.effects === undefined
   const isRepeatable = isReadOnly ? () => true : call.isRepeatable
   if (isRepeatable === undefined || call.onMessage !== undefined || row?.streams === true) return undefined
-  const { clock = platformClock } = options
+  const { runtime: clock = platformRuntime } = options
   return { isRepeatable, retries: callOptions.retries ?? options.retries ?? 3, clock, signal: callOptions.signal }
 }
 
 function resendLimits(options: CoreClientOptions, callOptions: CallOptions): ResendLimits {
-  const { clock = platformClock } = options
+  const { runtime: clock = platformRuntime } = options
   return {
     retries: callOptions.retries ?? options.retries ?? 3,
     withinMs: timeoutOf(options, callOptions),

@@ -100,7 +100,7 @@ describe('The time of a call', () => {
   test('ends after 60 seconds unless configured, and cancels the request [CAN-006 CAN-007 TOL-043]', async () => {
     const clock = manualClock()
     const exchange = scripted(() => never)
-    const running = createClient(exchange, { ...host, clock }).callTool('slow')
+    const running = createClient(exchange, { ...host, runtime: clock }).callTool('slow')
     const failure = running.catch((error: unknown) => error)
     clock.advance(59_999)
     expect(exchange.received[0]?.call.signal.aborted).toBe(false)
@@ -114,7 +114,7 @@ describe('The time of a call', () => {
     const clock = manualClock()
     const running = createClient(
       scripted(() => never),
-      { ...host, clock },
+      { ...host, runtime: clock },
     ).callTool('slow', {}, { timeoutMs: 5 })
     clock.advance(5)
     await expect(running).rejects.toThrow('neither response nor progress for 5 ms')
@@ -123,7 +123,9 @@ describe('The time of a call', () => {
   test('is extended by progress, with or without a listener, up to a maximum [CAN-009]', async () => {
     const clock = manualClock()
     const exchange = scripted(() => never)
-    const running = createClient(exchange, { ...host, clock, timeoutMs: 100, maxTotalMs: 250 }).callTool('slow')
+    const running = createClient(exchange, { ...host, runtime: clock, timeoutMs: 100, maxTotalMs: 250 }).callTool(
+      'slow',
+    )
     const failure = running.catch((error: unknown) => error)
     const { call, meta } = exchange.received[0] ?? {}
     for (const value of [1, 2, 3]) {
@@ -147,7 +149,7 @@ describe('The time of a call', () => {
       return new Promise(() => {})
     }
     const heard: Progress[] = []
-    const client = createClient(exchange, { ...host, clock, timeoutMs: 100 })
+    const client = createClient(exchange, { ...host, runtime: clock, timeoutMs: 100 })
     const running = client.callTool('slow', {}, { onProgress: (one) => void heard.push(one) })
     const failure = running.catch((error: unknown) => error)
     clock.advance(50)
@@ -159,12 +161,12 @@ describe('The time of a call', () => {
     const clock = manualClock()
     await createClient(
       scripted(() => said('hi')),
-      { ...host, clock },
+      { ...host, runtime: clock },
     ).callTool('greet')
     const throwing: Exchange = () => {
       throw new Error('broken')
     }
-    await expect(createClient(throwing, { ...host, clock }).callTool('greet')).rejects.toMatchObject({
+    await expect(createClient(throwing, { ...host, runtime: clock }).callTool('greet')).rejects.toMatchObject({
       code: 'transport',
     })
     expect(clock.waiting).toBe(0)

@@ -1,5 +1,19 @@
 import { cancel as cancelCall, cancelledBy, type Clock, createCancellation, offAbort, onAbort } from '@x/core'
-import { type Call, type CallContext, createCall, emptyContext, type Exchange, type HeaderParams, headerParamsKey, methodRow, type RpcNotification, type RpcRequest, type RpcResponse, withContext, withHeader } from '@x/schema'
+import {
+  type Call,
+  type CallContext,
+  createCall,
+  emptyContext,
+  type Exchange,
+  type HeaderParams,
+  headerParamsKey,
+  methodRow,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  withContext,
+  withHeader,
+} from '@x/schema'
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import { dispatchNotification } from './notifications.ts'
 import type { CallOptions } from './call-options.ts'
@@ -28,7 +42,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
   return new Promise((resolve, reject) => {
     if (options.signal?.aborted) return reject(options.signal.reason)
     const cancellation = createCancellation()
-    const startedAt = clock.now()
+    const startedAt = clock.monotonicNow()
     let lastActivityAt = startedAt
     let hasEnded = false
     let timer: unknown
@@ -47,7 +61,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
     }
     const cancel = (): void => rejectCall(options.signal?.reason)
     const startTimer = (): void => {
-      const now = clock.now()
+      const now = clock.monotonicNow()
       const remainingMs = Math.min(lastActivityAt + timeoutMs, startedAt + maxTotalMs) - now
       if (remainingMs <= 0) rejectCall(callTimeoutError(runningCall, now - startedAt))
       else timer = clock.setTimeout(startTimer, Math.min(remainingMs, maxTimerMs))
@@ -56,7 +70,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
       if (hasEnded) return
       try {
         if (runningCall.onMessage?.(message)) clock.clearTimeout(timer)
-        else if (dispatchNotification(message, request, options)) lastActivityAt = clock.now()
+        else if (dispatchNotification(message, request, options)) lastActivityAt = clock.monotonicNow()
       } catch (error) {
         rejectCall(error)
       }

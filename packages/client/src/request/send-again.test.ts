@@ -1,4 +1,4 @@
-import { platformClock } from '@x/core'
+import { platformRuntime } from '@x/core'
 import { type JsonObject, metaNames } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
@@ -15,7 +15,7 @@ const keyOf = ({ received }: ScriptedExchange, index: number): unknown =>
   received[index]?.meta[metaNames.idempotencyKey]
 
 /** A clock that does not wait. */
-const clock = { ...platformClock, setTimeout: (run: () => void) => platformClock.setTimeout(run, 0) }
+const clock = { ...platformRuntime, setTimeout: (run: () => void) => platformRuntime.setTimeout(run, 0) }
 const quick = { ...host, clock }
 
 /** Loses the first answers to every method but lists, then says `done`. */

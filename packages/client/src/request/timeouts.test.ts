@@ -35,7 +35,7 @@ describe.each(calls)('The time of %s', (_name, run) => {
     async (_title, options, ms) => {
       const clock = manualClock()
       const exchange = scripted(() => never)
-      const failure = run(createClient(exchange, { ...host, clock, timeoutMs: 100 }), options).catch(
+      const failure = run(createClient(exchange, { ...host, runtime: clock, timeoutMs: 100 }), options).catch(
         (error: unknown) => error,
       )
       await settled()
@@ -68,7 +68,7 @@ test('each round of a call has the time of a call, also the last [CAN-006 CAN-00
   })
   const client = createClient(exchange, {
     ...host,
-    clock,
+    runtime: clock,
     timeoutMs: 100,
     elicit: async () => {
       clock.advance(99)

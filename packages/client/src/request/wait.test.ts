@@ -15,7 +15,7 @@ describe('Time', () => {
     const open = new Promise<typeof accept>((resolve) => {
       answer = resolve
     })
-    const result = createClient(exchange, { ...host, clock, elicit: () => open }).callTool('greet')
+    const result = createClient(exchange, { ...host, runtime: clock, elicit: () => open }).callTool('greet')
     await settled()
     clock.advance(86_400_000)
     answer(accept)
@@ -31,7 +31,7 @@ describe('Time', () => {
     let signal: AbortSignal | undefined
     const client = createClient(exchange, {
       ...host,
-      clock,
+      runtime: clock,
       rounds,
       elicit: (_question, context) => ((signal = context.signal), never as never),
     })
@@ -53,7 +53,7 @@ describe('Time', () => {
       exchange.received.length === 1 ? (void exchange(request, call), never as never) : exchange(request, call)
     const client = createClient(hanging, {
       ...host,
-      clock,
+      runtime: clock,
       rounds: { totalTimeoutMs: 1000 },
       elicit: () => (clock.advance(600), accept),
     })

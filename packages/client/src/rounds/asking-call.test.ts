@@ -24,7 +24,7 @@ describe('Whoever watches the rounds', () => {
     )
     const views: RoundView[] = []
     const rounds = { onRound: (view: RoundView) => views.push(view) }
-    const client = createClient(exchange, { ...answering, clock, rounds })
+    const client = createClient(exchange, { ...answering, runtime: clock, rounds })
     await client.callTool('greet')
     expect(views).toEqual([
       {

@@ -1,4 +1,4 @@
-import { type Clock, platformClock } from '@x/core'
+import { type Clock, platformRuntime } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { type InputRequired, type AskingMethod, isRequiredInput } from '../request/input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
@@ -36,7 +36,7 @@ export interface RoundStart {
 
 /** Returns the clock of a client. */
 export function clientClock({ options }: RoundsContext): Clock {
-  return options.clock ?? platformClock
+  return options.runtime ?? platformRuntime
 }
 
 /** Returns the observer of a call's rounds. */
@@ -56,9 +56,9 @@ export async function sendRound<M extends AskingMethod>(
   const onRound = observerOf(call.options, context.options)
   if (!onRound) return call.attempt(start.params, call.options)
   const clock = clientClock(context)
-  const sentAt = clock.now()
+  const sentAt = clock.monotonicNow()
   const outcome = await call.attempt(start.params, call.options)
-  const durationMs = clock.now() - sentAt
+  const durationMs = clock.monotonicNow() - sentAt
   const { method, target } = context.errorContextOf(call)
   const requiredInput = isRequiredInput(outcome) ? outcome : undefined
   onRound({

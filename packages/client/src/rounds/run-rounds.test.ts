@@ -208,7 +208,7 @@ describe('A round without requests', () => {
     const clock = manualClock()
     const exchange = inTurn(asks(undefined, 's1'), asks(undefined, 's2'), asks({}, 's3'))
     const rounds = { pauseMs: { first: 100, most: 250 } }
-    const result = createClient(exchange, { ...host, clock, rounds }).callTool('greet')
+    const result = createClient(exchange, { ...host, runtime: clock, rounds }).callTool('greet')
     const sent = async (after: number): Promise<number> => {
       await settled()
       clock.advance(after)
@@ -235,7 +235,11 @@ describe('A round without requests', () => {
     const clock = manualClock()
     const controller = new AbortController()
     const exchange = inTurn(asks(undefined, 's1'))
-    const result = createClient(exchange, { ...host, clock }).callTool('greet', {}, { signal: controller.signal })
+    const result = createClient(exchange, { ...host, runtime: clock }).callTool(
+      'greet',
+      {},
+      { signal: controller.signal },
+    )
     await settled()
     controller.abort('enough')
     await expect(result).rejects.toBe('enough')

@@ -16,7 +16,7 @@ const filter = {
 function start() {
   const clock = manualClock()
   const exchange = streaming()
-  const subscription = createClient(exchange, { ...host, clock }).listen(filter)
+  const subscription = createClient(exchange, { ...host, runtime: clock }).listen(filter)
   return { clock, exchange, subscription, events: subscription[Symbol.asyncIterator]() }
 }
 

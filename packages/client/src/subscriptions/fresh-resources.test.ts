@@ -62,7 +62,7 @@ describe('Keeping resources fresh', () => {
   test('listens to the last hundred, which servers take by default', async () => {
     const clock = manualClock()
     const exchange = streaming(answer)
-    const client = createClient(exchange, { ...host, clock, cache: { maxEntries: 2000 } })
+    const client = createClient(exchange, { ...host, runtime: clock, cache: { maxEntries: 2000 } })
     for (let index = 0; index < 1010; index += 1) await client.readResource(`a:${index}`)
     await using _ = client.keepFresh({ resources: true })
     clock.advance(1000)

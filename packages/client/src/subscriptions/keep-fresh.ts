@@ -1,5 +1,5 @@
-import { type Clock, errorListener, type ErrorListener, openAbortScope, platformClock } from '@x/core'
-import { type SubscriptionFilter } from '@x/schema'
+import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
+import type { SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
@@ -42,7 +42,7 @@ interface KeepFreshContext {
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, once, partition, clock = platformClock, isKeeping, lists } = context
+  const { listen, once, partition, clock = platformRuntime, isKeeping, lists } = context
   return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
     const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
     if (!isKeeping) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')

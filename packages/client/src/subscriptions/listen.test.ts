@@ -17,7 +17,7 @@ const filter = {
 function start(options: ListenOptions = {}, more: Partial<ClientOptions> = {}) {
   const clock = manualClock()
   const exchange = streaming(() => said('hi'))
-  const client = createClient(exchange, { ...host, clock, ...more })
+  const client = createClient(exchange, { ...host, runtime: clock, ...more })
   const subscription = client.listen(filter, options)
   return { clock, exchange, client, subscription, events: subscription[Symbol.asyncIterator]() }
 }

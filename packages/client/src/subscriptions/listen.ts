@@ -1,5 +1,5 @@
-import { type BackoffBounds, backoffMs, type Clock, openAbortScope, platformClock, sleep } from '@x/core'
-import { type SubscriptionFilter } from '@x/schema'
+import { type BackoffBounds, backoffMs, type Clock, openAbortScope, platformRuntime, sleep } from '@x/core'
+import type { SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
@@ -38,7 +38,7 @@ export function createListen(context: ListenContext): Listen {
   return (filter, options = {}) => {
     const requestedChanges = wantedChangesOf(filter)
     const queue = createEventQueue(requestedChanges.uris.size + maxResourceParts)
-    const { clock = platformClock } = context
+    const { clock = platformRuntime } = context
     const listenTimeoutError = (): Error => new Error('a subscription is never late')
     const abortScope = openAbortScope({ signal: options.signal, timeoutMs: undefined, clock, late: listenTimeoutError })
     const endWithError = (error: unknown): void =>
@@ -139,7 +139,7 @@ async function followStream(
   let openedAt: number | undefined
   const onMessage = readSubscription(wanted, {
     onOpened: (accepted) => {
-      openedAt = clock.now()
+      openedAt = clock.monotonicNow()
       if (!isFirst) partition.forget(stalePredicateAfterGap(wanted))
       queue.put({ type: 'opened', notifications: subscriptionFilterOf(accepted), missed: !isFirst })
     },
@@ -148,7 +148,7 @@ async function followStream(
       queue.put(change.event, change.part && { type: 'resourceUpdated', uri: change.part.of })
     },
   })
-  const openDurationMs = (): number => (openedAt === undefined ? 0 : clock.now() - openedAt)
+  const openDurationMs = (): number => (openedAt === undefined ? 0 : clock.monotonicNow() - openedAt)
   const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
   const callOptions = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
   try {

@@ -14,7 +14,7 @@ const again = { ...opened, missed: true }
 function start(options: ListenOptions = {}) {
   const clock = manualClock()
   const exchange = streaming()
-  const client = createClient(exchange, { ...host, clock })
+  const client = createClient(exchange, { ...host, runtime: clock })
   const subscription = client.listen(filter, options)
   const events = subscription[Symbol.asyncIterator]()
   /** Waits for the interruption that comes next, and for its pause; gives how long that was. */
@@ -209,7 +209,7 @@ describe('A subscription is given up', () => {
     const clock = manualClock()
     const closing = new AbortController()
     const exchange = streaming()
-    const subscription = createClient({ exchange, closed: closing.signal }, { ...host, clock }).listen(filter)
+    const subscription = createClient({ exchange, closed: closing.signal }, { ...host, runtime: clock }).listen(filter)
     exchange.last().acknowledge()
     closing.abort()
     exchange.last().fail(broken({ code: 'closed' }))

@@ -28,7 +28,7 @@ const asked = ({ request, params }: Received): unknown => params.uri ?? request.
 async function start(filter: SubscriptionFilter = everything) {
   const clock = manualClock()
   const exchange = streaming(answer)
-  const client = createClient(exchange, { ...host, clock })
+  const client = createClient(exchange, { ...host, runtime: clock })
   const use = async (): Promise<unknown[]> => {
     const before = exchange.received.length
     await Promise.all([

@@ -24,7 +24,7 @@ function serve(more: Partial<ServerDefinition> = {}) {
     ...more,
   })
   const clock = manualClock()
-  const client = createClient(server, { ...host, clock })
+  const client = createClient(server, { ...host, runtime: clock })
   const write = (next: string): Promise<void> => {
     text = next
     return server.notifyResourceUpdated('file:///a')

@@ -40,7 +40,7 @@ export interface KeepingFresh {
 export function keepingFresh(script: Script = answer): KeepingFresh {
   const clock = manualClock()
   const exchange = streaming(script)
-  const client = createClient(exchange, { ...host, clock })
+  const client = createClient(exchange, { ...host, runtime: clock })
   const errors: unknown[] = []
   const keepFresh = (options: KeepFreshOptions = {}): KeepFresh =>
     client.keepFresh({ onError: (error) => void errors.push(error), ...options })

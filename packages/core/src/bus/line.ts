@@ -67,7 +67,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
   const onOpen = (): void => {
     const isReconnected = openedAt !== undefined
     isOpen = true
-    openedAt = clock.now()
+    openedAt = clock.monotonicNow()
     if (isReconnected) onGap()
     finishWaiters(({ resolve }) => resolve())
   }
@@ -87,7 +87,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
       if (openedAt === undefined) return
       // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything
       // again.
-      if (openedAt !== previousOpenedAt && clock.now() - openedAt >= healthyAfterMs) failures = 0
+      if (openedAt !== previousOpenedAt && clock.monotonicNow() - openedAt >= healthyAfterMs) failures = 0
       if (waiters.length === 0 && !endController.signal.aborted)
         await sleep(reconnectDelayMs(failures, random), { clock, wakeBy: (wake) => (endSleep = wake) })
       if (endController.signal.aborted) return

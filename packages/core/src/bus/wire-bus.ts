@@ -1,5 +1,5 @@
 import type { ErrorListener } from '../error-listener.ts'
-import { type Clock, platformClock } from '../runtime.ts'
+import { type Clock, platformRuntime } from '../runtime.ts'
 import { type ChangeBus, BusError } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import { type ConnectFunction, withBusTimeout } from './connection.ts'
@@ -46,7 +46,7 @@ const defaultKeepAliveMs = 10_000
  *
  * @throws BusError with `option` for a time that is none.
  */
-export function wireBus(connector: BusConnector, options: WireOptions, clock: Clock = platformClock): ChangeBus {
+export function wireBus(connector: BusConnector, options: WireOptions, clock: Clock = platformRuntime): ChangeBus {
   const timeoutMs = checkedMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
   const keepAliveMs = checkedMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
   const onError = createErrorReporter(options.onError)

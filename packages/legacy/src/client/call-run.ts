@@ -1,5 +1,18 @@
 import { cancelReason, type Clock, isCancelled, offCancel, onCancel, unref } from '@x/core'
-import { type Call, type ClientCapabilities, errorCodes, type InputRequest, isJsonObject, type JsonObject, metaKeys, methodRow, type RpcNotification, type RpcRequest, type RpcResponse, type WireError } from '@x/schema'
+import {
+  type Call,
+  type ClientCapabilities,
+  errorCodes,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  metaKeys,
+  methodRow,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type WireError,
+} from '@x/schema'
 import { metaIn } from '../translate/request.ts'
 import { declaredCapabilitiesOf } from './handshake.ts'
 import type { LegacySettings } from './options.ts'

@@ -1,6 +1,14 @@
-import { cancelReason, type Clock, isCancelled, unlessCancelled } from '@x/core'
-import { type Call, type Exchange, type LoggingLevel, metaKeys, methodRow, type RpcError, type RpcRequest, type RpcResponse } from '@x/schema'
-import { randomId } from '../server/random-id.ts'
+import { cancelReason, type Clock, isCancelled, randomId, unlessCancelled } from '@x/core'
+import {
+  type Call,
+  type Exchange,
+  type LoggingLevel,
+  metaKeys,
+  methodRow,
+  type RpcError,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { metaIn } from '../translate/request.ts'
 import { type CallRun, createCallRun } from './call-run.ts'
 import { createDiscoverResult, unsupportedMethodError } from './handshake.ts'

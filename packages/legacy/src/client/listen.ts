@@ -1,5 +1,15 @@
 import { cancelReason, type Clock, isCancelled, offAbort, onAbort } from '@x/core'
-import { type Call, isJsonObject, type JsonObject, type JsonValue, metaKeys, type RequestId, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  type Call,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  metaKeys,
+  type RequestId,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import type { LegacySettings } from './options.ts'
 import type { LegacySession } from './session.ts'
 

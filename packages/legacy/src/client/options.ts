@@ -1,5 +1,5 @@
 import { type ErrorListener, errorListener } from '@x/core'
-import { type Exchange, type Implementation, type JsonValue, type ServerCapabilities } from '@x/schema'
+import type { Exchange, Implementation, JsonValue, ServerCapabilities } from '@x/schema'
 import type { LegacyRevision } from '../revisions.ts'
 
 /** The server at the other end of a connection, as far as it is known. */

@@ -1,5 +1,13 @@
-import { type Clock } from '@x/core'
-import { type ClientCapabilities, type InputRequest, isJsonObject, type JsonValue, type RpcNotification, type RpcResponse, supports } from '@x/schema'
+import type { Clock } from '@x/core'
+import {
+  type ClientCapabilities,
+  type InputRequest,
+  isJsonObject,
+  type JsonValue,
+  type RpcNotification,
+  type RpcResponse,
+  supports,
+} from '@x/schema'
 import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 

@@ -1,5 +1,13 @@
-import { cancelReason, type Clock, isCancelled, platformClock, unlessCancelled } from '@x/core'
-import { type Call, encodeMessage, type Exchange, protocolVersion, type RpcError, type RpcRequest, type RpcResponse } from '@x/schema'
+import { cancelReason, type Clock, isCancelled, platformRuntime, unlessCancelled } from '@x/core'
+import {
+  type Call,
+  encodeMessage,
+  type Exchange,
+  protocolVersion,
+  type RpcError,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { createHttpClient, type HttpClient, HttpError, isHttpError } from '@x/transport-http/client'
 import { type ProtocolEra, eraOfRevision } from '../client/detect.ts'
 import {
@@ -60,7 +68,7 @@ interface DualHttpState {
  * const client = createClient(connection.exchange, { name: 'host', version: '1.0.0', elicit })
  */
 export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}): DualConnection {
-  const { clock = platformClock, era = 'probe' } = options
+  const { runtime: clock = platformRuntime, era = 'probe' } = options
   const http = createHttpClient(url, options)
   const settings = resolveDualSettings(options)
   const state: DualHttpState = {

@@ -1,11 +1,18 @@
-import { offAbort, onAbort } from '@x/core'
-import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcNotification, type RpcRequestFields, type RpcResponse } from '@x/schema'
+import { offAbort, onAbort, randomId } from '@x/core'
+import {
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type RpcNotification,
+  type RpcRequestFields,
+  type RpcResponse,
+} from '@x/schema'
 import { toLegacyQuestion } from '../translate/question.ts'
 import { type CallChannel, CallMoved, type LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import type { AcceptedPage, OpenedState, WaitingCall } from './question-state.ts'
 import { type PendingServerRequest, questionIdOf } from './questions.ts'
-import { randomId } from './random-id.ts'
 
 /** The answers of one round by their keys, or why the call cannot go on. */
 export type RoundOutcome =

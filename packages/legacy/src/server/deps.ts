@@ -1,5 +1,5 @@
-import { type Clock, sleep } from '@x/core'
-import { type Exchange, type ExtensionHost, type Implementation } from '@x/schema'
+import { sleep } from '@x/core'
+import type { Exchange, ExtensionHost, Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 import { createQuestionStates, type QuestionStates } from './question-state.ts'
 import { createQuestionRegistry, type QuestionRegistry } from './questions.ts'
@@ -27,7 +27,6 @@ export function createDeps({ exchange, info, runtime, report }: ExtensionHost, s
     const timer = runtime.setTimeout(run, ms)
     return () => runtime.clearTimeout(timer)
   }
-  const clock: Clock = { ...runtime, now: runtime.monotonicNow }
   return {
     exchange,
     info,
@@ -37,6 +36,6 @@ export function createDeps({ exchange, info, runtime, report }: ExtensionHost, s
     now: runtime.now,
     report,
     schedule,
-    sleep: (ms, signal) => sleep(ms, { clock, signal }),
+    sleep: (ms, signal) => sleep(ms, { clock: runtime, signal }),
   }
 }

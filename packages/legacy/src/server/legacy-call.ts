@@ -1,5 +1,16 @@
 import { offAbort, onAbort } from '@x/core'
-import { createCall, errorCodes, errorResponse, isJsonObject, type JsonObject, McpError, type RpcNotification, type RpcRequest, type RpcResponse, withContext } from '@x/schema'
+import {
+  createCall,
+  errorCodes,
+  errorResponse,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  withContext,
+} from '@x/schema'
 import { failedToolResult, toLegacyError, missingCapabilityFailure } from '../translate/error.ts'
 import { toModernRequest, withoutReservedMeta } from '../translate/request.ts'
 import { toLegacyResult } from '../translate/result.ts'

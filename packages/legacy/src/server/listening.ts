@@ -1,3 +1,4 @@
+import { randomId } from '@x/core'
 import {
   backPressureKey,
   createCall,
@@ -13,7 +14,6 @@ import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import { capabilitiesIn, requestDiscovery } from './initialize.ts'
 import { plainNotification } from './legacy-call.ts'
-import { randomId } from './random-id.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */
 export interface ChangeSubscription {

@@ -1,5 +1,5 @@
+import { randomId } from '@x/core'
 import type { RequestId, RpcResponse } from '@x/schema'
-import { randomId } from './random-id.ts'
 
 /** The questions that clients have not answered yet, each by a random id. */
 export interface QuestionRegistry {

@@ -1,3 +1,4 @@
+import { randomId } from '@x/core'
 import {
   type Call,
   type ClientCapabilities,
@@ -12,7 +13,6 @@ import { isStateError } from '@x/state-codec'
 import { findRevision } from '../revisions.ts'
 import type { LegacyClient } from '../translate/request.ts'
 import type { LegacySettings } from './options.ts'
-import { randomId } from './random-id.ts'
 
 /** A session of an older client over HTTP; everything in it travels in its id. */
 export interface Session extends LegacyClient {

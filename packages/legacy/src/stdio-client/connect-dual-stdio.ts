@@ -1,5 +1,12 @@
-import { cancelReason, type Clock, isCancelled, platformClock, unlessCancelled, withTimeout } from '@x/core'
-import { olderServerMessage, protocolVersion, type RpcError, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { cancelReason, type Clock, isCancelled, platformRuntime, unlessCancelled, withTimeout } from '@x/core'
+import {
+  olderServerMessage,
+  protocolVersion,
+  type RpcError,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import {
   connectStdio,
   isStdioError,
@@ -78,7 +85,7 @@ class NoAnswerError extends StdioError {}
  * version: '1.0.0', elicit })
  */
 export function connectDualStdio(options: DualStdioOptions): DualStdioConnection {
-  const { clock = platformClock, era = 'probe' } = options
+  const { runtime: clock = platformRuntime, era = 'probe' } = options
   const settings = resolveDualSettings(options)
   const key = [options.command, ...(options.args ?? [])].join(' ')
   const knownEra = era === 'probe' ? eraOfRevision(options.detected?.get(key)) : era

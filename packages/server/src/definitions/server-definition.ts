@@ -1,5 +1,14 @@
 import type { ErrorListener, Runtime } from '@x/core'
-import type { Icon, JsonSchemaCompiler, KnownName, Middleware, Server, ServerExtension, ToolTypes, Typed } from '@x/schema'
+import type {
+  Icon,
+  JsonSchemaCompiler,
+  KnownName,
+  Middleware,
+  Server,
+  ServerExtension,
+  ToolTypes,
+  Typed,
+} from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './described.ts'
 import type { Prompt } from './prompt.ts'

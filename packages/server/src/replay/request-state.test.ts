@@ -109,7 +109,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       let time = 1_000_000_000_000
       const clock = { now: () => time }
       const keys = ['ecbcaf49f1417ac2bcd2202b64dcb804d7009dccb099e810e5a6b9c7fa961aa9']
-      const state = sealedState({ keys, clock, ttlMs: 1_000, maxAgeMs: 2_500 })
+      const state = sealedState({ keys, runtime: clock, ttlMs: 1_000, maxAgeMs: 2_500 })
       const served = serve(run, { ...mode, state, runtime: { now: () => time } }, kind)
       const first = await send(served)
       time += 900

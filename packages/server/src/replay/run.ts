@@ -1,5 +1,13 @@
 import { onAbort } from '@x/core'
-import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, McpError, backgroundKey, errorCodes } from '@x/schema'
+import {
+  type InputRequest,
+  type InputResponse,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  backgroundKey,
+  errorCodes,
+} from '@x/schema'
 import { type Awaitable, afterTick } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import { deriveEffectsId } from './call-identity.ts'

@@ -199,8 +199,8 @@ describe('what suspended calls leave in a store', () => {
   test('has a share for the uses of states, and a use that does not fit keeps its state good', async () => {
     let now = 1_000_000
     const clock = { now: () => now }
-    const store = memoryStore({ maxEntries: 20, clock })
-    const state = singleUse(sealed({ keys, clock, ttlMs: 60_000, maxAgeMs: 600_000 }), store)
+    const store = memoryStore({ maxEntries: 20, runtime: clock })
+    const state = singleUse(sealed({ keys, runtime: clock, ttlMs: 60_000, maxAgeMs: 600_000 }), store)
     const served = serve(asking, { state, strictReplay: false, runtime: { now: () => now } })
     const no = { sure: { action: 'accept', content: { sure: false } } }
     const round = async (options: AskOptions, given?: string) =>

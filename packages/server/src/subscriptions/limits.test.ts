@@ -161,9 +161,14 @@ describe('a principal whose proof ends', () => {
   const serveUntil = () => {
     const clock = manualClock()
     let skew = 0
-    const wallClock = () => 1_000_000 + clock.now() + skew
+    const wallClock = () => 1_000_000 + clock.monotonicNow() + skew
     const bus = handBus({ atOnce: true })
-    const server = createServer({ ...about, tools: [], subscriptions: { bus, clock }, runtime: { now: wallClock } })
+    const server = createServer({
+      ...about,
+      tools: [],
+      subscriptions: { bus, runtime: clock },
+      runtime: { now: wallClock },
+    })
     return { clock, bus, server, setBack: (ms: number) => (skew -= ms) }
   }
 
@@ -219,8 +224,8 @@ describe('a principal whose proof ends', () => {
     const server = createServer({
       ...about,
       tools: [],
-      subscriptions: { bus, clock },
-      runtime: { now: () => clock.now() },
+      subscriptions: { bus, runtime: clock },
+      runtime: { now: () => clock.monotonicNow() },
     })
     const stream = listening(server, tools, { principal: { subject: 'ada', expiresAt: 10 } })
     clock.advance(10)

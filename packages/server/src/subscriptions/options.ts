@@ -1,4 +1,4 @@
-import { type ChangeBus, type Clock, memoryBus, platformClock } from '@x/core'
+import { type ChangeBus, type Clock, memoryBus, platformRuntime } from '@x/core'
 import { DefinitionError } from '../request/definition-error.ts'
 
 /** The delivery of changes, and the limits of streams (basic/patterns/subscriptions). */
@@ -25,7 +25,7 @@ export interface SubscriptionOptions {
   /** Milliseconds that a reader may leave what it was sent before its stream is broken off; 60,000 when absent. */
   readonly slowReaderMs?: number | undefined
   /** The platform's when absent. */
-  readonly clock?: Clock | undefined
+  readonly runtime?: Clock | undefined
 }
 
 /** {@link SubscriptionOptions} with what is absent filled in. */
@@ -57,7 +57,7 @@ export function compileSubscriptionSettings(options: SubscriptionOptions): Subsc
     maxTopics: readLimit('maxTopics'),
     maxTopicsPerCaller: readLimit('maxTopicsPerCaller'),
     slowReaderMs: readLimit('slowReaderMs'),
-    clock: options.clock ?? platformClock,
+    runtime: options.runtime ?? platformRuntime,
   }
 }
 

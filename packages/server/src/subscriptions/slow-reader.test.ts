@@ -32,7 +32,7 @@ function serve() {
     tools: [],
     prompts: [],
     resourceTemplates: [note],
-    subscriptions: { bus, clock, slowReaderMs: 5000 },
+    subscriptions: { bus, runtime: clock, slowReaderMs: 5000 },
   })
   return { server, bus, clock }
 }

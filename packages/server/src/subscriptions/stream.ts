@@ -1,5 +1,12 @@
 import { cancelReason, type Clock, offCancel, onCancel } from '@x/core'
-import { type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification, type SubscriptionFilter } from '@x/schema'
+import {
+  type Call,
+  type JsonObject,
+  metaKeys,
+  type RequestId,
+  type RpcNotification,
+  type SubscriptionFilter,
+} from '@x/schema'
 import type { BusUse } from './bus-use.ts'
 import { maxTimerMs } from './options.ts'
 import { releaseSlot, type Slot, type Slots, takeSlot } from './slots.ts'

@@ -55,7 +55,7 @@ const disabledSubscriptions: Subscriptions = {
  */
 export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
   if (options === false) return disabledSubscriptions
-  const { bus, clock, slowReaderMs, maxUris, ...limits } = compileSubscriptionSettings(options)
+  const { bus, runtime: clock, slowReaderMs, maxUris, ...limits } = compileSubscriptionSettings(options)
   const { wallClock, onError } = deps
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),

@@ -50,7 +50,7 @@ function createStoreRegistry(store: StateStore): SessionRegistry {
 const maxEndedSessions = 10_000
 
 function createMemoryRegistry(now: () => number): SessionRegistry {
-  const endedSessions = memoryStore({ maxEntries: maxEndedSessions, clock: { now } })
+  const endedSessions = memoryStore({ maxEntries: maxEndedSessions, runtime: { now } })
   return {
     add: () => Promise.resolve(),
     isLive: async (id) => (await endedSessions.get(id)) === undefined,

@@ -1,5 +1,23 @@
 import { cancelReason, isCancelled } from '@x/core'
-import { type Call, callerOf, callHeadersKey, type ContextKey, errorCodes, errorResponse, type Exchange, type ExtensionHost, type ExtensionInstance, type ExtensionMethod, type JsonObject, McpError, type Middleware, recordedPartsKey, type RpcRequest, type RpcResponse, withContext } from '@x/schema'
+import {
+  type Call,
+  callerOf,
+  callHeadersKey,
+  type ContextKey,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  type ExtensionHost,
+  type ExtensionInstance,
+  type ExtensionMethod,
+  type JsonObject,
+  McpError,
+  type Middleware,
+  recordedPartsKey,
+  type RpcRequest,
+  type RpcResponse,
+  withContext,
+} from '@x/schema'
 import { readSessionMetadata, type SessionMetadata, type SessionNames } from '../session-metadata.ts'
 import { createSealedSession } from './create-session.ts'
 import { deleteSession } from './delete-session.ts'

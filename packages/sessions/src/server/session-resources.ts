@@ -1,5 +1,5 @@
 import { type ErrorListener, errorListener, unref, type Runtime, runtimeOf } from '@x/core'
-import { type AsyncResource } from '@x/schema'
+import type { AsyncResource } from '@x/schema'
 import { SessionUsageError } from './session-usage-error.ts'
 import type { Awaitable } from './session-options.ts'
 

@@ -1,5 +1,5 @@
 import { errorListener, runtimeOf } from '@x/core'
-import { type JsonValue } from '@x/schema'
+import type { JsonValue } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './ledger.ts'
 import type { DeletedSession, NewSession, SessionFailure, SessionOptions } from './session-options.ts'

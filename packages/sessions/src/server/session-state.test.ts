@@ -125,9 +125,9 @@ describe('States that stay in a store', () => {
   const tenMinutes = 600_000
   const setUp = () => {
     const now = handNow()
-    const store = memoryStore({ clock: now, maxEntries: 10, maxEntriesPerOwner: 10 })
+    const store = memoryStore({ runtime: now, maxEntries: 10, maxEntriesPerOwner: 10 })
     const codec = codecAt(now)
-    const { sessions } = notesSessions({ codec, runtime: now, stateCodec: stored({ store, clock: now }) })
+    const { sessions } = notesSessions({ codec, runtime: now, stateCodec: stored({ store, runtime: now }) })
     const server = serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
     return { server, now }
   }

@@ -49,7 +49,7 @@ test('keys are rotated without losing a session: the new one is known everywhere
   const [old, fresh] = [randomKey(), randomKey()]
   const now = handNow()
   const instance = (...keys: string[]) => {
-    const { sessions } = notesSessions({ codec: sealed({ keys, clock: now }), runtime: now })
+    const { sessions } = notesSessions({ codec: sealed({ keys, runtime: now }), runtime: now })
     return serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
   }
   const phases = [instance(old), instance(old, fresh), instance(fresh, old)]

@@ -1,5 +1,15 @@
-import { type Runtime } from '@x/core'
-import { type Call, createCall, isJsonObject, type JsonObject, metaKeys, protocolVersion, type RpcResponse, type Server, type WireError } from '@x/schema'
+import type { Runtime } from '@x/core'
+import {
+  type Call,
+  createCall,
+  isJsonObject,
+  type JsonObject,
+  metaKeys,
+  protocolVersion,
+  type RpcResponse,
+  type Server,
+  type WireError,
+} from '@x/schema'
 import { type Context, createServer, type McpServer, type ServerDefinition, type Tool, tool } from '@x/server'
 import { randomKey, sealed, type StateCodec } from '@x/state-codec'
 import { z } from 'zod'
@@ -31,7 +41,7 @@ export function handNow(): Now {
 
 /** A codec with a key of its own, by the test's clock. */
 export function codecAt(clock: Pick<Runtime, 'now'>, options: { readonly maxAgeMs?: number } = {}): StateCodec {
-  return sealed({ keys: [randomKey()], clock, ...options })
+  return sealed({ keys: [randomKey()], runtime: clock, ...options })
 }
 
 /** Sessions with notes, and the errors that they reported. */

@@ -1,4 +1,5 @@
-import type { JsonValue, OpenClaims, OpenOptions, SealClaims, ClaimOptions, StateClock } from '../state-codec.ts'
+import { platformRuntime, type Runtime } from '@x/core'
+import type { JsonValue, OpenClaims, OpenOptions, SealClaims, ClaimOptions } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -191,14 +192,13 @@ export interface ClaimRules {
   readonly ttlMs: number
   readonly maxAgeMs: number
   readonly maxBytes: number
-  readonly clock: StateClock
+  readonly clock: Pick<Runtime, 'now'>
 }
 
 /** The accepted difference between the clocks of two instances, in milliseconds. */
 export const clockSkewMs = 30_000
 
 const hour = 3_600_000
-const platformClock: StateClock = { now: () => Date.now() }
 
 /**
  * Fills in defaults.
@@ -216,7 +216,7 @@ export function compileClaimRules(options: ClaimOptions, defaultMaxBytes: number
     ttlMs,
     maxAgeMs,
     maxBytes: checkPositive('maxBytes', options.maxBytes ?? defaultMaxBytes),
-    clock: options.clock ?? platformClock,
+    clock: options.runtime ?? platformRuntime,
   }
 }
 

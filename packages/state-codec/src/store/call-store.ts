@@ -1,4 +1,4 @@
-import { platformClock, withTimeout } from '@x/core'
+import { platformRuntime, withTimeout } from '@x/core'
 import { isStateError, StateError } from '../state-error.ts'
 import type { StateStore } from '../state-codec.ts'
 
@@ -23,7 +23,7 @@ export async function callStore<T>(
 ): Promise<T> {
   const late = (): StateError => new StateError('unavailable', `${name} did not answer within ${timeoutMs} ms`)
   try {
-    return await withTimeout({ timeoutMs, clock: platformClock, late }, operation)
+    return await withTimeout({ timeoutMs, clock: platformRuntime, late }, operation)
   } catch (error) {
     throw toStateError(name, error)
   }

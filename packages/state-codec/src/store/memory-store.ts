@@ -1,4 +1,5 @@
-import type { StateClock, StateStore } from '../state-codec.ts'
+import type { Runtime } from '@x/core'
+import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 import { type StoredAmount, describeLimit, limitReached, ownerQuotaError, type ReachedLimit } from './owner-quota.ts'
 
@@ -12,7 +13,7 @@ export interface MemoryStoreOptions {
   readonly maxEntriesPerOwner?: number | undefined
   /** The number of characters that one owner may hold, keys included. Default: a tenth of `maxCharacters`. */
   readonly maxCharactersPerOwner?: number | undefined
-  readonly clock?: StateClock | undefined
+  readonly runtime?: Pick<Runtime, 'now'> | undefined
 }
 
 interface StoredEntry {
@@ -64,7 +65,7 @@ class MemoryStorage {
   readonly #byOwner = new Map<string, OwnerUsage>()
   readonly #most: StoredAmount
   readonly #mostPerOwner: StoredAmount
-  readonly #clock: StateClock
+  readonly #clock: Pick<Runtime, 'now'>
   #characters = 0
   #soonest = Infinity
 
@@ -74,7 +75,7 @@ class MemoryStorage {
     const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerFraction) } = options
     this.#most = { entries: maxEntries, characters: maxCharacters }
     this.#mostPerOwner = { entries: maxEntriesPerOwner, characters: maxCharactersPerOwner }
-    this.#clock = options.clock ?? { now: () => Date.now() }
+    this.#clock = options.runtime ?? { now: () => Date.now() }
   }
 
   add(key: string, { value, ttlMs, owner }: NewEntry): boolean {

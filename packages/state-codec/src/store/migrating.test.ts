@@ -24,17 +24,24 @@ const key = randomKey()
 function createFleet() {
   let now = 1_800_000_000_000
   const clock = { now: () => now }
-  const store = memoryStore({ clock })
+  const store = memoryStore({ runtime: clock })
   const events: MigrationEvent[] = []
   const onEvent = (event: MigrationEvent): void => void events.push(event)
   return {
     clock,
     store,
     events,
-    state: sealed({ keys: [key], clock }),
+    state: sealed({ keys: [key], runtime: clock }),
     advance: (ms: number): void => void (now += ms),
     instance(phase: MigrationPhase, options: Partial<MigratingOptions> = {}): MigratingCodec {
-      return migrating({ phase, state: sealed({ keys: [key], clock }), store, clock, onEvent, ...options })
+      return migrating({
+        phase,
+        state: sealed({ keys: [key], runtime: clock }),
+        store,
+        runtime: clock,
+        onEvent,
+        ...options,
+      })
     },
   }
 }
@@ -63,16 +70,18 @@ describe('a migration from a store to none [STA-009]', () => {
 
   test('it begins with the handles of stored(), and ends with tokens that sealed() opens', async () => {
     const { instance, store, clock, state } = createFleet()
-    const handle = await stored({ store, clock }).seal('before', claims)
+    const handle = await stored({ store, runtime: clock }).seal('before', claims)
     for (const phase of ['store', 'dual', 'state-first'] as const)
       expect(await instance(phase).open(handle, claims)).toBe('before')
     expect(await state.open(await instance('state').seal('after', claims), claims)).toBe('after')
-    expect(await stored({ store, clock }).open(await instance('store').seal('back', claims), claims)).toBe('back')
+    expect(await stored({ store, runtime: clock }).open(await instance('store').seal('back', claims), claims)).toBe(
+      'back',
+    )
   })
 
   test('every phase except "state" rejects a missing store', async () => {
     const { state, clock } = createFleet()
-    const codec = migrating({ phase: 'state', state, clock })
+    const codec = migrating({ phase: 'state', state, runtime: clock })
     expect(await codec.open(await codec.seal(1, claims), claims)).toBe(1)
     expect(() => migrating({ phase: 'dual', state })).toThrow('The phase "dual" needs a store')
     expect(() => migrating({ phase: 'phase-1' as never, state })).toThrow('give store, dual, state-first, state')
@@ -231,7 +240,7 @@ describe('the report', () => {
   test('the advice is to stay for one token lifetime after the last problem', async () => {
     const { instance, advance, clock } = createFleet()
     const token = await instance('dual').seal(1, claims)
-    const codec = instance('dual', { state: sealed({ keys: [randomKey()], clock }) })
+    const codec = instance('dual', { state: sealed({ keys: [randomKey()], runtime: clock }) })
     await codec.open(token, claims)
     const at = clock.now()
     advance(24 * hour)

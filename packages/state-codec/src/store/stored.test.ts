@@ -60,7 +60,7 @@ describe('a stored state', () => {
 
   test('expires by its own time, even if the store still has it', async () => {
     const { store } = openStore()
-    const at = (now: number) => stored({ store, ttlMs: 1000, clock: { now: () => now } })
+    const at = (now: number) => stored({ store, ttlMs: 1000, runtime: { now: () => now } })
     const token = await at(start).seal(1, claims)
     expect(await at(start + 999).open(token, claims)).toBe(1)
     await expect(at(start + 1000).open(token, claims)).rejects.toMatchObject({ code: 'expired' })
@@ -109,7 +109,10 @@ describe('a single use', () => {
   test('is remembered for as long as the token could open', async () => {
     let now = start
     const clock = { now: () => now }
-    const codec = singleUse(sealed({ keys, clock, ttlMs: 2000, maxAgeMs: 2000 }), memoryStore({ clock }))
+    const codec = singleUse(
+      sealed({ keys, runtime: clock, ttlMs: 2000, maxAgeMs: 2000 }),
+      memoryStore({ runtime: clock }),
+    )
     const token = await codec.seal('once', claims)
     await codec.open(token, claims)
     for (let passed = 0; passed < 40_000; passed += 100) {
@@ -128,8 +131,12 @@ describe('a single use', () => {
   test('is forgotten when its token has expired: the next ones fit', async () => {
     let now = start
     const clock = { now: () => now }
-    const store = memoryStore({ clock, maxEntries: 10 })
-    for (const codec of [sealed({ keys, clock }), signed({ keys, clock }), stored({ store: memoryStore(), clock })]) {
+    const store = memoryStore({ runtime: clock, maxEntries: 10 })
+    for (const codec of [
+      sealed({ keys, runtime: clock }),
+      signed({ keys, runtime: clock }),
+      stored({ store: memoryStore(), runtime: clock }),
+    ]) {
       const once = singleUse(codec, store)
       for (let round = 0; round < 10; round++)
         await once.open(await once.seal(round, { ...claims, ttlMs: 60_000 }), claims)
@@ -146,7 +153,7 @@ describe('a single use', () => {
     let now = start
     const { seal, open, lifetimeMs } = sealed({ keys })
     const silent = { seal, open: (token: string, { onTtl: _, ...own }: OpenOptions) => open(token, own), lifetimeMs }
-    const store = memoryStore({ clock: { now: () => now }, maxEntries: 1 })
+    const store = memoryStore({ runtime: { now: () => now }, maxEntries: 1 })
     const codec = singleUse(silent, store)
     await codec.open(await codec.seal(1, claims), claims)
     now += (lifetimeMs ?? 0) - 1

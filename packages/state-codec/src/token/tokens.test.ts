@@ -162,8 +162,8 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     ['when the clock returns no number', Number.NaN, {}, 'not_yet'],
   ])('opened %s (%d ms), it is accepted or rejected by the clock [MRT-011]', async (_, later, times, code) => {
     const options = { keys, ttlMs: 10 * minute, maxAgeMs: 60 * minute }
-    const token = await maker[kind]({ ...options, clock: { now: () => start } }).seal(1, { ...claims, ...times })
-    const codec = reader[kind]({ ...options, clock: { now: () => start + later } })
+    const token = await maker[kind]({ ...options, runtime: { now: () => start } }).seal(1, { ...claims, ...times })
+    const codec = reader[kind]({ ...options, runtime: { now: () => start + later } })
     expect(await outcome(codec.open(token, claims))).toEqual(code === undefined ? { value: 1 } : { code })
   })
 
@@ -287,11 +287,11 @@ test.each([
 
 test('plain requires insecure: true and checks its claims', async () => {
   expect(() => onNode.plain({} as never)).toThrow('use sealed({ keys }), or say plain({ insecure: true })')
-  const codec = portable.plain({ insecure: true, clock: { now: () => start } })
+  const codec = portable.plain({ insecure: true, runtime: { now: () => start } })
   const token = await codec.seal({ readable: true }, claims)
   expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).toContain('readable')
   expect(await codec.open(token, claims)).toEqual({ readable: true })
-  const later = onNode.plain({ insecure: true, clock: { now: () => start + 61 * minute } })
+  const later = onNode.plain({ insecure: true, runtime: { now: () => start + 61 * minute } })
   expect(await outcome(later.open(token, claims))).toEqual({ code: 'expired' })
   expect(await outcome(codec.open(token, { ...claims, purpose: 'other' }))).toEqual({ code: 'purpose' })
   expect(await outcome(codec.open(token, { purpose: claims.purpose }))).toEqual({ code: 'binding' })

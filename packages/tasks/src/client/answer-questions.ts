@@ -90,13 +90,13 @@ async function sendAnswers(
   options: CallOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const { clock, random, failureTimeoutMs } = task.settings
-  const startedAt = clock.now()
+  const startedAt = clock.monotonicNow()
   for (let failures = 0; ; failures += 1) {
     try {
       return await updateTask({ ...task, options }, responses)
     } catch (error) {
       options.signal.throwIfAborted()
-      const isTimedOut = clock.now() - startedAt >= failureTimeoutMs
+      const isTimedOut = clock.monotonicNow() - startedAt >= failureTimeoutMs
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result' || isTimedOut) throw error
     }
     await sleep(failurePauseMs(failures, random), { clock, signal: options.signal })

@@ -1,4 +1,4 @@
-import { type Clock, platformClock } from '@x/core'
+import { type Clock, platformRuntime } from '@x/core'
 import type { TaskHandle } from './task-handle.ts'
 
 /** The intervals at which a task is polled, in milliseconds. */
@@ -40,7 +40,7 @@ export interface TasksClientOptions {
    */
   readonly onTask?: ((task: TaskHandle) => void | Promise<void>) | undefined
   /** Time, for tests; the platform's when absent. */
-  readonly clock?: Clock | undefined
+  readonly runtime?: Clock | undefined
   /** Random numbers from 0 to below 1; the platform's when absent. */
   readonly random?: (() => number) | undefined
 }
@@ -64,7 +64,7 @@ export interface TasksClientSettings {
 
 /** Fills in defaults. Throws `RangeError` for a number of milliseconds that makes no sense. */
 export function tasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
-  const { target = url, user, onTask, clock = platformClock, random = Math.random } = options
+  const { target = url, user, onTask, runtime: clock = platformRuntime, random = Math.random } = options
   return {
     target,
     user,

@@ -42,7 +42,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
   const onNotification = listenToTask(taskId, {
     opened: () => {
       isOpen = true
-      openedAt = clock.now()
+      openedAt = clock.monotonicNow()
       wake()
     },
     changed: (state) => {
@@ -59,7 +59,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
         if (!isClientError(error) || isPermanent(error)) return
       } finally {
         // A stream that stood for a while is none of a row of failures.
-        if (isOpen && clock.now() - openedAt >= maxFailurePauseMs) endCount = 0
+        if (isOpen && clock.monotonicNow() - openedAt >= maxFailurePauseMs) endCount = 0
         if (isOpen) wake()
         isOpen = false
       }

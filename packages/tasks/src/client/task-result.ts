@@ -1,6 +1,6 @@
 import { type AbortScope, openAbortScope } from '@x/core'
 import { type CallOptions, ClientError, type Progress } from '@x/client'
-import { type CallToolResult } from '@x/schema'
+import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { answerQuestions } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'

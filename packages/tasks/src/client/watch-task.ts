@@ -130,8 +130,8 @@ function createRetryingReads(task: WatchedTask, options: WatchTaskOptions): Retr
     } catch (error) {
       signal.throwIfAborted()
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result') throw error
-      if (failures === 0) failingSince = clock.now()
-      if (clock.now() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
+      if (failures === 0) failingSince = clock.monotonicNow()
+      if (clock.monotonicNow() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
       pauseMs = Math.max(failurePauseMs(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
       failures += 1
       return undefined

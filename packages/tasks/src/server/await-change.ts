@@ -1,5 +1,5 @@
 import { cancelReason, isCancelled, offCancel, onCancel, unrefTimer } from '@x/core'
-import { type Call } from '@x/schema'
+import type { Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './task-context.ts'
 

@@ -1,5 +1,19 @@
 import { cancelReason, isCancelled } from '@x/core'
-import { type Call, errorCodes, errorResponse, type Exchange, isJsonObject, isMcpError, type JsonObject, McpError, requestMeta, type RpcNotification, type RpcRequest, type RpcResponse, withNotify } from '@x/schema'
+import {
+  type Call,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  isJsonObject,
+  isMcpError,
+  type JsonObject,
+  McpError,
+  requestMeta,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  withNotify,
+} from '@x/schema'
 import { taskOwner } from './owner.ts'
 import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './task-context.ts'

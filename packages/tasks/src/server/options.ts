@@ -1,6 +1,6 @@
-import { type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBus, type Runtime } from '@x/core'
-import { type ExtensionHost } from '@x/schema'
-import { type StateCodec } from '@x/server'
+import { type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBus } from '@x/core'
+import type { ExtensionHost } from '@x/schema'
+import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/store-engine.ts'
 
@@ -89,12 +89,12 @@ export interface TaskOptions {
    */
   readonly onError?: ErrorListener<[error: unknown]>
   /** Time, for tests; that of the server's `runtime` when absent. */
-  readonly clock?: Clock | undefined
+  readonly runtime?: Clock | undefined
 }
 
 /** {@link TaskOptions} that were checked. */
 export interface CheckedTaskOptions
-  extends Pick<TaskOptions, 'engine' | 'bus' | 'credentials' | 'onError' | 'clock'>,
+  extends Pick<TaskOptions, 'engine' | 'bus' | 'credentials' | 'onError' | 'runtime'>,
     ReturnType<typeof numericOptionsOf> {
   readonly acceptTasks: boolean
   readonly runWorker: boolean
@@ -103,7 +103,7 @@ export interface CheckedTaskOptions
 }
 
 /** The settings of one server's tasks. */
-export interface TaskSettings extends Omit<CheckedTaskOptions, 'openStore'> {
+export interface TaskSettings extends Omit<CheckedTaskOptions, 'openStore' | 'runtime'> {
   readonly engine: TaskEngine
   readonly bus: ChangeBus
   readonly onError: (error: unknown) => void
@@ -114,14 +114,14 @@ export interface TaskSettings extends Omit<CheckedTaskOptions, 'openStore'> {
  * Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store.
  */
 export function checkTaskOptions(options: TaskOptions): CheckedTaskOptions {
-  const { engine, bus, credentials, onError, clock, store = 'memory:' } = options
+  const { engine, bus, credentials, onError, runtime, store = 'memory:' } = options
   const { acceptTasks = true, runWorker = true, persistentWorkflow = false } = options
   return {
     engine,
     bus,
     credentials,
     onError,
-    clock,
+    runtime,
     acceptTasks,
     runWorker,
     persistentWorkflow,
@@ -131,19 +131,14 @@ export function checkTaskOptions(options: TaskOptions): CheckedTaskOptions {
 }
 
 /** Completes options with the parts of one server: its engine, its clock and the receiver of its failures. */
-export function taskSettings({ openStore, ...options }: CheckedTaskOptions, host: ExtensionHost): TaskSettings {
+export function taskSettings(
+  { openStore, runtime, ...options }: CheckedTaskOptions,
+  host: ExtensionHost,
+): TaskSettings {
   const onError = suppressListenerErrors(errorListener(options.onError ?? host.report, '@x/tasks'))
   const engine = options.engine ?? openStore(onError)
   const bus = options.bus ?? engine.notifications ?? memoryBus()
-  return { ...options, engine, bus, onError, clock: options.clock ?? monotonicClock(host.runtime) }
-}
-
-function monotonicClock(runtime: Runtime): Clock {
-  return {
-    now: () => runtime.monotonicNow(),
-    setTimeout: (callback, ms) => runtime.setTimeout(callback, ms),
-    clearTimeout: (timer) => runtime.clearTimeout(timer),
-  }
+  return { ...options, engine, bus, onError, clock: runtime ?? host.runtime }
 }
 
 /** A little less than a message of the transports may have, which has an envelope as well. */

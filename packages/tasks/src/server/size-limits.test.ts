@@ -1,5 +1,5 @@
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
-import { platformClock } from '@x/core'
+import { platformRuntime } from '@x/core'
 import { errorCodes, isJsonObject, McpError } from '@x/schema'
 import { tool, toolResult } from '@x/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -104,7 +104,7 @@ afterAll(() => postgres.close())
 
 describe.each([
   ['in memory', (engine: TaskEngine) => engine, {}],
-  ['over PostgreSQL', () => postgresEngine(postgres.url), { clock: platformClock, workPollMs: 20 }],
+  ['over PostgreSQL', () => postgresEngine(postgres.url), { clock: platformRuntime, workPollMs: 20 }],
 ] as const)('a task that would keep too much %s fails with an error that says so', (_where, engineOf, options) => {
   test.each(modes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
     '$why (runs again: $strictReplay)',

@@ -1,5 +1,5 @@
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
-import { platformClock } from '@x/core'
+import { platformRuntime } from '@x/core'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { type Tool, tool } from '@x/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -177,7 +177,11 @@ describe('over PostgreSQL', () => {
     const add = (tools: readonly Tool[]): Instance => {
       const engine = postgresEngine(postgres.url)
       engines.push(engine)
-      return fleet.add(tools, { engine, bus: undefined, clock: platformClock, workPollMs: 20 }, { strictReplay: false })
+      return fleet.add(
+        tools,
+        { engine, bus: undefined, runtime: platformRuntime, workPollMs: 20 },
+        { strictReplay: false },
+      )
     }
     const [old, next] = [add([greet]), add([greet, young(work)])]
     const ids = await Promise.all(Array.from({ length: 8 }, () => next.start('young')))

@@ -85,7 +85,7 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
         onError,
         onWarning: onError,
         ...offers,
-        extensions: [tasks({ engine, bus, clock, ...options }), ...extensions],
+        extensions: [tasks({ engine, bus, runtime: clock, ...options }), ...extensions],
       })
       // As a host does that asks for `/readyz`: the worker begins.
       void server.ready()

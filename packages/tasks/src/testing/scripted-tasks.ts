@@ -102,19 +102,19 @@ export function scriptedTasks(
   }
   const exchange: Exchange = async ({ id, method, params = {} }, call) => {
     const { _meta, ...others } = params
-    const one = { id, method, params: others, meta: isJsonObject(_meta) ? _meta : {}, call, at: clock.now() }
+    const one = { id, method, params: others, meta: isJsonObject(_meta) ? _meta : {}, call, at: clock.monotonicNow() }
     received.push(one)
     const answered = await answer(one)
     if (isRefusal(answered)) return { jsonrpc: '2.0', id, error: answered.error }
     return { jsonrpc: '2.0', id, result: answered }
   }
   const connection = { exchange, url: 'https://example.com/mcp' }
-  const extension = tasks({ clock, random: () => 0, user: 'ada', ...options.tasks })
+  const extension = tasks({ runtime: clock, random: () => 0, user: 'ada', ...options.tasks })
   return {
     clock,
     received,
     connection,
-    client: createClient(connection, { ...host, clock, ...options.client, extensions: [extension] }),
+    client: createClient(connection, { ...host, runtime: clock, ...options.client, extensions: [extension] }),
     of: (method) => received.filter((one) => one.method === method),
     pass: async (ms, steps = 1) => {
       await settled()

@@ -35,7 +35,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rpcResult()))
     })
     const clock = manualClock()
-    await using connection = connect(server.url, { clock, timeouts: { totalMs: 1000 } })
+    await using connection = connect(server.url, { runtime: clock, timeouts: { totalMs: 1000 } })
     const controller = new AbortController()
     await connection.exchange(rpcRequest(), callWith(controller.signal))
     expect(clock.waiting).toBe(0)
@@ -46,7 +46,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
   test('ends when no headers come in time, and the server sees the end [CAN-006 CAN-007]', async () => {
     await using server = await scriptedServer(() => {})
     const clock = manualClock()
-    await using connection = connect(server.url, { clock, timeouts: { headersMs: 1000, idleMs: 5000 } })
+    await using connection = connect(server.url, { runtime: clock, timeouts: { headersMs: 1000, idleMs: 5000 } })
     const arrived = server.next()
     const running = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     const { closed } = await arrived
@@ -66,7 +66,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     const clock = manualClock()
     const heardOf = { count: 0, wake: (): void => {} }
     const call = { ...callWith(), notify: () => heardOf.wake() }
-    await using connection = connect(server.url, { clock, timeouts: { idleMs: 1000 } })
+    await using connection = connect(server.url, { runtime: clock, timeouts: { idleMs: 1000 } })
     const running = connection.exchange(rpcRequest(), call).catch((error: unknown) => error)
     await server.next()
     for (let round = 0; round < 3; round += 1) {
@@ -88,7 +88,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
       finish = () => response.end(event(rpcResult()))
     })
     const clock = manualClock()
-    await using connection = connect(server.url, { clock })
+    await using connection = connect(server.url, { runtime: clock })
     const arrived = server.next()
     const running = connection.exchange(rpcRequest('subscriptions/listen', { notifications: {} }), callWith())
     await arrived
@@ -103,7 +103,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     const timeouts = ({ method }: { method: string }): { totalMs: number } => ({
       totalMs: method === 'tools/list' ? 10 : 500,
     })
-    await using connection = connect(server.url, { clock, timeouts })
+    await using connection = connect(server.url, { runtime: clock, timeouts })
     const settled: string[] = []
     const send = (method: string): Promise<unknown> =>
       connection
@@ -126,7 +126,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(rpcResult()) + rest)
     })
     const clock = manualClock()
-    await using connection = connect(server.url, { clock })
+    await using connection = connect(server.url, { runtime: clock })
     const arrived = server.next()
     expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
     if (rest === '') clock.advance(1000)

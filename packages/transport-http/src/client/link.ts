@@ -1,4 +1,4 @@
-import { type Cancellation, cancelledBy, cancelReason, type Clock, isCancelled, platformClock } from '@x/core'
+import { type Cancellation, cancelledBy, cancelReason, type Clock, isCancelled, platformRuntime } from '@x/core'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { failureOf, isUnsent } from './failure.ts'
 import { operationOf, flattenUserHeaders } from './headers.ts'
@@ -39,7 +39,7 @@ export function createLink(
   options: HttpConnectOptions,
   connection: Pick<Link, 'sender' | 'closed' | 'checkReply'>,
 ): Link {
-  const { headers = {}, clock = platformClock, maxStreamBytes = defaultStreamBytes } = options
+  const { headers = {}, runtime: clock = platformRuntime, maxStreamBytes = defaultStreamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : flattenUserHeaders(headers)
   const bounds = { ...defaultBounds, bytes: defaultMessageBytes, ...options.bounds }
   return { endpoint: endpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }

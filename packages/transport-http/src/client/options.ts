@@ -81,7 +81,7 @@ export interface HttpConnectOptions {
   /** Sends through this function instead of what the platform has; it must honour `redirect: 'manual'`. */
   readonly fetch?: FetchFunction | undefined
   /** Default: the platform's. */
-  readonly clock?: Clock | undefined
+  readonly runtime?: Clock | undefined
   /** A number from 0 to 1 for the jitter of pauses. Default `Math.random`. */
   readonly random?: (() => number) | undefined
 }

@@ -36,7 +36,7 @@ describe('A request that could not be sent', () => {
   test('is tried three times, after pauses that grow and vary', async () => {
     const clock = manualClock()
     const { sender, tries } = failing(refused(), refused())
-    const connection = createConnection('http://test/mcp', { clock, random: () => 1 }, sender)
+    const connection = createConnection('http://test/mcp', { runtime: clock, random: () => 1 }, sender)
     const running = connection.exchange(rpcRequest(), callWith())
     const seen: number[] = []
     for (const pause of [99, 1, 199, 1]) {
@@ -56,7 +56,7 @@ describe('A request that could not be sent', () => {
   ])('is tried %s', async (_title, options, expected) => {
     const clock = manualClock()
     const { sender, tries } = failing(...Array.from({ length: 9 }, refused))
-    const connection = createConnection('http://test/mcp', { ...options, clock }, sender)
+    const connection = createConnection('http://test/mcp', { ...options, runtime: clock }, sender)
     const failure = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     for (let round = 0; round < 9; round += 1) {
       await flush()
@@ -70,7 +70,7 @@ describe('A request that could not be sent', () => {
     const clock = manualClock()
     const { sender, tries } = failing(refused())
     const controller = new AbortController()
-    const connection = createConnection('http://test/mcp', { clock }, sender)
+    const connection = createConnection('http://test/mcp', { runtime: clock }, sender)
     const running = connection.exchange(rpcRequest(), callWith(controller.signal))
     await flush()
     controller.abort(new Error('enough'))
@@ -116,7 +116,11 @@ test.each(senders)(
       paused()
       return 0
     }
-    await using connection = connect(`http://127.0.0.1:${port}/mcp`, { clock, random, timeouts: { headersMs: 0 } })
+    await using connection = connect(`http://127.0.0.1:${port}/mcp`, {
+      runtime: clock,
+      random,
+      timeouts: { headersMs: 0 },
+    })
     const running = connection.exchange(rpcRequest(), callWith())
     await pausing
     await using server = await scriptedServer(json(rpcResult()), port)

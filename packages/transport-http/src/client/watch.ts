@@ -1,4 +1,13 @@
-import { type Cancellable, type Cancellation, cancel as cancelRequest, cancelReason, type Clock, createCancellation, offCancel, onCancel } from '@x/core'
+import {
+  type Cancellable,
+  type Cancellation,
+  cancel as cancelRequest,
+  cancelReason,
+  type Clock,
+  createCancellation,
+  offCancel,
+  onCancel,
+} from '@x/core'
 import { HttpError } from './http-error.ts'
 import type { HttpTimeouts } from './options.ts'
 
@@ -33,7 +42,7 @@ export interface TimeoutWatchOptions {
 export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
   const { headersMs = halfAnHourMs, idleMs = halfAnHourMs, totalMs = 0 } = timeouts
   const cancellation = createCancellation()
-  const startedAt = clock.now()
+  const startedAt = clock.monotonicNow()
   let lastActivityAt = startedAt
   let quietLimitMs = headersMs
   let timer: unknown
@@ -50,7 +59,7 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   }
   const cancel = (): void => stop(cancelReason(call))
   const armTimer = (): void => {
-    const now = clock.now()
+    const now = clock.monotonicNow()
     const quietMsLeft = quietLimitMs > 0 ? lastActivityAt + quietLimitMs - now : Number.POSITIVE_INFINITY
     const totalMsLeft = totalMs > 0 ? startedAt + totalMs - now : Number.POSITIVE_INFINITY
     const waitMs = Math.min(quietMsLeft, totalMsLeft)
@@ -62,7 +71,7 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   return {
     cancellation,
     touch: () => {
-      lastActivityAt = clock.now()
+      lastActivityAt = clock.monotonicNow()
       // The limit in force when the timer was set may be longer than the one from here on.
       if (quietLimitMs !== idleMs) {
         quietLimitMs = idleMs

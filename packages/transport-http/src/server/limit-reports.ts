@@ -1,4 +1,4 @@
-import { platformClock } from '@x/core'
+import { platformRuntime } from '@x/core'
 import type { RequestView } from './request-view.ts'
 
 const maxReportsPerMinute = 100
@@ -14,7 +14,7 @@ export type RejectionReport<Source> = (reason: string, request: RequestView<Sour
  */
 export function limitReports<Source>(
   onError: (error: unknown, request: RequestView<Source>) => void,
-  now: () => number = platformClock.now,
+  now: () => number = platformRuntime.monotonicNow,
 ): RejectionReport<Source> {
   const reported = new Set<string>()
   let begun = Number.NEGATIVE_INFINITY

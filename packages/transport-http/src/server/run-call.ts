@@ -1,5 +1,18 @@
 import { cancel, type Cancellation, cancelledBy, isWorkerd } from '@x/core'
-import { type Call, errorCodes, errorResponse, McpError, methodRow, type Principal, type RequestId, type RpcNotification, type RpcRequest, type RpcResponse, type Server, type WireError } from '@x/schema'
+import {
+  type Call,
+  errorCodes,
+  errorResponse,
+  McpError,
+  methodRow,
+  type Principal,
+  type RequestId,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type Server,
+  type WireError,
+} from '@x/schema'
 import type { AdapterContext } from './adapter-request.ts'
 import { createHttpCallContext } from './call-context.ts'
 import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader, type Reply } from './reply.ts'

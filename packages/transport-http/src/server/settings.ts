@@ -1,5 +1,12 @@
 import { type ErrorListener, errorListener } from '@x/core'
-import { defaultBounds, type HttpErrorHead, type HttpProtocolAdapter, type ParseBounds, type Principal, type WireError } from '@x/schema'
+import {
+  defaultBounds,
+  type HttpErrorHead,
+  type HttpProtocolAdapter,
+  type ParseBounds,
+  type Principal,
+  type WireError,
+} from '@x/schema'
 import { compileCors } from './cors.ts'
 import type { CorsOptions, CorsRule } from './cors.ts'
 import { type CompiledDocuments, compileDocuments, type HttpDocuments } from './documents.ts'

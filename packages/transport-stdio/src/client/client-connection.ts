@@ -1,5 +1,16 @@
 import { cancelReason, isCancelled, offCancel, onCancel } from '@x/core'
-import { type Call, encodeMessage, isRequest, isResponse, methodRow, parseMessage, type RpcMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  type Call,
+  encodeMessage,
+  isRequest,
+  isResponse,
+  methodRow,
+  parseMessage,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { cancelledNotification, readCancellation } from '../cancelled-notification.ts'
 import type { StreamPair } from '../close-streams.ts'
 import { idFromExcerpt } from '../excerpt-id.ts'

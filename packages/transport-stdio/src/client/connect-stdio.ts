@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { cancelReason, isCancelled, unlessCancelled } from '@x/core'
-import { type Call, type Connection, type Exchange, type RpcRequest, type RpcResponse } from '@x/schema'
+import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, type StdioConnectOptions } from './options.ts'
 import { type ProcessView, type Supervisor, createSupervisor } from './supervise.ts'

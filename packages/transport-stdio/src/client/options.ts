@@ -1,5 +1,12 @@
-import { type Clock, platformClock, type ErrorListener, errorListener } from '@x/core'
-import { defaultBounds, type Exchange, type ParseBounds, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { type Clock, platformRuntime, type ErrorListener, errorListener } from '@x/core'
+import {
+  defaultBounds,
+  type Exchange,
+  type ParseBounds,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { StdioError } from '../stdio-error.ts'
 
@@ -27,7 +34,7 @@ export interface ConnectionOptions {
   /** The time limit of each step of an orderly shutdown, in milliseconds; 2,000 by default. */
   readonly graceMs?: number | undefined
   /** Default: the platform's. */
-  readonly clock?: Clock | undefined
+  readonly runtime?: Clock | undefined
 }
 
 /** Options of {@link connectStreams}. */
@@ -124,7 +131,7 @@ const defaultMaxLineBytes = 16 * 1024 * 1024
 
 /** Fills in defaults. */
 export function resolveConnectionSettings(options: ConnectionOptions): ConnectionSettings {
-  const { maxLineBytes = defaultMaxLineBytes, graceMs = 2000, clock = platformClock } = options
+  const { maxLineBytes = defaultMaxLineBytes, graceMs = 2000, runtime: clock = platformRuntime } = options
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },

@@ -26,7 +26,7 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
   let lastError: StdioError | undefined
   return {
     add: (reason, startedAt) => {
-      const now = clock.now()
+      const now = clock.monotonicNow()
       endCount = now - startedAt >= healthyAfterMs ? 1 : endCount + 1
       resumeAt = now + Math.min(pauseMs * 2 ** (endCount - 1), maxPauseMs)
       lastError = reason
@@ -36,7 +36,7 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
       // It would be the same program again.
       if (lastError.code === 'unsupported_version') throw lastError
       if (endCount >= limit) throw restartsExhaustedError(endCount, lastError)
-      return Math.max(0, resumeAt - clock.now())
+      return Math.max(0, resumeAt - clock.monotonicNow())
     },
   }
 }

@@ -112,7 +112,7 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
   const { settings } = state
   const onEnd = (): void => void process.stop(settings.graceMs)
   const link = createClientConnection({ streams: process.streams, settings, onEnd })
-  const runningProcess: RunningProcess = { process, link, startedAt: settings.clock.now(), fault: undefined }
+  const runningProcess: RunningProcess = { process, link, startedAt: settings.clock.monotonicNow(), fault: undefined }
   state.running.add(runningProcess)
   state.starts += 1
   void process.exited.then((exit) => handleExit(state, runningProcess, exit))

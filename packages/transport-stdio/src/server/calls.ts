@@ -1,5 +1,25 @@
 import { cancel, type Cancellation, cancelledBy, createCancellation } from '@x/core'
-import { backPressureKey, type Call, type CallContext, clientAddressKey, createCall, encodeMessage, errorCodes, errorResponse, type Exchange, McpError, methodRow, quotaError, type RequestId, type RpcNotification, type RpcRequest, type RpcResponse, type StreamHandler, transportKey, withContext } from '@x/schema'
+import {
+  backPressureKey,
+  type Call,
+  type CallContext,
+  clientAddressKey,
+  createCall,
+  encodeMessage,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  McpError,
+  methodRow,
+  quotaError,
+  type RequestId,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type StreamHandler,
+  transportKey,
+  withContext,
+} from '@x/schema'
 import { cancelledNotification } from '../cancelled-notification.ts'
 import type { MessageWriter } from '../message-writer.ts'
 import { withRequestId } from '../request-key.ts'

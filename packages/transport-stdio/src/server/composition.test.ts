@@ -49,7 +49,7 @@ test('a server that never closes does not hold up the end of the service', async
   const clock = manualClock()
   const server = testServer(echo)
   const closing = vi.fn(() => new Promise<void>(() => {}))
-  const served = serveRaw({ ...server, attachHost: () => closing }, { clock, graceMs: 1000 })
+  const served = serveRaw({ ...server, attachHost: () => closing }, { runtime: clock, graceMs: 1000 })
   served.peer.end()
   await vi.waitFor(() => expect(closing).toHaveBeenCalledExactlyOnceWith({ graceMs: 1000 }))
   clock.advance(2000)

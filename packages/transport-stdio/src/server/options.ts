@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, type ErrorListener, errorListener, platformClock } from '@x/core'
+import { type Clock, type ErrorListener, errorListener, platformRuntime } from '@x/core'
 import { defaultBounds, type ParseBounds, type Principal } from '@x/schema'
 
 /** Options of {@link serveStdio}. */
@@ -41,7 +41,7 @@ export interface ServeStdioOptions {
    */
   readonly onError?: ErrorListener<[error: unknown]>
   /** Default: the platform's. */
-  readonly clock?: Clock | undefined
+  readonly runtime?: Clock | undefined
 }
 
 /** The options of a service with defaults. */
@@ -69,7 +69,7 @@ export function resolveServiceSettings(options: ServeStdioOptions): ServiceSetti
     graceMs: checkNonNegative('graceMs', options.graceMs ?? 1000),
     principal: options.principal,
     onError: errorListener(options.onError, '@x/transport-stdio'),
-    clock: options.clock ?? platformClock,
+    clock: options.runtime ?? platformRuntime,
   }
 }
 

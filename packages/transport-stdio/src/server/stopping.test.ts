@@ -39,7 +39,7 @@ describe('a service ends', () => {
   test('when it is closed, which answers for calls that do not stop in time', async () => {
     const clock = manualClock()
     const held = heldExchange()
-    const served = serveRaw(held.exchange, { clock, graceMs: 5000 })
+    const served = serveRaw(held.exchange, { runtime: clock, graceMs: 5000 })
     served.peer.say(request(1))
     const { call, answer } = await held.call(0)
     const closed = served.service.close()

@@ -44,7 +44,7 @@ export function createQuotaServers(
   about: Pick<ServerDefinition, 'onError' | 'onWarning'>,
   clock: AttackedTime,
 ): { readonly quotas: ReturnType<typeof createServer>; readonly busy: ReturnType<typeof createServer> } {
-  const storeOf = (): ReturnType<typeof memoryStore> => memoryStore({ maxEntriesPerOwner: quota, clock })
+  const storeOf = (): ReturnType<typeof memoryStore> => memoryStore({ maxEntriesPerOwner: quota, runtime: clock })
   const runtime = { now: clock.now }
   const common = { ...about, version: '1.0.0', runtime }
   const engine = memoryEngine({ wallClock: clock.now })
@@ -54,11 +54,11 @@ export function createQuotaServers(
       name: 'quotas',
       tools: [wait, hold, work],
       resourceTemplates: [files],
-      state: stored({ store: storeOf(), clock }),
+      state: stored({ store: storeOf(), runtime: clock }),
       maxCallsPerCaller: quota,
       subscriptions: { maxStreamsPerCaller: quota, maxTopicsPerCaller: quota * 2 },
       extensions: [
-        sessions({ codec: sealed({ keys, clock }), store: storeOf(), runtime, onError: () => {} }),
+        sessions({ codec: sealed({ keys, runtime: clock }), store: storeOf(), runtime, onError: () => {} }),
         // Nobody works on the tasks: they stay open until they expire.
         tasks({ engine, maxTasksPerCaller: quota, runWorker: false, onError: () => {} }),
       ],
@@ -67,7 +67,7 @@ export function createQuotaServers(
       ...common,
       name: 'busy',
       tools: [echo, hold],
-      state: sealedState({ keys, clock }),
+      state: sealedState({ keys, runtime: clock }),
       shedding: { hardLimit: { running: quota } },
     }),
   }

@@ -79,19 +79,19 @@ const leak = tool('leak', {
 
 const silent = { onError: () => {}, onWarning: () => {} }
 const offers = { tools: [echo, remove, ask, big, wait, flood, leak, ...rows], resourceTemplates: [files, folder] }
-const shop = serverOf('shop', { ...offers, state: sealedState({ keys, clock }) })
-const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, clock }) })
+const shop = serverOf('shop', { ...offers, state: sealedState({ keys, runtime: clock }) })
+const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, runtime: clock }) })
 
 /** Answers are good for once. One caller may hold a tenth of the store of uses, which is few of them. */
-const usesStore = memoryStore({ maxEntries: storeSize * 10, clock })
+const usesStore = memoryStore({ maxEntries: storeSize * 10, runtime: clock })
 const once = serverOf('once', {
   ...offers,
-  state: singleUse(sealed({ keys, ttlMs: 60_000, clock }), usesStore),
+  state: singleUse(sealed({ keys, ttlMs: 60_000, runtime: clock }), usesStore),
 })
 
 const account = z.object({ plan: z.string(), credit: z.number(), locked: z.boolean() })
 const trial = { plan: 'trial', credit: 1, locked: true }
-const sessionOptions = { codec: sealed({ keys, clock }), runtime: { now: clock.now }, onError: () => {} }
+const sessionOptions = { codec: sealed({ keys, runtime: clock }), runtime: { now: clock.now }, onError: () => {} }
 const accounts = sessionsExtension({
   ...sessionOptions,
   state: { schema: account, initial: { plan: 'full', credit: 100, locked: false } },
@@ -109,7 +109,7 @@ const inSessions = serverOf('sessions', {
 
 const counts = sessionsExtension({
   ...sessionOptions,
-  stateCodec: stored({ store: memoryStore({ maxEntries: storeSize * 10, clock }), clock }),
+  stateCodec: stored({ store: memoryStore({ maxEntries: storeSize * 10, runtime: clock }), runtime: clock }),
   state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
 })
 const count = tool('count', {

@@ -233,7 +233,7 @@ describe('a state that comes back', () => {
   test('of another session, of another question, late or a second time is refused with the same answer [STA-006 LEG-101]', async () => {
     let now = Date.now()
     const clock = { now: () => now }
-    const fleet = createFleet({ state: sealed({ keys: [randomBytes(32)], clock }) })
+    const fleet = createFleet({ state: sealed({ keys: [randomBytes(32)], runtime: clock }) })
     await fleet.client.initialize({ capabilities: echoing })
     const events = await fleet.client.stream(call('both'))
     const [form, model] = [await question(events), await question(events)]

@@ -1,11 +1,18 @@
-import { cancel, createCancellation, readSignal } from '@x/core'
-import { callerOf, errorCodes, errorResponse, McpError, type RequestId, type RpcRequest, type RpcResponse } from '@x/schema'
+import { cancel, createCancellation, randomId, readSignal } from '@x/core'
+import {
+  callerOf,
+  errorCodes,
+  errorResponse,
+  McpError,
+  type RequestId,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { revisionRow } from '../../revisions.ts'
 import { sharedMethods } from '../../translate/request.ts'
 import { type CallChannel, type CallLink, CallMoved } from '../call-channel.ts'
 import { type ResumedCall, runLegacyCall } from '../legacy-call.ts'
 import { serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
-import { randomId } from '../random-id.ts'
 import type { SessionState } from '../session-state.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { responseHeadOf } from './errors.ts'

@@ -1,6 +1,6 @@
+import { randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Deps } from '../deps.ts'
-import { randomId } from '../random-id.ts'
 import type { LinkBus } from './link-options.ts'
 
 const kinds = [

@@ -1,7 +1,7 @@
+import { randomId } from '@x/core'
 import { isJsonObject, type JsonObject, type JsonValue, type LoggingLevel, type RpcResponse } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import { decodeWaitingCall, encodeWaitingCall, type WaitingCall } from '../question-state.ts'
-import { randomId } from '../random-id.ts'
 
 /** A question of a stored call. */
 export interface StoredQuestion {

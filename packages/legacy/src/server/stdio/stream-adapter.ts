@@ -1,3 +1,4 @@
+import { randomId } from '@x/core'
 import type {
   LoggingLevel,
   RpcNotification,
@@ -14,7 +15,6 @@ import { initializeClient } from '../initialize.ts'
 import { runLegacyCall } from '../legacy-call.ts'
 import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../listening.ts'
 import { type ClientSettings, serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
-import { randomId } from '../random-id.ts'
 
 const maxUris = 1000
 

@@ -28,7 +28,7 @@ function callRefused(
     return (refused ?? said('done')) as JsonObject
   })
   const { signal } = options
-  const call = createClient(exchange, { ...options, clock }).callTool('t', {}, signal ? { signal } : {})
+  const call = createClient(exchange, { ...options, runtime: clock }).callTool('t', {}, signal ? { signal } : {})
   const outcome = call.then(
     ({ content }) => content[0],
     (error: unknown) => error,

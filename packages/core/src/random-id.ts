@@ -1,6 +1,6 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** 22 visible characters with 128 bits of chance. */
+/** Returns a random id of 132 bits: 22 characters that need no escape in a URL or a header. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(22))
   // Six bits of each byte: 132 in all.
