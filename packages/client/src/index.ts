@@ -23,7 +23,7 @@ export type {
   ClientOptions,
 } from './client-extension.ts'
 export type { ExternalInputRequests, ClientParts } from './client-parts.ts'
-export type { Clock } from '@x/core'
+export type { Clock, Runtime } from '@x/core'
 export type { Client, CompletionOptions } from './client.ts'
 export { createClient } from './create-client.ts'
 export type { TypesOf } from '@x/schema'

@@ -4,4 +4,17 @@
  * @module @x/server/postgres
  */
 
-export * from '@x/core/postgres'
+export {
+  BusError,
+  type BusProblem,
+  type Change,
+  type ChangeBus,
+  type ChangeListener,
+  type PostgresBusOptions,
+  type PostgresConnection,
+  type PostgresNotification,
+  type PostgresPool,
+  type PostgresQuery,
+  postgresBus,
+  type WireOptions,
+} from '@x/core/postgres'

@@ -4,4 +4,15 @@
  * @module @x/server/redis
  */
 
-export * from '@x/core/redis'
+export {
+  BusError,
+  type BusProblem,
+  type Change,
+  type ChangeBus,
+  type ChangeListener,
+  redisBus,
+  type RedisBusOptions,
+  type RedisClient,
+  type RedisSubscriber,
+  type WireOptions,
+} from '@x/core/redis'

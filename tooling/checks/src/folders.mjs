@@ -20,7 +20,6 @@ export const folderLayers = new Map([
         'definitions',
         'elicitation',
         'subscriptions',
-        'bus',
         'shedding',
         'json-schema',
         'request',

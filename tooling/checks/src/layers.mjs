@@ -11,10 +11,11 @@
  * @type {ReadonlyMap<string, Layer>}
  */
 export const layers = new Map([
+  ['@x/core', { imports: [], dependencies: ['@redis/client', 'pg'], portable: ['.', './redis', './postgres'] }],
   [
     '@x/schema',
     {
-      imports: [],
+      imports: ['@x/core'],
       dependencies: ['zod', '@cfworker/json-schema'],
       portable: ['.', './zod', './json-schema'],
       without: { '.': ['zod', '@cfworker/json-schema'], './json-schema': ['zod'] },
@@ -22,12 +23,12 @@ export const layers = new Map([
   ],
   [
     '@x/state-codec',
-    { imports: [], dependencies: ['jose', '@redis/client', 'pg'], portable: ['.', './redis', './postgres'] },
+    { imports: ['@x/core'], dependencies: ['jose', '@redis/client', 'pg'], portable: ['.', './redis', './postgres'] },
   ],
   [
     '@x/server',
     {
-      imports: ['@x/schema', '@x/state-codec'],
+      imports: ['@x/core', '@x/schema', '@x/state-codec'],
       dependencies: ['@standard-schema/spec', 'ajv', '@redis/client', 'pg'],
       portable: ['.', './ajv', './redis', './postgres'],
       without: { '.': ['zod', 'ajv', '@redis/client', 'pg'] },
@@ -36,7 +37,7 @@ export const layers = new Map([
   [
     '@x/client',
     {
-      imports: ['@x/schema'],
+      imports: ['@x/core', '@x/schema'],
       dependencies: ['@clack/prompts'],
       portable: ['.', './forms'],
       without: { '.': ['zod', '@clack/prompts'], './forms': ['zod', '@clack/prompts'], './terminal': ['zod'] },
@@ -45,7 +46,7 @@ export const layers = new Map([
   [
     '@x/transport-http',
     {
-      imports: ['@x/schema'],
+      imports: ['@x/core', '@x/schema'],
       dependencies: ['undici', 'eventsource-parser'],
       portable: ['.', './client'],
       without: { '.': ['zod', 'eventsource-parser'], './node': ['zod', 'undici'], './client': ['zod'] },
@@ -54,12 +55,12 @@ export const layers = new Map([
   // It is Node's whole: streams, processes and signals.
   [
     '@x/transport-stdio',
-    { imports: ['@x/schema'], dependencies: ['cross-spawn'], portable: [], without: { '.': ['zod'] } },
+    { imports: ['@x/core', '@x/schema'], dependencies: ['cross-spawn'], portable: [], without: { '.': ['zod'] } },
   ],
   [
     '@x/tasks',
     {
-      imports: ['@x/schema', '@x/server', '@x/client'],
+      imports: ['@x/core', '@x/schema', '@x/server', '@x/client'],
       dependencies: ['@electric-sql/pglite', 'pg', 'pg-boss', 'zod'],
       portable: ['.', './zod', './memory', './client'],
       without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['@x/server'] },
@@ -68,7 +69,7 @@ export const layers = new Map([
   [
     '@x/sessions',
     {
-      imports: ['@x/schema', '@x/state-codec', '@x/client'],
+      imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/client'],
       dependencies: ['@standard-schema/spec'],
       portable: ['./server', './client'],
       without: { './server': ['zod', '@x/client'] },
@@ -77,7 +78,7 @@ export const layers = new Map([
   [
     '@x/legacy',
     {
-      imports: ['@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],
+      imports: ['@x/core', '@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],
       dependencies: [],
       portable: ['./server', './http-client'],
       without: {
@@ -90,7 +91,7 @@ export const layers = new Map([
   [
     '@x/auth',
     {
-      imports: ['@x/schema', '@x/transport-http'],
+      imports: ['@x/core', '@x/schema', '@x/transport-http'],
       dependencies: ['jose', 'oauth4webapi'],
       portable: ['./client', './server'],
       without: { './client': ['zod', 'undici'], './server': ['zod'] },
@@ -98,6 +99,11 @@ export const layers = new Map([
   ],
   [
     '@x/testing',
-    { imports: ['@x/schema', '@x/server', '@x/client'], dependencies: [], portable: ['.'], without: { '.': ['zod'] } },
+    {
+      imports: ['@x/core', '@x/schema', '@x/server', '@x/client'],
+      dependencies: [],
+      portable: ['.'],
+      without: { '.': ['zod'] },
+    },
   ],
 ])

@@ -98,7 +98,12 @@ overEveryTransport('a state that comes back', (serve) => {
   test('too late is refused [MRT-011]', async () => {
     const clock = manualClock()
     const dated = sealed({ keys: [keys.first], ttlMs: 1000, runtime: clock })
-    await using served = await serve({ tools: [resolveTool()], state: dated, runtime: { now: clock.monotonicNow }, ...quiet })
+    await using served = await serve({
+      tools: [resolveTool()],
+      state: dated,
+      runtime: { now: clock.monotonicNow },
+      ...quiet,
+    })
     const { exchange } = served.connect()
     const requestState = await stateFor(exchange, resolveOne)
     const retry = callOf({ ...resolveOne, inputResponses, requestState })

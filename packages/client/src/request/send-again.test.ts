@@ -16,7 +16,7 @@ const keyOf = ({ received }: ScriptedExchange, index: number): unknown =>
 
 /** A clock that does not wait. */
 const clock = { ...platformRuntime, setTimeout: (run: () => void) => platformRuntime.setTimeout(run, 0) }
-const quick = { ...host, clock }
+const quick = { ...host, runtime: clock }
 
 /** Loses the first answers to every method but lists, then says `done`. */
 function losing(count: number, error: Error = lost, tools: readonly JsonObject[] = []): ScriptedExchange {

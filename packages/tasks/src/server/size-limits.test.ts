@@ -104,7 +104,7 @@ afterAll(() => postgres.close())
 
 describe.each([
   ['in memory', (engine: TaskEngine) => engine, {}],
-  ['over PostgreSQL', () => postgresEngine(postgres.url), { clock: platformRuntime, workPollMs: 20 }],
+  ['over PostgreSQL', () => postgresEngine(postgres.url), { runtime: platformRuntime, workPollMs: 20 }],
 ] as const)('a task that would keep too much %s fails with an error that says so', (_where, engineOf, options) => {
   test.each(modes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
     '$why (runs again: $strictReplay)',

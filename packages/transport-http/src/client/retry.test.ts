@@ -36,7 +36,7 @@ describe('A request that could not be sent', () => {
   test('is tried three times, after pauses that grow and vary', async () => {
     const clock = manualClock()
     const { sender, tries } = failing(refused(), refused())
-    const connection = createConnection('http://test/mcp', { runtime: clock, random: () => 1 }, sender)
+    const connection = createConnection('http://test/mcp', { runtime: clock, random: () => 0 }, sender)
     const running = connection.exchange(rpcRequest(), callWith())
     const seen: number[] = []
     for (const pause of [99, 1, 199, 1]) {

@@ -1,0 +1,13 @@
+import { backoffMs, memoryBus, platformRuntime, sleep, withTimeout } from '@x/core'
+
+const bus = memoryBus()
+const stop = await bus.listen({ onChange: ({ topic }) => console.log(`changed: ${topic}`), onGap: () => {} })
+
+// The signal aborts when the time is over, and the call rejects with the error of `late`.
+const clock = platformRuntime
+const late = (): Error => new Error('the change took longer than a second')
+await withTimeout({ timeoutMs: 1000, clock, late }, async (signal) => {
+  await sleep(backoffMs(0, { firstMs: 20, maxMs: 1000 }), { clock, signal })
+  await bus.publish({ topic: 'orders' })
+})
+stop()
