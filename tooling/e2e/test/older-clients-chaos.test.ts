@@ -107,7 +107,8 @@ async function runChaos(environment: NodeJS.ProcessEnv): Promise<void> {
     worked.push(...responses.slice(-1))
     responses.slice(0, -1).forEach((response, index) => {
       const id = `call-${first + index}`
-      expect(textOf(response), id).toBe(`answer to ${id}.1 and answer to ${id}.2`)
+      const reason = `${id}: ${JSON.stringify(response['error'])}`
+      expect(textOf(response), reason).toBe(`answer to ${id}.1 and answer to ${id}.2`)
     })
   }
   const lines = (await readFile(effects, 'utf8')).trim().split('\n')
