@@ -44,12 +44,17 @@ async function release(flags) {
 /** The reason for which nothing may be published to the registry that is set; undefined when it may. */
 async function refusedTarget() {
   const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { hostname } = new URL(homepage)
+  const { hostname, pathname } = new URL(homepage)
   const scoped = await output(['config', 'get', '@x:registry'])
   const registry = scoped === 'undefined' ? await output(['config', 'get', 'registry']) : scoped
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(registry).hostname)
   if (isLocal || !hostname.endsWith('.example')) return undefined
-  return `"homepage" in package.json is ${homepage}, which is a placeholder: put the address of the repository there and in every package`
+  return [
+    `${homepage}, the "homepage" in package.json, is a placeholder: nothing is published under it.`,
+    'Put the address of the repository into "homepage", "bugs" and "repository" of package.json and of every',
+    'packages/*/package.json, and into the links of READMEs and SECURITY.md. One command replaces all of them:',
+    `  git grep -l '${hostname}${pathname}' | xargs sed -i 's#${hostname}${pathname}#<host>/<path of the repository>#g'`,
+  ].join('\n')
 }
 
 /** Packs each package as it would be published, and prints what the archives hold. */

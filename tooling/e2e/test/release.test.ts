@@ -11,17 +11,18 @@ import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-co
 
 /** Each package, with the siblings that come with it. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
-  ['@x/auth', ['@x/schema']],
-  ['@x/client', ['@x/schema']],
-  ['@x/legacy', ['@x/schema', '@x/state-codec']],
-  ['@x/schema', []],
-  ['@x/server', ['@x/schema', '@x/state-codec']],
-  ['@x/sessions', ['@x/schema', '@x/state-codec']],
-  ['@x/state-codec', []],
-  ['@x/tasks', ['@x/schema']],
-  ['@x/testing', ['@x/client', '@x/schema', '@x/server', '@x/state-codec']],
-  ['@x/transport-http', ['@x/schema']],
-  ['@x/transport-stdio', ['@x/schema']],
+  ['@x/auth', ['@x/core', '@x/schema']],
+  ['@x/client', ['@x/core', '@x/schema']],
+  ['@x/core', []],
+  ['@x/legacy', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/schema', ['@x/core']],
+  ['@x/server', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/sessions', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/state-codec', ['@x/core']],
+  ['@x/tasks', ['@x/core', '@x/schema']],
+  ['@x/testing', ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec']],
+  ['@x/transport-http', ['@x/core', '@x/schema']],
+  ['@x/transport-stdio', ['@x/core', '@x/schema']],
 ])
 /** The optional peers that a user of every entry of a package installs. */
 const besides: ReadonlyMap<string, readonly string[]> = new Map([
