@@ -44,21 +44,29 @@ async function release(flags) {
 /** The reason for which nothing may be published to the registry that is set; undefined when it may. */
 async function refusedTarget() {
   const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { hostname } = new URL(homepage)
+  const { hostname, pathname } = new URL(homepage)
   const scoped = await output(['config', 'get', '@x:registry'])
   const registry = scoped === 'undefined' ? await output(['config', 'get', 'registry']) : scoped
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(registry).hostname)
   if (isLocal || !hostname.endsWith('.example')) return undefined
-  return `"homepage" in package.json is ${homepage}, which is a placeholder: put the address of the repository there and in every package`
+  return [
+    `${homepage}, the "homepage" in package.json, is a placeholder: nothing is published under it.`,
+    'Put the address of the repository into "homepage", "bugs" and "repository" of package.json and of every',
+    'packages/*/package.json, and into the links of READMEs and SECURITY.md. One command replaces all of them:',
+    `  git grep -l '${hostname}${pathname}' | xargs sed -i 's#${hostname}${pathname}#<host>/<path of the repository>#g'`,
+  ].join('\n')
 }
 
 /** Packs each package as it would be published, and prints what the archives hold. */
 async function pack() {
   rmSync(packed, { recursive: true, force: true })
   mkdirSync(packed, { recursive: true })
-  for (const { name, version, directory } of publicPackages()) {
-    const code = await pnpm(['pack', '--pack-destination', packed], { cwd: directory, quiet: true })
-    if (code !== 0) return code
+  const packages = publicPackages()
+  // One pnpm for all of them: each start of it costs more than a package.
+  const filters = packages.flatMap(({ name }) => ['--filter', name])
+  const code = await pnpm(['--recursive', ...filters, 'pack', '--pack-destination', packed], { quiet: true })
+  if (code !== 0) return code
+  for (const { name, version } of packages) {
     const archive = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
     const size = (statSync(join(packed, archive)).size / 1024).toFixed(1)
     console.log(`${`${name}@${version}`.padEnd(32)} ${size.padStart(8)} KiB packed`)
@@ -77,8 +85,7 @@ function publish(dryRun) {
 function publicPackages() {
   const folder = join(root, 'packages')
   return readdirSync(folder).flatMap((name) => {
-    const directory = join(folder, name)
-    const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
-    return manifest.private ? [] : [{ name: manifest.name, version: manifest.version, directory }]
+    const manifest = JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8'))
+    return manifest.private ? [] : [{ name: manifest.name, version: manifest.version }]
   })
 }

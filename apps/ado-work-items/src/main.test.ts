@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { createClient, type ElicitAnswer, isClientError } from '@x/client'
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Instance } from './fleet/instance-meta.ts'
 import { readSeed } from './emulator/seed.ts'
 import { serveEmulator } from './emulator/serve-emulator.ts'
@@ -15,12 +15,13 @@ const timeout = 120_000
 const folders: string[] = []
 
 beforeAll(checkBuilt)
-afterEach(() => {
+afterAll(() => {
   endStarted()
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-describe('the walk-through', { timeout }, () => {
+// The runs wait more than they work, so several go on at once, each on ports of its own.
+describe.concurrent('the walk-through', { timeout }, () => {
   test('goes as expected on the emulator, by turns over all instances, and ends', async () => {
     const { code, output } = await start(['--once', '--port', '0']).ended
     expect(output).toContain('3 instances share http://127.0.0.1:')
@@ -83,7 +84,7 @@ describe('the walk-through', { timeout }, () => {
   })
 })
 
-describe('with --auth', { timeout }, () => {
+describe.concurrent('with --auth', { timeout }, () => {
   test('nobody gets in without a token, and two people and a job have what is theirs', async () => {
     const { code, output } = await start(['--once', '--port', '0', '--auth', '--dpop']).ended
     const text = output.replace(/\s+/g, ' ')
@@ -103,7 +104,7 @@ describe('with --auth', { timeout }, () => {
   })
 })
 
-describe('a script', { timeout }, () => {
+describe.concurrent('a script', { timeout }, () => {
   test('answers in the place of a person', async () => {
     const answers = {
       work_item: { workItemId: 4533 },
@@ -126,7 +127,7 @@ describe('a script', { timeout }, () => {
   })
 })
 
-describe('the service', { timeout }, () => {
+describe.concurrent('the service', { timeout }, () => {
   test('goes on when an instance is killed, does what it offers after the walk-through, and stops when told to', async () => {
     const app = start(['--port', '0', '--instances', '2'])
     const url = await app.url
@@ -152,7 +153,7 @@ describe('the service', { timeout }, () => {
 
   test('does not outlive the process that started it, even when that has no time to say so', async () => {
     const app = start(['--port', '0', '--instances', '2'])
-    const seen = await askUntil(await app.url, (instances) => instances.size === 2)
+    const seen = await askUntil(await app.started, (instances) => instances.size === 2)
     app.child.kill('SIGKILL')
     await vi.waitFor(() => expect([...seen.values()].filter(({ pid }) => isRunning(pid))).toEqual([]), {
       timeout: 20_000,
@@ -161,7 +162,7 @@ describe('the service', { timeout }, () => {
   })
 })
 
-describe('it does not start', { timeout }, () => {
+describe.concurrent('it does not start', { timeout }, () => {
   test('on a port that is taken', async () => {
     await using service = await organization()
     const { code, errors } = await start(['--once', '--port', new URL(service.url).port]).ended

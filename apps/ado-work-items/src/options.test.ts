@@ -5,6 +5,8 @@ import { parseOptions } from './options.ts'
 test.each([
   [[], { once: false, help: false, port: 4522, instances: 3 }],
   [['--once', '--port', '0', '--instances=1'], { once: true, help: false, port: 0, instances: 1 }],
+  [['--once'], { once: true, port: 0, instances: 3 }],
+  [['--once', '--port', '4523'], { once: true, port: 4523 }],
   [['-h'], { once: false, help: true, port: 4522, instances: 3 }],
   [['--ask', '--once'], { ask: true, once: true }],
   [['--no-ask'], { ask: false, once: false }],

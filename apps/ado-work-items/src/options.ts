@@ -28,7 +28,7 @@ Starts the reference server for work items of Azure DevOps, walks through it, an
 asks you to resolve a bug yourself.
 
   --once             end after the walk-through; the exit code says whether it went as expected
-  --port <number>    the port of the server (4522); 0 picks a free one
+  --port <number>    the port of the server (4522, or a free one with --once); 0 picks a free one
   --instances <n>    how many processes share the port, 1 to 16 (3)
   --ask              ask in the terminal, also with --once; --no-ask never does
   --answers <file>   answer from a JSON file instead, such as {"work_item": {"workItemId": 4533},
@@ -51,7 +51,8 @@ export function parseOptions(args: readonly string[]): Options {
   const problem = conflictIn(values)
   if (problem !== undefined) throw new UsageError(problem)
   const { once = false, auth = false, dpop = false, stdio = false, help = false, ask, answers } = values
-  const port = wholeNumber('--port', values.port ?? '4522', [0, 65_535])
+  // A run that ends by itself is for nobody else, and another one may be serving at the usual port.
+  const port = wholeNumber('--port', values.port ?? (once ? '0' : '4522'), [0, 65_535])
   const instances = wholeNumber('--instances', values.instances ?? '3', [1, 16])
   return { once, port, instances, ask, answers, auth, dpop, stdio, help }
 }

@@ -25,6 +25,16 @@ export interface AskedQuestion {
   readonly request: InputRequest
 }
 
+/** A question that `answers` of the test was asked, in a round or by a task. */
+export interface ObservedQuestion {
+  /** The key that the handler gave the question. */
+  readonly key: string
+  /** The text that a user reads; empty for sampling and roots. */
+  readonly message: string
+  /** 1 at first; more when the server did not accept the answer. */
+  readonly times: number
+}
+
 /**
  * An answer: the content of a form, the result of sampling, a list of roots, or what the user does instead. `'accept'`
  * is for URLs and for forms whose defaults are enough.
@@ -59,14 +69,15 @@ export interface AnswerBook {
   unused(): readonly string[]
 }
 
-/** Makes the {@link AnswerBook} of a test's answers. */
-export function answerBook(answers: Answers): AnswerBook {
+/** Makes the {@link AnswerBook} of a test's answers; `onQuestion` is told of each question first. */
+export function answerBook(answers: Answers, onQuestion: (question: ObservedQuestion) => void = () => {}): AnswerBook {
   const used = new Set<string>()
   return {
     unused: () => Object.keys(answers).filter((key) => !used.has(key)),
     async answer(wireKey, request, round) {
       const { key, times } = splitKey(wireKey)
       const message = questionText(request)
+      onQuestion({ key, message, times })
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined
       if (answer === undefined) throw unansweredError(key, request, message)
       used.add(key)

@@ -10,6 +10,7 @@ export {
   type AnswerValue,
   type AskedQuestion,
   type FormContent,
+  type ObservedQuestion,
 } from './answers.ts'
 export { killAtEveryStep, type KillOptions, type KillReport, type StoppedStep } from './kill-at-every-step.ts'
 export type {

@@ -9,7 +9,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import type { ServerWarning } from '@x/server'
-import { questionText } from './answers.ts'
+import { type ObservedQuestion, questionText } from './answers.ts'
 
 /** One request of a call that may ask, and its response. */
 export interface ObservedRound {
@@ -66,6 +66,7 @@ export interface ObservedError {
 /** Everything that a test's client and its server's instances did so far, as plain data, in its order. */
 export interface Observed {
   readonly rounds: readonly ObservedRound[]
+  readonly questions: readonly ObservedQuestion[]
   readonly progress: readonly ObservedProgress[]
   readonly logs: readonly ObservedLog[]
   readonly changes: readonly ObservedChange[]
@@ -84,6 +85,8 @@ export interface Observer {
   readonly observed: Observations
   /** Notes a response and the request that it belongs to. */
   response(request: RpcRequest, response: RpcResponse, instance: number): void
+  /** Notes a question to the test. */
+  question(question: ObservedQuestion): void
   /** Notes a notification of a request. */
   notification(request: RpcRequest, notification: RpcNotification): void
   /** Resolves when so many changes were observed. */
@@ -101,6 +104,7 @@ const prefix = 'notifications/'
 export function createObserver(): Observer {
   const observed: Observations = {
     rounds: [],
+    questions: [],
     progress: [],
     logs: [],
     changes: [],
@@ -131,6 +135,7 @@ export function createObserver(): Observer {
       if (methodRow(request.method)?.asks === true) observed.rounds.push(roundOf(request, response, instance))
       if ('result' in response) noteTask(taskOf(response.result))
     },
+    question: (question) => void observed.questions.push(question),
     notification: (request, { method, params = {} }) => {
       noteTask(taskOf(params))
       const target = observedTarget(request)

@@ -1,16 +1,7 @@
-import {
-  createServer,
-  form,
-  inputRequired,
-  prompt,
-  resource,
-  type ServerDefinition,
-  sealedState,
-  tool,
-} from '@x/server'
+import { createServer, form, inputRequired, prompt, resource, type ServerDefinition, tool } from '@x/server'
 import type { ClientExtension } from '@x/client'
 import type { ServerExtension } from '@x/schema'
-import { expect, expectTypeOf, test, vi } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { isTestingError, type ServerKit, testClient, testRuntime } from './index.ts'
 
@@ -80,6 +71,10 @@ test('an answer that the server does not accept fails the call, unless a functio
   })
   await using flexible = testClient(askOnly, { answers: { count: ({ times }) => ({ count: times }) } })
   expect(textOf(await flexible.callTool('ask'))).toEqual({ type: 'text', text: '2' })
+  expect(flexible.observed.questions).toEqual([
+    { key: 'count', message: 'How many?', times: 1 },
+    { key: 'count', message: expect.stringContaining('more than one'), times: 2 },
+  ])
 })
 
 test('sampling, roots and URLs are answered as well, in prompts and resources', async () => {
@@ -227,44 +222,6 @@ test('errors that a client does not see whole are observed', async () => {
   await using client = testClient((kit) => createServer({ ...definition, resources: [broken], ...kit }))
   await expect(client.readResource('do://it')).rejects.toMatchObject({ rpc: { message: 'Internal error' } })
   expect(client.observed.errors).toMatchObject([{ name: 'do://it', error: { message: 'the disk is full' } }])
-})
-
-test('a factory that ignores its kit is told so when a state does not open', async () => {
-  const forgetful = () => createServer({ ...definition, onWarning: () => {} })
-  await using client = testClient(forgetful, { answers, restartBetweenRounds: true })
-  await expect(client.callTool('greet')).rejects.toMatchObject({
-    code: 'kit_unused',
-    message: expect.stringContaining('createServer({ ...definition, ...kit })'),
-  })
-})
-
-test('a factory may ignore its kit when the definition has a state of its own', async () => {
-  const state = sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] })
-  await using client = testClient(() => createServer({ ...definition, state }), { answers, restartBetweenRounds: true })
-  expect(textOf(await client.callTool('greet'))).toEqual({ type: 'text', text: 'Ada friday' })
-})
-
-test('restarts need a factory', () => {
-  const server = createServer(definition)
-  expect(() => testClient(server, { restartBetweenRounds: true })).toThrow('needs another instance')
-  expect(() => testClient(server).restart()).toThrow('needs another instance')
-})
-
-test('a factory returns a server, and no promise of one', () => {
-  // As untyped code would.
-  const late = (async (kit: ServerKit) => make(kit)) as unknown as typeof make
-  expect(() => testClient(late)).toThrow('The factory must return a server at once')
-})
-
-test('a client closes the instances of a factory, and leaves a server alone that was given', async () => {
-  const server = createServer(definition)
-  const own = vi.spyOn(server, 'close')
-  await testClient(server).close()
-  expect(own).not.toHaveBeenCalled()
-  const client = testClient(make)
-  const made = [client.instances[0], client.restart()].map((instance) => vi.spyOn(instance ?? server, 'close'))
-  await client.close()
-  for (const close of made) expect(close).toHaveBeenCalledOnce()
 })
 
 test('messages travel as JSON', async () => {

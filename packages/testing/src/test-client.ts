@@ -19,7 +19,8 @@ import {
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, answerBook, type Answers, handlersFor } from './answers.ts'
 import { createObserver, type Observed, type ObservedChange, type Observer } from './observe.ts'
-import { createKit, type KitUse, type ServerFactory, type ServerKit } from './server-kit.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import { createKit, type KitUse, type ServerFactory } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 
 /** Options of {@link testClient}; those of `createClient` hold as well. */
@@ -40,6 +41,8 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
   readonly runtime?: Runtime | undefined
   /** Sends each round to another instance; false when absent. Needs a factory. */
   readonly restartBetweenRounds?: boolean | undefined
+  /** Number of instances that take turns with the requests, as behind a balancer; 1 when absent. Needs a factory. */
+  readonly instances?: number | undefined
   /**
    * Runs handlers again from the top at each of their awaits; a call fails with {@link TestingError} `not_repeatable`
    * when a run differs. True when absent; for instances that were made with the kit.
@@ -53,9 +56,9 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
 export interface TestClientMembers<S extends Server = Server> {
   /** Everything that happened so far. */
   readonly observed: Observed
-  /** The instances so far; the last one answers. */
+  /** The instances so far; the last one answers, or they take turns. */
   readonly instances: readonly S[]
-  /** Makes another instance, which answers from now on. Throws {@link TestingError} for a server without a factory. */
+  /** Makes another instance, which alone answers from now on. Throws {@link TestingError} for a server without a factory. */
   restart(): S
   /** Resolves when so many changes were observed by the client's subscriptions. */
   untilChanges(count: number): Promise<readonly ObservedChange[]>
@@ -97,12 +100,12 @@ export function openTestClient<S extends Server, const Extensions extends readon
   target: S | ServerFactory<S>,
   options: TestClientOptions<Extensions>,
 ): OpenedClient<S, Extensions> {
-  const { answers = {}, runtime, capabilities = allCapabilities, ...others } = options
+  const { answers = {}, runtime, capabilities = allCapabilities, instances, ...others } = options
   const observer = createObserver()
   const kitUse = kitOf(observer, options)
-  const fleet = createFleet(target, kitUse)
+  const fleet = createFleet(target, kitUse, instances)
   if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')
-  const book = answerBook(answers)
+  const book = answerBook(answers, observer.question)
   const client = createClient<S, Extensions>(
     { exchange: observedExchange({ fleet, observer, kitUse, options }) },
     {
@@ -152,47 +155,6 @@ function kitOf({ observed }: Observer, { runtime, strictReplay = true, shedding 
   })
 }
 
-/** The instances of one server. */
-interface Fleet<S extends Server> {
-  readonly instances: readonly S[]
-  restart(): S
-  requireFactory(used: string): void
-  close(): Promise<void>
-}
-
-function createFleet<S extends Server>(target: S | ServerFactory<S>, { kit }: KitUse): Fleet<S> {
-  const isFactory = typeof target === 'function'
-  const instances: S[] = [isFactory ? makeServer(target, kit) : target]
-  const requireFactory = (used: string): ServerFactory<S> => {
-    if (isFactory) return target
-    const reason = 'give it a factory instead of a server: (kit) => createServer({ ...definition, ...kit })'
-    throw new TestingError('usage', `${used} needs another instance: ${reason}`)
-  }
-  return {
-    instances,
-    requireFactory,
-    restart: () => {
-      const next = makeServer(requireFactory('restart'), kit)
-      instances.push(next)
-      return next
-    },
-    close: async () => {
-      if (isFactory) await Promise.all(instances.map((instance) => instance.close()))
-    },
-  }
-}
-
-/** Makes an instance. An async function, or an exchange, would pass for a factory where nobody checks types. */
-function makeServer<S extends Server>(factory: ServerFactory<S>, kit: ServerKit): S {
-  const server = factory(kit)
-  const made: unknown = server
-  if (typeof made === 'object' && made !== null && 'exchange' in made) return server
-  throw new TestingError(
-    'usage',
-    'The factory must return a server at once: (kit) => createServer({ ...definition, ...kit })',
-  )
-}
-
 interface Serving {
   readonly fleet: Fleet<Server>
   readonly observer: Observer
@@ -208,9 +170,7 @@ function observedExchange({ fleet, observer, kitUse, options }: Serving): Exchan
     const request = withFixedKey(wireCopy(withLogLevel(sent, logLevel)))
     const isResumed = typeof request.params?.['requestState'] === 'string'
     if (restartBetweenRounds && isResumed) fleet.restart()
-    const instance = fleet.instances.length - 1
-    const server = fleet.instances[instance]
-    if (server === undefined) throw new TestingError('usage', 'There is no server')
+    const { instance, server } = fleet.next()
     const warned = observer.observed.warnings.length
     const notify: Call['notify'] = (notification) => {
       const copy = wireCopy(notification)

@@ -11,17 +11,18 @@ import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-co
 
 /** Each package, with the siblings that come with it. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
-  ['@x/auth', ['@x/schema']],
-  ['@x/client', ['@x/schema']],
-  ['@x/legacy', ['@x/schema', '@x/state-codec']],
-  ['@x/schema', []],
-  ['@x/server', ['@x/schema', '@x/state-codec']],
-  ['@x/sessions', ['@x/schema', '@x/state-codec']],
-  ['@x/state-codec', []],
-  ['@x/tasks', ['@x/schema']],
-  ['@x/testing', ['@x/client', '@x/schema', '@x/server', '@x/state-codec']],
-  ['@x/transport-http', ['@x/schema']],
-  ['@x/transport-stdio', ['@x/schema']],
+  ['@x/auth', ['@x/core', '@x/schema']],
+  ['@x/client', ['@x/core', '@x/schema']],
+  ['@x/core', []],
+  ['@x/legacy', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/schema', ['@x/core']],
+  ['@x/server', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/sessions', ['@x/core', '@x/schema', '@x/state-codec']],
+  ['@x/state-codec', ['@x/core']],
+  ['@x/tasks', ['@x/core', '@x/schema']],
+  ['@x/testing', ['@x/client', '@x/core', '@x/schema', '@x/server', '@x/state-codec']],
+  ['@x/transport-http', ['@x/core', '@x/schema']],
+  ['@x/transport-stdio', ['@x/core', '@x/schema']],
 ])
 /** The optional peers that a user of every entry of a package installs. */
 const besides: ReadonlyMap<string, readonly string[]> = new Map([
@@ -65,8 +66,6 @@ describe('a release to a registry of this machine', () => {
   let entries: readonly PackageEntries[] = []
   const publish = (): Promise<string> =>
     copy.node('tooling/run/release.mjs', ['--skip-verify'], { ...published.publishing })
-  const latest = async (name: string): Promise<string> =>
-    (await runCommand('npm', ['view', name, 'version'], { folder, env: { ...published.publishing } })).trim()
   const installFrom = (place: string, packages: readonly string[]): Promise<string> =>
     runCommand(
       'npm',
@@ -91,12 +90,13 @@ describe('a release to a registry of this machine', () => {
 
   test('publishes every package that is tested here, with a tag for each', async () => {
     expect(entries.map(({ name }) => name).toSorted()).toEqual(names)
-    expect(await Promise.all(names.map(latest))).toEqual(names.map(() => '0.1.0'))
+    expect(await Promise.all(names.map(published.latest))).toEqual(names.map(() => '0.1.0'))
     const tags = await runCommand('git', ['tag', '--list'], copy.folder)
     expect(tags.trim().split('\n')).toEqual(names.map((name) => `${name}@0.1.0`))
   })
 
-  test.each(names)(
+  // They wait for npm, each in a folder of its own.
+  test.concurrent.each(names)(
     '%s is installed alone, brings no sibling that it does not depend on, runs the program of its README, and every entry can be imported',
     async (name) => {
       const { readme, entries: specifiers, versions } = find(name)
@@ -149,7 +149,7 @@ describe('a release to a registry of this machine', () => {
       await copy.change('second', { '@x/client': 'minor' })
       await copy.version()
       await publish()
-      const released = await Promise.all(names.map(async (name) => [name, await latest(name)]))
+      const released = await Promise.all(names.map(async (name) => [name, await published.latest(name)]))
       expect(released.filter(([, version]) => version !== '0.1.0')).toEqual([
         ['@x/client', '0.2.0'],
         ['@x/testing', '0.1.1'],

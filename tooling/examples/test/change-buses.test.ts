@@ -1,4 +1,4 @@
-import { createClient } from '@x/client'
+import { testClient } from '@x/testing'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
@@ -8,14 +8,12 @@ import { broadcastBus, connectPostgresBus, connectRedisBus, createTickets, type 
 /** Writes a ticket at one instance, and gives what the client of another one is told, once it is. */
 async function toldByAnother(connect: () => Promise<OpenBus>): Promise<unknown> {
   const [here, there] = [await connect(), await connect()]
-  const client = createClient(createTickets(there.bus).server, { name: 'host', version: '1.0.0' })
-  let told: unknown
+  const client = testClient(createTickets(there.bus).server)
   for await (const event of client.listen({ resourceSubscriptions: ['ticket://1'] })) {
     if (event.type === 'opened') await createTickets(here.bus).write('1', 'It is out')
-    if (event.type !== 'resourceUpdated') continue
-    told = event.uri
-    break
+    if (event.type === 'resourceUpdated') break
   }
+  const told = client.observed.changes[0]?.uri
   await here.close()
   await there.close()
   return told

@@ -1,9 +1,8 @@
-import { createClient } from '@x/client'
 import { createServer, resource, tool } from '@x/server'
+import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { follow, serveUser, showTools } from '../src/client-subscriptions.ts'
 
-const me = { name: 'test', version: '1.0.0' }
 const [one, two] = ['one', 'two'].map((name) => tool(name, { description: name, run: () => name }))
 
 function serve() {
@@ -14,7 +13,7 @@ function serve() {
     tools: one ? [one] : [],
     resources: [file('file:///a')],
   })
-  return { server, client: createClient(server, me) }
+  return { server, client: testClient(server) }
 }
 
 test('the tools are shown when the stream opens and when they change, until the loop is left', async () => {
@@ -44,7 +43,7 @@ test('resources are followed, as far as the server tells of them', async () => {
 
 test('following ends when the server has no subscriptions', async () => {
   const mute = createServer({ name: 'mute', version: '1.0.0', tools: one ? [one] : [], subscriptions: false })
-  const running = follow(createClient(mute, me), ['file:///a'], () => {})
+  const running = follow(testClient(mute), ['file:///a'], () => {})
   await expect(running).rejects.toMatchObject({ rpc: { code: -32601 } })
 })
 

@@ -1,11 +1,9 @@
-import { createClient } from '@x/client'
 import { createServer } from '@x/server'
+import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { careful, callOrExplain, copyFiles, listRemoteTools, local } from '../src/client.ts'
 import { serve, serveKnownCallers, timing, worker } from '../src/http.ts'
 import { offerOnlyGreeting, server, strict } from '../src/server.ts'
-
-const me = { name: 'test', version: '1.0.0' }
 
 test('the tools of the guide do what the guide says', async () => {
   await expect(local.callTool('greet', { name: 'Ada' })).resolves.toMatchObject({ content: [{ text: 'Hello, Ada!' }] })
@@ -16,7 +14,7 @@ test('the tools of the guide do what the guide says', async () => {
   await expect(local.callTool('query', { region: 'eu', query: 'q' })).resolves.toMatchObject({
     content: [{ text: 'Ran in eu' }],
   })
-  await expect(createClient(strict, me).callTool('echo', {})).resolves.toMatchObject({ isError: true })
+  await expect(testClient(strict).callTool('echo', {})).resolves.toMatchObject({ isError: true })
 })
 
 test('what is shown to some is hidden from others', async () => {
@@ -44,7 +42,7 @@ test('prompts, resources and completions answer', async () => {
 test('a middleware sees each call', async () => {
   const seen: string[] = []
   const timed = createServer({ name: 'timed', version: '1.0.0', use: [timing((method) => seen.push(method))] })
-  await createClient(timed, me).discover()
+  await testClient(timed).discover()
   expect(seen).toEqual(['server/discover'])
 })
 
@@ -55,5 +53,5 @@ test('the fetch handler refuses a host that it does not serve', async () => {
 
 test('an update replaces the tools', async () => {
   offerOnlyGreeting()
-  expect((await createClient(server, me).listTools()).map(({ name }) => name)).toEqual(['greet'])
+  expect((await testClient(server).listTools()).map(({ name }) => name)).toEqual(['greet'])
 })

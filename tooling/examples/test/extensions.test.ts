@@ -1,6 +1,5 @@
-import { createClient } from '@x/client'
-import { createCall, type Exchange } from '@x/schema'
 import { createServer, tool } from '@x/server'
+import { testClient, testRuntime } from '@x/testing'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
 import { quota, quotaOfServer, timing } from '../src/extensions.ts'
@@ -9,23 +8,19 @@ const hello = tool('hello', { description: 'Greets', run: () => 'Hello' })
 const definition = { name: 'guide', version: '1.0.0', tools: [hello], state: false } as const
 
 test('a quota ends the calls of one subject, and begins again with the next hour', async () => {
-  let now = 0
+  const runtime = testRuntime({ now: 0 })
   const server = createServer({
     ...definition,
     extensions: [quota({ callsPerHour: 2 })],
-    runtime: { now: () => now },
+    runtime,
   })
-  const clientOf = (subject: string) => {
-    const exchange: Exchange = (request, call) =>
-      server.exchange(request, createCall({ ...call, principal: { subject } }))
-    return createClient(exchange, { name: 'host', version: '1.0.0', extensions: [quotaOfServer()] })
-  }
+  const clientOf = (subject: string) => testClient(server, { principal: { subject }, extensions: [quotaOfServer()] })
   const [ada, eve] = [clientOf('ada'), clientOf('eve')]
   for (let calls = 0; calls < 2; calls++) await ada.callTool('hello')
   await expect(ada.callTool('hello')).rejects.toThrow('quota')
   await expect(eve.callTool('hello')).resolves.toMatchObject({ content: [{ text: 'Hello' }] })
   expect([await ada.quota.left(), await eve.quota.left(), server.quota.left('eve')]).toEqual([0, 1, 1])
-  now = 3_600_000
+  await runtime.advance(3_600_000)
   expect(await ada.quota.left()).toBe(2)
   expect((await ada.discover()).capabilities.extensions).toEqual({ 'com.example/quota': { callsPerHour: 2 } })
 })
@@ -40,7 +35,7 @@ test('a server that decides by its callers is not served to other machines witho
 test('a middleware sees every request, also of one that fails', async () => {
   const seen: string[] = []
   const server = createServer({ ...definition, use: [timing((method) => void seen.push(method))] })
-  const client = createClient(server, { name: 'host', version: '1.0.0' })
+  const client = testClient(server)
   await client.callTool('hello')
   await expect(client.callTool('unknown')).rejects.toThrow('Unknown tool')
   expect(seen).toEqual(['tools/call', 'tools/call'])

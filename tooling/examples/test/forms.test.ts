@@ -1,5 +1,5 @@
-import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
+import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { fillIn } from '../src/client-questions.ts'
@@ -12,11 +12,8 @@ test('a form is shown again with what is wrong until it is right', async () => {
       return `${cups} cups`
     },
   })
-  const server = createServer({ name: 'shop', version: '1.0.0', tools: [order] })
   const shown: unknown[] = []
-  const client = createClient(server, {
-    name: 'host',
-    version: '1.0.0',
+  await using client = testClient((kit) => createServer({ name: 'shop', version: '1.0.0', tools: [order], ...kit }), {
     elicit: (question) =>
       fillIn(question, async (fields, issues) => {
         shown.push([fields.map(({ label }) => label), [...issues]])

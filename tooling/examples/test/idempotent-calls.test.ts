@@ -1,6 +1,6 @@
-import { createClient } from '@x/client'
-import type { Exchange } from '@x/schema'
+import { type Exchange, serverOf } from '@x/schema'
 import { memoryStore } from '@x/state-codec'
+import { testClient } from '@x/testing'
 import { expect, test, vi } from 'vitest'
 import { type Bank, payments } from '../src/idempotent-calls.ts'
 
@@ -22,14 +22,14 @@ test('a payment whose answer is lost in every round is made once, and its client
   const server = payments(bank, memoryStore())
   const lost = new Set<string>()
   const losing: Exchange = async (request, call) => {
-    const response = await server.exchange(request, { ...call, principal })
+    const response = await server.exchange(request, call)
     const sent = JSON.stringify([request.method, request.params?.['requestState'] === undefined])
     if (request.method !== 'tools/call' || lost.has(sent)) return response
     lost.add(sent)
     throw Object.assign(new Error('the connection ended before the answer'), { name: 'HttpError', code: 'closed' })
   }
-  const elicit = () => ({ action: 'accept', content: { to: 'alice' } }) as const
-  const client = createClient(losing, { name: 'guide', version: '1.0.0', elicit })
+  const target = serverOf(losing, { info: server.info, localOnly: undefined })
+  const client = testClient(target, { principal, answers: { to: { to: 'alice' } } })
   await client.listTools()
   const { content } = await client.callTool('pay', { amount: 5 })
   expect(content).toEqual([{ type: 'text', text: '5 to alice' }])

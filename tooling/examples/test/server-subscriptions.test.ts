@@ -1,12 +1,10 @@
-import { createClient } from '@x/client'
+import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { closeDiary, diary } from '../src/server-subscriptions.ts'
 
 test('who listens to the diary hears what was written, and that nothing can be any more', async () => {
-  const client = createClient(diary, { name: 'host', version: '1.0.0' })
-  const heard: string[] = []
+  await using client = testClient(diary)
   for await (const event of client.listen({ toolsListChanged: true, resourceSubscriptions: ['diary://monday'] })) {
-    heard.push(event.type)
     if (event.type === 'opened') {
       await client.callTool('write_day', { day: 'tuesday', text: 'Sleep' })
       await client.callTool('write_day', { day: 'monday', text: 'Buy bread' })
@@ -14,6 +12,9 @@ test('who listens to the diary hears what was written, and that nothing can be a
     if (event.type === 'resourceUpdated') closeDiary()
     if (event.type === 'toolsListChanged') break
   }
-  expect(heard).toEqual(['opened', 'resourceUpdated', 'toolsListChanged'])
+  expect(client.observed.changes).toEqual([
+    { change: 'resources/updated', uri: 'diary://monday' },
+    { change: 'tools/list_changed' },
+  ])
   expect(await client.readResource('diary://monday')).toMatchObject({ contents: [{ text: 'Buy bread' }] })
 })

@@ -1,18 +1,13 @@
-import { createClient } from '@x/client'
 import { createServer, type McpServer } from '@x/server'
 import { sessions } from '@x/sessions/client'
 import { memoryStore, randomKey } from '@x/state-codec'
+import { testClient } from '@x/testing'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
 import * as programs from '../src/sessions.ts'
 
 const keys = [randomKey()]
-const clientOf = (server: McpServer) =>
-  createClient(server, {
-    name: 'test',
-    version: '1.0.0',
-    extensions: [sessions({ target: 'travel', user: null })],
-  })
+const clientOf = (server: McpServer) => testClient(server, { extensions: [sessions({ target: 'travel', user: null })] })
 const text = (said: string) => [{ type: 'text', text: said }]
 
 test('two conversations have a trip each, over HTTP, and are gone afterwards', async () => {
@@ -66,7 +61,7 @@ test('a session is serialized, and resumed for the same user and server', async 
   await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(keys)))
   const owner = { target: http.url, user: 'ada@example.com' }
   const server = programs.createTravelServer(programs.defineTrips(keys))
-  const client = createClient(server, { name: 'test', version: '1', extensions: [sessions(owner)] })
+  const client = testClient(server, { extensions: [sessions(owner)] })
   const session = await client.sessions.create()
   await session.callTool('choose_city', { city: 'Faro' })
   let saved = ''

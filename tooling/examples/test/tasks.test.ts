@@ -1,8 +1,8 @@
-import { createClient } from '@x/client'
 import { createServer, sealedState, type Tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks as clientTasks } from '@x/tasks/client'
 import { tasks as serverTasks } from '@x/tasks/server'
+import { type ServerKit, testClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import * as programs from '../src/tasks.ts'
 
@@ -17,20 +17,15 @@ function createShop(): programs.Shop & { readonly shipped: string[] } {
 
 /** Calls a tool, and tells whether it became a task. */
 async function call(tool: Tool, args: Record<string, string | string[]>, credentials = false) {
-  const definition = { name: 'shop', version: '1', tools: [tool], state: sealedState({ keys }) }
-  await using server = credentials
-    ? programs.withCredentials(definition, sealedState({ keys }))
-    : createServer({ ...definition, extensions: [serverTasks()] })
-  const answering = {
-    name: 'test',
-    version: '1',
-    elicit: () => ({ action: 'accept', content: { carrier: 'bike' } }) as const,
-  }
-  const tasks: string[] = []
-  const onTask = ({ taskId }: { readonly taskId: string }): void => void tasks.push(taskId)
-  const client = createClient(server, { ...answering, extensions: [clientTasks({ onTask })] })
+  const definition = { name: 'shop', version: '1', tools: [tool] }
+  const create = (kit: ServerKit) =>
+    credentials
+      ? programs.withCredentials({ ...definition, ...kit }, sealedState({ keys }))
+      : createServer({ ...definition, ...kit, extensions: [serverTasks()] })
+  const answers = { carrier: { carrier: 'bike' } }
+  await using client = testClient(create, { answers, extensions: [clientTasks()] })
   const { content } = await client.callTool(tool.name, args)
-  return { content, tasks: tasks.length }
+  return { content, tasks: new Set(client.observed.tasks.map(({ taskId }) => taskId)).size }
 }
 
 test('orders are shipped once each by a task', async () => {

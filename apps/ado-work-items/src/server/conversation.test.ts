@@ -1,9 +1,7 @@
-import type { CallToolResult, Exchange } from '@x/schema'
-import { randomKey, sealed } from '@x/state-codec'
-import { type Client, createClient } from '@x/client'
-import { type ClientSessions, sessions } from '@x/sessions/client'
+import type { CallToolResult } from '@x/schema'
+import { sessions } from '@x/sessions/client'
+import { type Answers, type ServerKit, testClient } from '@x/testing'
 import { expect, test } from 'vitest'
-import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { emulated } from '../testing/emulated.ts'
 import { textOf } from '../walk-through/text-of.ts'
 import { defineConversations } from './conversation.ts'
@@ -13,28 +11,19 @@ const active = { fields: { 'System.State': 'Active' } }
 const resolved = { fields: { 'System.State': 'Resolved' } }
 const said = (result: CallToolResult): string => textOf(result).join(' ')
 
-interface Fixture extends AsyncDisposable {
-  readonly client: Client & { readonly sessions: ClientSessions }
-  /** Which instance each request went to. */
-  readonly served: readonly number[]
-}
-
 /** Three instances with the same key, that take turns. */
-async function fleet(): Promise<Fixture> {
+async function fleet(answers: Answers = {}) {
   const service = await emulated()
-  const state = sealed({ keys: [randomKey()] })
-  const azureDevOps = createAzureDevOps(service.connection)
-  const instances = [0, 1, 2].map(() =>
-    createWorkItemsServer(azureDevOps, { state, conversations: defineConversations(state) }),
-  )
-  const served: number[] = []
-  const exchange: Exchange = (request, call) => {
-    const index = served.length % instances.length
-    served.push(index)
-    return instances[index]?.exchange(request, call) ?? Promise.reject(new Error('there are three instances'))
+  const create = (kit: ServerKit) =>
+    createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations(kit.state) })
+  const client = testClient(create, { answers, instances: 3, extensions: [sessions()] })
+  return {
+    client,
+    [Symbol.asyncDispose]: async () => {
+      await client.close()
+      await service[Symbol.asyncDispose]()
+    },
   }
-  const client = createClient(exchange, { name: 'test', version: '1.0.0', extensions: [sessions()] })
-  return { client, served, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
 }
 
 test('"set it to Active" changes the work item that was read last, on whichever instance', async () => {
@@ -44,7 +33,7 @@ test('"set it to Active" changes the work item that was read last, on whichever 
   await session.callTool('get_work_item', { workItemId: 4517 })
   const result = await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'seen' } })
   expect(said(result)).toContain('Bug #4517 was changed')
-  expect(new Set(fixture.served).size).toBe(3)
+  expect(new Set(fixture.client.observed.rounds.map(({ instance }) => instance)).size).toBe(3)
 })
 
 test('two conversations at once do not mix', async () => {
@@ -59,11 +48,10 @@ test('two conversations at once do not mix', async () => {
 })
 
 test('a change that asks its user goes on in its conversation, and is what it was about last', async () => {
-  await using fixture = await fleet()
+  await using fixture = await fleet({ resolution: { resolution: 'Fixed' } })
   await using session = await fixture.client.sessions.create()
   await session.callTool('get_work_item', { workItemId: 4517 })
-  const elicit = () => ({ action: 'accept', content: { resolution: 'Fixed' } }) as const
-  const result = await session.callTool('update_last_work_item', resolved, { elicit })
+  const result = await session.callTool('update_last_work_item', resolved)
   expect(said(result)).toContain('ResolvedReason is Fixed')
 })
 

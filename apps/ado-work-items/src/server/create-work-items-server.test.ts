@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { type Client, createClient } from '@x/client'
 import { type CallToolResult, errorCodes } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { sealedState } from '@x/server'
+import { testClient, type TestClientOptions } from '@x/testing'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
@@ -15,6 +15,9 @@ const [state, resolution, duplicateOf] = ['System.State', 'Microsoft.VSTS.Common
 const uri = 'ado://fabrikam/Fabrikam%20Fiber/workitems'
 const template = 'ado://{organization}/{project}/workitems/{id}'
 const options = { name: 'test', version: '1.0.0', cache: false, validateOutput: compileJsonSchema } as const
+
+// Nobody can be asked, over either carrier.
+const inMemoryOptions = { ...options, capabilities: {} } satisfies TestClientOptions
 
 const carriers = [
   ['in memory', inMemory],
@@ -168,7 +171,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
 test('a wrong token is told as such by every kind of request, and never shown', async () => {
   await using service = await emulated()
   const azureDevOps = createAzureDevOps({ ...service.connection, authorization: basicAuthorization('wr0ng-token') })
-  const client = createClient(createWorkItemsServer(azureDevOps), options)
+  await using client = testClient((kit) => createWorkItemsServer(azureDevOps, kit), inMemoryOptions)
   const advice = expect.stringContaining('Set AZURE_DEVOPS_TOKEN')
   const result = await client.callTool('get_work_item', { workItemId: 4522 })
   expect([result.isError, textOf(result)]).toEqual([true, advice])
@@ -184,7 +187,7 @@ test('a wrong token is told as such by every kind of request, and never shown', 
 
 test('a client of 2025-11-25 is asked in the middle of a change', async () => {
   await using service = await emulated()
-  const keys = [randomBytes(32)]
+  const keys = [crypto.getRandomValues(new Uint8Array(32))]
   await using http = await serveHttp(createWorkItemsServer(service.azureDevOps, { state: sealedState({ keys }) }))
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const send = (message: object, session: Record<string, string> = {}): Promise<Response> =>
@@ -234,8 +237,15 @@ interface Fixture {
 
 async function inMemory(): Promise<Fixture> {
   const service = await emulated()
-  const client = createClient(createWorkItemsServer(service.azureDevOps), options)
-  return { client, emulated: service, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
+  const client = testClient((kit) => createWorkItemsServer(service.azureDevOps, kit), inMemoryOptions)
+  return {
+    client,
+    emulated: service,
+    [Symbol.asyncDispose]: async () => {
+      await client.close()
+      await service[Symbol.asyncDispose]()
+    },
+  }
 }
 
 async function overHttp(): Promise<Fixture> {

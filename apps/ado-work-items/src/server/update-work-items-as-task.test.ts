@@ -1,10 +1,8 @@
-import { createClient } from '@x/client'
 import { sessions } from '@x/sessions/client'
-import { randomKey, sealed } from '@x/state-codec'
-import { type TaskHandle, tasks, tasksOf } from '@x/tasks/client'
+import { type TaskCalls, type TaskHandle, tasks, tasksOf } from '@x/tasks/client'
+import { type ServerKit, testClient } from '@x/testing'
 import { describe, expect, test } from 'vitest'
-import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { bulkFleet, person, withTasks } from '../testing/bulk-fleet.ts'
+import { same, type View, withTasks } from '../testing/bulk-fleet.ts'
 import { emulated } from '../testing/emulated.ts'
 import { textOf } from '../walk-through/text-of.ts'
 import { defineConversations } from './conversation.ts'
@@ -14,17 +12,16 @@ const resolve = (...ids: readonly number[]) => ({ ids: [...ids], fields: { 'Syst
 
 describe('a task', () => {
   test('takes more than a call, and says when even that is too much', async () => {
-    await using fleet = await bulkFleet(same)
+    await using fleet = await withTasks()
     const ids = Array.from({ length: 199 }, (_, index) => index + 1)
-    const client = withTasks(fleet.exchange)
-    const result = await client.callTool('update_work_items', resolve(...ids, 4601))
+    const result = await fleet.client.callTool('update_work_items', resolve(...ids, 4601))
     expect(textOf(result)[0]).toBe('1 of 200 work items was changed: User Story #4601.')
   })
 
   test('that is cancelled stops between two work items, and what was done stays', async () => {
     const gate = hangingAt(4603)
-    await using fleet = await bulkFleet(gate.view)
-    const task = await begin(withTasks(fleet.exchange), resolve(4601, 4602, 4603, 4604))
+    await using fleet = await withTasks({ views: [gate.view] })
+    const task = await begin(fleet.client, resolve(4601, 4602, 4603, 4604))
     await gate.reached
     await task.cancel()
     await expect(task.result()).rejects.toMatchObject({ name: 'TaskError', code: 'cancelled' })
@@ -33,11 +30,11 @@ describe('a task', () => {
 
   test('goes on at another instance: what was written but not recorded is told as changed, and written once', async () => {
     const gate = hangingAt(4602)
-    await using fleet = await bulkFleet(gate.view, same)
-    const [first] = fleet.instances
+    await using fleet = await withTasks({ views: [gate.view, same] })
+    const [first, second] = fleet.client.instances
     // Only the first one works as long as the second one is drained.
-    const resume = fleet.instances[1]?.drain()
-    const task = await begin(withTasks(fleet.exchange), resolve(4601, 4602, 4603))
+    const resume = second?.drain()
+    const task = await begin(fleet.client, resolve(4601, 4602, 4603))
     await gate.reached
     await first?.close({ graceMs: 1 })
     resume?.()
@@ -49,16 +46,14 @@ describe('a task', () => {
 
   test('begins within a session, asks its user there, and leaves the conversation as it was', async () => {
     await using service = await emulated()
-    const codec = sealed({ keys: [randomKey()] })
-    const conversations = defineConversations(codec)
-    await using server = createWorkItemsServer(service.azureDevOps, { state: codec, conversations })
-    const extensions = [tasks(), sessions()] as const
-    const client = createClient(server, { name: 'test', version: '1.0.0', cache: false, extensions })
+    const create = (kit: ServerKit) =>
+      createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations(kit.state) })
+    const answers = { resolution: { resolution: 'Fixed' } }
+    await using client = testClient(create, { answers, cache: false, extensions: [tasks(), sessions()] })
     await using session = await client.sessions.create()
     await session.callTool('get_work_item', { workItemId: 4517 })
-    const { asked, elicit } = person({ resolution: 'Fixed' })
-    const result = await tasksOf(session).call('update_work_items', resolve(4609, 4601), { elicit })
-    expect([textOf(result), asked.length]).toEqual([
+    const result = await tasksOf(session).call('update_work_items', resolve(4609, 4601))
+    expect([textOf(result), client.observed.questions.length]).toEqual([
       ['2 of 2 work items were changed: Bug #4609, User Story #4601.'],
       1,
     ])
@@ -66,10 +61,6 @@ describe('a task', () => {
     expect(textOf(after).join()).toContain('Bug #4517 was changed')
   })
 })
-
-type View = (azureDevOps: AzureDevOps) => AzureDevOps
-
-const same: View = (azureDevOps) => azureDevOps
 
 /** A service whose answer about the change of one work item never comes, although the change is made. */
 function hangingAt(hanging: number) {
@@ -89,7 +80,7 @@ function hangingAt(hanging: number) {
   return { view, reached }
 }
 
-async function begin(client: ReturnType<typeof withTasks>, args: ReturnType<typeof resolve>): Promise<TaskHandle> {
+async function begin(client: { readonly tasks: TaskCalls }, args: ReturnType<typeof resolve>): Promise<TaskHandle> {
   const started = await client.tasks.start('update_work_items', args)
   if (started.status === 'complete') throw new Error('it should go on as a task')
   return started.task

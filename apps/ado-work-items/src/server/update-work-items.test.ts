@@ -1,8 +1,7 @@
-import { createClient } from '@x/client'
+import type { Answers } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
-import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { bulkFleet, person, withoutTasks, withTasks } from '../testing/bulk-fleet.ts'
+import { same, type View, withoutTasks, withTasks } from '../testing/bulk-fleet.ts'
 import { textOf } from '../walk-through/text-of.ts'
 import { bulkOutput } from './bulk/describe-bulk.ts'
 
@@ -17,12 +16,11 @@ const idsOf = (items: readonly { readonly id: number }[]): number[] => items.map
 describe.each([
   ['a client with tasks', withTasks],
   ['a client without tasks', withoutTasks],
-] as const)('for %s', (_, connect) => {
+] as const)('for %s', (_, start) => {
   test('everything that matches is changed, and what a rule requires is asked for once for all', async () => {
-    await using fleet = await bulkFleet(same, same, same)
-    const { asked, elicit } = person({ resolution: 'Fixed' })
-    const result = await connect(fleet.exchange).callTool('update_work_items', giftWrap, { elicit })
-    expect(asked).toEqual([
+    await using fleet = await start({ views: [same, same, same], answers: { resolution: { resolution: 'Fixed' } } })
+    const result = await fleet.client.callTool('update_work_items', giftWrap)
+    expect(fleet.asked()).toEqual([
       ['resolution', 'Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?'],
     ])
     const { changed, unchanged, skipped } = bulkOutput.parse(result.structuredContent)
@@ -31,8 +29,8 @@ describe.each([
   })
 
   test('what cannot be changed is skipped, says why, and does not cost the others', async () => {
-    await using fleet = await bulkFleet(same)
-    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4612, 4601, 1))
+    await using fleet = await start()
+    const result = await fleet.client.callTool('update_work_items', resolve(4612, 4601, 1))
     expect(textOf(result)).toEqual([
       '1 of 3 work items was changed: User Story #4601.',
       expect.stringMatching(/^Not changed: Task #4612: System\.State was refused .* Allowed: New, Active, Closed\.\)$/),
@@ -43,15 +41,15 @@ describe.each([
   })
 
   test('where nothing matches nothing is done', async () => {
-    await using fleet = await bulkFleet(same)
-    const result = await connect(fleet.exchange).callTool('update_work_items', { ...giftWrap, text: 'nowhere' })
+    await using fleet = await start()
+    const result = await fleet.client.callTool('update_work_items', { ...giftWrap, text: 'nowhere' })
     expect(textOf(result)).toEqual(['No work item matches: nothing was changed.'])
     expect(result.structuredContent).toEqual({ changed: [], unchanged: [], skipped: [] })
   })
 
   test('saying it twice changes nothing more', async () => {
-    await using fleet = await bulkFleet(same)
-    const client = connect(fleet.exchange)
+    await using fleet = await start()
+    const { client } = fleet
     await client.callTool('update_work_items', resolve(4601, 4602))
     const again = await client.callTool('update_work_items', resolve(4601, 4602))
     expect(textOf(again)).toEqual([
@@ -65,9 +63,8 @@ describe.each([
     ['decline', 'the user declined to answer "resolution".'],
     ['cancel', 'the user dismissed the question "resolution".'],
   ] as const)('a user who would %s keeps what is done', async (action, words) => {
-    await using fleet = await bulkFleet(same)
-    const { elicit } = person(action)
-    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4609, 4610), { elicit })
+    await using fleet = await start({ answers: { resolution: action } })
+    const result = await fleet.client.callTool('update_work_items', resolve(4601, 4609, 4610))
     expect(result.isError ?? false).toBe(false)
     expect(textOf(result)).toEqual([
       '1 of 3 work items was changed: User Story #4601.',
@@ -77,22 +74,28 @@ describe.each([
   })
 
   test('where nobody can be asked the answer says what to add', async () => {
-    await using fleet = await bulkFleet(same)
-    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4609))
+    await using fleet = await start()
+    const result = await fleet.client.callTool('update_work_items', resolve(4601, 4609))
     expect(textOf(result)[1]).toBe(
       `Not changed: Bug #4609: rules require ${resolution} (Fixed, Won't Fix, Duplicate, By Design): call again for them, with that in fields.`,
     )
     const fields = { ...resolved, [resolution]: 'Fixed' }
-    await connect(fleet.exchange).callTool('update_work_items', { ids: [4609], fields })
+    await fleet.client.callTool('update_work_items', { ids: [4609], fields })
     expect(await fleet.revisions(4601, 4609)).toEqual([4, 2])
   })
 
   test('an answer that brings another rule into force leads to its question, and one that cannot be meant is asked for again', async () => {
-    await using fleet = await bulkFleet(same, same)
-    const { asked, elicit } = person({ resolution: 'Duplicate' }, { duplicateOfId: 4610 }, { duplicateOfId: 4301 })
-    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4609, 4610), { elicit })
+    await using fleet = await start({
+      views: [same, same],
+      answers: {
+        resolution: { resolution: 'Duplicate' },
+        duplicate_of: { duplicateOfId: 4610 },
+        'duplicate_of/2': { duplicateOfId: 4301 },
+      },
+    })
+    const result = await fleet.client.callTool('update_work_items', resolve(4609, 4610))
     const original = 'Since Bug #4609 and Bug #4610 are duplicates, which work item is the original of them all?'
-    expect(asked.slice(1)).toEqual([
+    expect(fleet.asked().slice(1)).toEqual([
       ['duplicate_of', original],
       ['duplicate_of/2', `#4610 is one of those that are being changed. ${original}`],
     ])
@@ -107,10 +110,9 @@ describe.each([
     ['skip', { changedMeanwhile: 'skip' }, [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
     ['decline', 'decline', [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
   ] as const)('what somebody else changed meanwhile is asked about: %s', async (_title, answer, revisions, words) => {
-    await using fleet = await bulkFleet(touching(4602))
-    const { asked, elicit } = person(answer)
-    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4602), { elicit })
-    expect(asked).toEqual([
+    await using fleet = await start({ views: [touching(4602)], answers: { changed_meanwhile: answer } })
+    const result = await fleet.client.callTool('update_work_items', resolve(4601, 4602))
+    expect(fleet.asked()).toEqual([
       ['changed_meanwhile', 'Somebody else changed User Story #4602 in the meantime. Change them all the same?'],
     ])
     expect(textOf(result).join('\n')).toContain(words)
@@ -118,22 +120,23 @@ describe.each([
   })
 
   test('what somebody else changes while the user thinks is asked about as well, with the answer that was given', async () => {
-    await using fleet = await bulkFleet(same, same)
-    const { asked, elicit } = person({ resolution: 'Fixed' }, { changedMeanwhile: 'overwrite' })
-    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4609, 4610), {
-      elicit: async (question, context) => {
-        if (context.key.startsWith('resolution')) await fleet.touch(4610)
-        return elicit(question, context)
+    const answers: Answers = {
+      resolution: async () => {
+        await fleet.touch(4610)
+        return { resolution: 'Fixed' }
       },
-    })
-    expect(asked[1]?.[1]).toContain('Somebody else changed Bug #4610')
+      changed_meanwhile: { changedMeanwhile: 'overwrite' },
+    }
+    await using fleet = await start({ views: [same, same], answers })
+    const result = await fleet.client.callTool('update_work_items', resolve(4609, 4610))
+    expect(fleet.asked()[1]?.[1]).toContain('Somebody else changed Bug #4610')
     expect(textOf(result)).toEqual(['2 of 2 work items were changed: Bug #4609, Bug #4610.'])
     expect(await fleet.revisions(4609, 4610)).toEqual([2, 4])
   })
 
   test('a service that fails for one work item does not end the call', async () => {
-    await using fleet = await bulkFleet(failingFor(4602))
-    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4602, 4603))
+    await using fleet = await start({ views: [failingFor(4602)] })
+    const result = await fleet.client.callTool('update_work_items', resolve(4601, 4602, 4603))
     expect(textOf(result)).toEqual([
       '2 of 3 work items were changed: User Story #4601, User Story #4603.',
       'Not changed: User Story #4602: Azure DevOps is not available now.',
@@ -145,8 +148,8 @@ describe.each([
     ['both', { ids: [4601], state: 'Active', fields: resolved }],
     ['no ids', { ids: [], fields: resolved }],
   ])('%s is refused', async (_title, args) => {
-    await using fleet = await bulkFleet(same)
-    const called = await connect(fleet.exchange)
+    await using fleet = await start()
+    const called = await fleet.client
       .callTool('update_work_items', args)
       .then(textOf, (error: unknown) => [String(error)])
     expect(called.join()).toMatch(/either ids or at least one filter|ids/)
@@ -156,18 +159,16 @@ describe.each([
 
 describe('a client without tasks', () => {
   test('is told how far it is, work item by work item', async () => {
-    await using fleet = await bulkFleet(same)
-    const said: (string | undefined)[] = []
-    const onProgress = ({ message }: { readonly message?: string | undefined }) => said.push(message)
-    await withoutTasks(fleet.exchange).callTool('update_work_items', resolve(4601, 4612), { onProgress })
+    await using fleet = await withoutTasks()
+    await fleet.client.callTool('update_work_items', resolve(4601, 4612), { onProgress: () => {} })
+    const said = fleet.client.observed.progress.map(({ message }) => message)
     // Under test every handler runs again at each of its awaits.
     expect([...new Set(said)]).toEqual(['1 of 2: User Story #4601 is changed', '2 of 2: Task #4612 is skipped'])
   })
 
   test('may send its last answer again: nothing is done twice, and it is told the same', async () => {
-    await using fleet = await bulkFleet(same, same)
-    const elicitation = { capabilities: { elicitation: { form: {} } } } as const
-    const client = createClient(fleet.exchange, { name: 'test', version: '1.0.0', cache: false, ...elicitation })
+    await using fleet = await withoutTasks({ views: [same, same], answers: {} })
+    const { client } = fleet
     const first = await client.manual.callTool('update_work_items', resolve(4601, 4609))
     if (first.status === 'complete') throw new Error('it should ask')
     const answer = { resolution: { action: 'accept', content: { resolution: 'Fixed' } } } as const
@@ -181,9 +182,9 @@ describe('a client without tasks', () => {
   })
 
   test('has room for fifty work items, and is told so before anything is changed', async () => {
-    await using fleet = await bulkFleet(same)
+    await using fleet = await withoutTasks()
     const ids = Array.from({ length: 50 }, (_, index) => index + 1)
-    const result = await withoutTasks(fleet.exchange).callTool('update_work_items', resolve(...ids, 4601))
+    const result = await fleet.client.callTool('update_work_items', resolve(...ids, 4601))
     expect([result.isError, textOf(result)]).toEqual([
       true,
       ['Nothing was changed: These are 51 work items, and 50 can be changed at once. Narrow the selection.'],
@@ -192,18 +193,14 @@ describe('a client without tasks', () => {
   })
 
   test('gets fifty work items through, however long the reasons are', async () => {
-    await using fleet = await bulkFleet(wordyFor50)
-    const { asked, elicit } = person({ resolution: 'Duplicate' }, { duplicateOfId: 4301 })
+    const answers = { resolution: { resolution: 'Duplicate' }, duplicate_of: { duplicateOfId: 4301 } }
+    await using fleet = await withoutTasks({ views: [wordyFor50], answers })
     const ids = Array.from({ length: 50 }, (_, index) => 100_000 + index)
-    const result = await withoutTasks(fleet.exchange).callTool('update_work_items', resolve(...ids), { elicit })
-    expect(asked.map(([key]) => key)).toEqual(['resolution', 'duplicate_of'])
+    const result = await fleet.client.callTool('update_work_items', resolve(...ids))
+    expect(fleet.asked().map(([key]) => key)).toEqual(['resolution', 'duplicate_of'])
     expect(bulkOutput.parse(result.structuredContent).skipped).toHaveLength(50)
   })
 })
-
-type View = (azureDevOps: AzureDevOps) => AzureDevOps
-
-const same: View = (azureDevOps) => azureDevOps
 
 /** Somebody else changes a work item right after it was found. */
 function touching(id: number): View {

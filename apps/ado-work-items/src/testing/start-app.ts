@@ -10,7 +10,9 @@ const results = join(import.meta.dirname, '../../.results')
 /** The application, started as it was built, in processes of its own. */
 export interface StartedApp {
   readonly child: ChildProcess
-  /** The address, once it is printed; rejects when the process exits before. */
+  /** The address once all processes run, before the walk-through; rejects when the process exits before. */
+  readonly started: Promise<string>
+  /** The address once the walk-through is over; rejects when the process exits before. */
   readonly url: Promise<string>
   readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>
 }
@@ -58,15 +60,20 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
   running.push(child)
   let [output, errors] = ['', '']
   child.stderr.on('data', (chunk) => (errors += String(chunk)))
-  const url = new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      output += String(chunk)
-      const served = /^Serving on (\S+)/m.exec(output)?.[1]
-      if (served !== undefined) resolve(served)
+  child.stdout.on('data', (chunk) => (output += String(chunk)))
+  const printed = (pattern: RegExp): Promise<string> => {
+    const address = new Promise<string>((resolve, reject) => {
+      child.stdout.on('data', () => {
+        const found = pattern.exec(output)?.[1]
+        if (found !== undefined) resolve(found)
+      })
+      child.once('exit', () => reject(new Error(`it ended before it printed ${pattern}:\n${output}\n${errors}`)))
     })
-    child.once('exit', () => reject(new Error(`it ended before it served:\n${output}\n${errors}`)))
-  })
-  url.catch(() => {})
+    address.catch(() => {})
+    return address
+  }
+  const started = printed(/^\d+ instances? shares? (\S+) and/m)
+  const url = printed(/^Serving on (\S+)/m)
   // The pipes close when the last process that holds them is gone, the instances and the emulator among them.
   const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
     child.once('close', (code) => {
@@ -74,7 +81,7 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
       resolve({ code, output, errors })
     })
   })
-  return { child, url, ended }
+  return { child, started, url, ended }
 }
 
 /** Writes output of processes into the results, which are searched for tokens after the run. */

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { runCommand } from './run-command.ts'
 
 /** An npm registry on this machine, for the packages of this workspace alone. */
@@ -9,14 +12,18 @@ export interface LocalRegistry {
   readonly url: string
   /** The settings with which npm and pnpm publish to it, as environment variables. */
   readonly publishing: Readonly<Record<string, string>>
+  /** Returns the latest version of a package; undefined when there is none. */
+  latest(name: string): Promise<string | undefined>
   /** Makes a folder whose packages of this workspace come from the registry, and all others from the usual one. */
   consumer(folder: string): Promise<void>
   close(): Promise<void>
 }
 
-// The version that accepts Node 20. It is installed for the test alone: with 272 packages it would outweigh the
-// workspace.
-const manifest = { private: true, dependencies: { verdaccio: '6.8.0' }, overrides: { 'node-fetch': '2.7.0' } }
+// The version that accepts Node 20. It is no dependency of the workspace: with 272 packages it would outweigh it. It
+// stands among what is installed, so that it is installed once and goes with it.
+const version = '6.8.0'
+const manifest = { private: true, dependencies: { verdaccio: version }, overrides: { 'node-fetch': '2.7.0' } }
+const cache = fileURLToPath(new URL('../../../../node_modules/.cache/', import.meta.url))
 
 const config = `storage: ./storage
 auth:
@@ -29,14 +36,14 @@ packages:
 log: { type: stdout, format: pretty, level: error }
 `
 
-/** Installs a registry into a folder, and starts it on a free port of the loopback interface. */
+const view = z.object({ 'dist-tags': z.object({ latest: z.string() }) })
+
+/** Starts a registry on a free port of the loopback interface; its packages stand in the folder. */
 export async function startRegistry(folder: string): Promise<LocalRegistry> {
   await mkdir(folder, { recursive: true })
-  await writeFile(`${folder}/package.json`, JSON.stringify(manifest))
   await writeFile(`${folder}/config.yaml`, config)
-  await runCommand('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'], folder)
+  const program = `${await installRegistry()}/node_modules/verdaccio/bin/verdaccio`
   const port = await freePort()
-  const program = `${folder}/node_modules/verdaccio/bin/verdaccio`
   const args = [program, '--config', `${folder}/config.yaml`, '--listen', `127.0.0.1:${port}`]
   const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' })
   const url = `http://127.0.0.1:${port}/`
@@ -47,6 +54,10 @@ export async function startRegistry(folder: string): Promise<LocalRegistry> {
   return {
     url,
     publishing: { npm_config_userconfig: settings },
+    latest: async (name) => {
+      const response = await fetch(`${url}${name.replace('/', '%2f')}`)
+      return response.ok ? view.parse(await response.json())['dist-tags'].latest : undefined
+    },
     consumer: async (place) => {
       await mkdir(place, { recursive: true })
       await writeFile(`${place}/package.json`, JSON.stringify({ name: 'a-user', private: true, type: 'module' }))
@@ -58,6 +69,20 @@ export async function startRegistry(folder: string): Promise<LocalRegistry> {
       await ended
     },
   }
+}
+
+/** Installs the registry unless it is, and resolves to its folder. */
+async function installRegistry(): Promise<string> {
+  const installed = `${cache}verdaccio-${version}`
+  if (existsSync(installed)) return installed
+  await mkdir(cache, { recursive: true })
+  // Elsewhere first: a folder of this name is whole, whatever ends the install.
+  const fresh = await mkdtemp(`${cache}verdaccio-`)
+  await writeFile(`${fresh}/package.json`, JSON.stringify(manifest))
+  await runCommand('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'], fresh)
+  // Another run may have been faster.
+  await rename(fresh, installed).catch(() => rm(fresh, { recursive: true, force: true }))
+  return installed
 }
 
 async function freePort(): Promise<number> {

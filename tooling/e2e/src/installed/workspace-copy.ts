@@ -24,7 +24,7 @@ export interface WorkspaceCopy {
 export async function copyWorkspace(folder: string): Promise<WorkspaceCopy> {
   const list = await runCommand('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], root)
   const files = [...new Set(list.split('\0'))].filter((file) => file !== '')
-  for (const file of files) await copyFile(file, folder)
+  await Promise.all(files.map((file) => copyFile(file, folder)))
   const folders = [...new Set(files.filter((file) => file.endsWith('/package.json')).map((file) => dirname(file)))]
   for (const one of folders) await copyFile(`${one}/node_modules`, folder)
   const packages = folders.filter((one) => /^packages\/[^/]+$/.test(one))

@@ -1,5 +1,5 @@
-import { createClient } from '@x/client'
-import type { Exchange, PrimitiveSchemaDefinition, RequestedSchema } from '@x/schema'
+import { type PrimitiveSchemaDefinition, type RequestedSchema, type Server, serverOf } from '@x/schema'
+import { testClient } from '@x/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toContent } from '../session/show-answer.ts'
@@ -55,11 +55,7 @@ test('what a form takes fits the schema that it was made from', async () => {
       const values = form.read()
       if (values === undefined) return
       accepted += 1
-      const client = createClient(asking(schema), {
-        name: 'test',
-        version: '1.0.0',
-        elicit: () => ({ action: 'accept', content: toContent(values) }),
-      })
+      const client = testClient(asking(schema), { answers: { one: toContent(values) } })
       expect((await client.callTool('ask')).content).toEqual([{ type: 'text', text: 'taken' }])
     }),
   )
@@ -67,13 +63,14 @@ test('what a form takes fits the schema that it was made from', async () => {
 })
 
 /** A server that asks once, and takes any answer. */
-function asking(requestedSchema: RequestedSchema): Exchange {
+function asking(requestedSchema: RequestedSchema): Server {
   const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Well?', requestedSchema } }
-  return async ({ id, params }) => {
+  const exchange: Server['exchange'] = async ({ id, params }) => {
     const result =
       params !== undefined && 'inputResponses' in params
         ? { resultType: 'complete', content: [{ type: 'text', text: 'taken' }] }
         : { resultType: 'input_required', inputRequests: { one: question } }
-    return JSON.parse(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    return { jsonrpc: '2.0', id, result }
   }
+  return serverOf(exchange, { info: { name: 'asking', version: '1.0.0' }, localOnly: undefined })
 }

@@ -1,0 +1,63 @@
+import type { Server } from '@x/schema'
+import type { KitUse, ServerFactory, ServerKit } from './server-kit.ts'
+import { TestingError } from './testing-error.ts'
+
+/** The instances of one server. */
+export interface Fleet<S extends Server> {
+  readonly instances: readonly S[]
+  /** Returns the instance that answers the next request, and its number. */
+  next(): { readonly instance: number; readonly server: S }
+  /** Makes another instance, which alone answers from now on. */
+  restart(): S
+  /** Returns the factory; throws {@link TestingError} for a server without one. */
+  requireFactory(used: string): ServerFactory<S>
+  /** Closes the instances that the factory made. */
+  close(): Promise<void>
+}
+
+/** Makes so many instances, which take turns. A server that was given is the only one. */
+export function createFleet<S extends Server>(
+  target: S | ServerFactory<S>,
+  { kit }: KitUse,
+  count: number = 1,
+): Fleet<S> {
+  const isFactory = typeof target === 'function'
+  const requireFactory = (used: string): ServerFactory<S> => {
+    if (isFactory) return target
+    const reason = 'give it a factory instead of a server: (kit) => createServer({ ...definition, ...kit })'
+    throw new TestingError('usage', `${used} needs another instance: ${reason}`)
+  }
+  if (!(Number.isInteger(count) && count > 0)) {
+    throw new TestingError('usage', `instances is ${count}; expected a whole number from 1`)
+  }
+  const first = isFactory ? makeServer(target, kit) : target
+  const instances: S[] = [first]
+  while (instances.length < count) instances.push(makeServer(requireFactory('instances'), kit))
+  let turns = instances.map((server, instance) => ({ server, instance }))
+  let served = 0
+  return {
+    instances,
+    requireFactory,
+    next: () => turns[served++ % turns.length] ?? { server: first, instance: 0 },
+    restart: () => {
+      const server = makeServer(requireFactory('restart'), kit)
+      turns = [{ server, instance: instances.length }]
+      instances.push(server)
+      return server
+    },
+    close: async () => {
+      if (isFactory) await Promise.all(instances.map((instance) => instance.close()))
+    },
+  }
+}
+
+/** Makes an instance. An async function, or an exchange, would pass for a factory where nobody checks types. */
+function makeServer<S extends Server>(factory: ServerFactory<S>, kit: ServerKit): S {
+  const server = factory(kit)
+  const made: unknown = server
+  if (typeof made === 'object' && made !== null && 'exchange' in made) return server
+  throw new TestingError(
+    'usage',
+    'The factory must return a server at once: (kit) => createServer({ ...definition, ...kit })',
+  )
+}
