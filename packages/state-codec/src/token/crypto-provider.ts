@@ -1,16 +1,19 @@
 import type { Digest } from '../claims/envelope.ts'
 
-/** The protected header of a token: the key's id and the purpose, and no other data. */
+/**
+ * The protected header of a token: the key's id, and the purpose where people read the token. The key is derived from
+ * the purpose in either case.
+ */
 export type ProtectedHeader =
-  | { readonly alg: 'dir'; readonly enc: 'A256GCM'; readonly kid: string; readonly typ: string }
+  | { readonly alg: 'dir'; readonly enc: 'A256GCM'; readonly kid: string }
   | { readonly alg: 'HS256'; readonly kid: string; readonly typ: string }
 
 /** Seals and opens the tokens of one key and one header. */
 export interface Cipher {
-  /** Returns the compact token of a text. `random` gives the nonce, for the kinds that have one. */
-  seal(text: string, random: (bytes: number) => Uint8Array): Promise<string> | string
-  /** Returns the text of a compact token, given as its segments; `undefined` for one of another key or header. */
-  open(segments: readonly string[]): Promise<string | undefined> | string | undefined
+  /** Returns the compact token of some content. `random` gives the nonce, for the kinds that have one. */
+  seal(content: Uint8Array, random: (bytes: number) => Uint8Array): Promise<string> | string
+  /** Returns the content of a compact token, given as its segments; `undefined` for one of another key or header. */
+  open(segments: readonly string[]): Promise<Uint8Array | undefined> | Uint8Array | undefined
 }
 
 /** The inputs of a cipher. */

@@ -4,9 +4,12 @@ import {
   checkPurpose,
   digestBinding,
   checkToken,
-  readEnvelope,
-  writeEnvelope,
+  createEnvelope,
+  type Envelope,
+  openEnvelope,
 } from '../claims/envelope.ts'
+import { decodeEnvelope, encodeEnvelope } from '../claims/envelope-cbor.ts'
+import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue, ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
@@ -34,21 +37,45 @@ const segmentLengths: Readonly<Record<TokenKind, readonly (number | undefined)[]
   signed: [undefined, undefined, 43],
 }
 
+/** The form of a token's content: JSON where people may read it, and otherwise CBOR, which is half as long. */
+interface ContentFormat {
+  readonly write: (envelope: Envelope, names: readonly string[]) => Uint8Array
+  readonly read: (content: Uint8Array, names: readonly string[]) => Envelope
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+const contentFormats: Readonly<Record<TokenKind, ContentFormat>> = {
+  sealed: { write: encodeEnvelope, read: decodeEnvelope },
+  signed: {
+    write: (envelope) => encoder.encode(stringifyEnvelope(envelope)),
+    read: (content) => parseEnvelope(decoder.decode(content)),
+  },
+}
+
+/** The reasons why a token of a known header does not open. */
+const forgedDetails: Readonly<Record<TokenKind, string>> = {
+  sealed: 'It was altered, made for another purpose, or made with another key of the same id',
+  signed: 'It was altered, or made with another key of the same id',
+}
+
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   const rules = compileClaimRules(options, defaultMaxBytes)
   const keyRing = createKeyRing(parseKeys(options.keys), kind, provider)
   const random = options.random ?? provider.random
   const tokenForm = { kind, maxBytes: rules.maxBytes, provider }
+  const format = contentFormats[kind]
   return {
     lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      const { text } = writeEnvelope(value, claims, { rules, bind })
+      const content = format.write(createEnvelope(value, claims, { rules, bind }), claims.names ?? [])
       const keys = keyRing.purposeKeys(claims.purpose)
       const { first } = isPromise(keys) ? await keys : keys
-      const token = first.seal(text, random)
+      const token = first.seal(content, random)
       return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
     },
     async open(token, claims) {
@@ -60,13 +87,14 @@ export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provide
       const { first, byHeader } = isPromise(keys) ? await keys : keys
       const cipher = byHeader.get(header)
       // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
-      const recoveredText = (cipher ?? first).open(segments)
-      const text = isPromise(recoveredText) ? await recoveredText : recoveredText
+      const opening = (cipher ?? first).open(segments)
+      const content = isPromise(opening) ? await opening : opening
       if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
-      if (text === undefined) throw new StateError('forged', 'It was altered, or made with another key of the same id')
+      if (content === undefined) throw new StateError('forged', forgedDetails[kind])
+      const envelope = format.read(content, claims.names ?? [])
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      return readEnvelope(text, claims, { rules, bind }).value
+      return openEnvelope(envelope, claims, { rules, bind })
     },
   }
 }
@@ -118,7 +146,7 @@ async function explainUnknownHeader(header: string, purpose: string, keyRing: Ke
     const hint = 'it was removed, or the instances do not have the same keys'
     return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsedHeader.kid.slice(0, 64))}: ${hint}`)
   }
-  if (parsedHeader.typ !== purpose) {
+  if (parsedHeader.typ !== undefined && parsedHeader.typ !== purpose) {
     return new StateError(
       'purpose',
       `It was made for ${JSON.stringify(parsedHeader.typ.slice(0, 64))}, and was opened for "${purpose}"`,
@@ -127,14 +155,14 @@ async function explainUnknownHeader(header: string, purpose: string, keyRing: Ke
   return new StateError('forged', 'Its header names a known key and was not written by this codec')
 }
 
-function parseHeader(header: string): { readonly kid: string; readonly typ: string } | undefined {
+function parseHeader(header: string): { readonly kid: string; readonly typ: string | undefined } | undefined {
   const bytes = header.length > 2048 ? undefined : decodeBase64url(header)
   if (bytes === undefined) return undefined
   try {
     const members = new Map<string, unknown>(Object.entries(Object(JSON.parse(new TextDecoder().decode(bytes)))))
     const kid = members.get('kid')
     const typ = members.get('typ')
-    return typeof kid === 'string' && typeof typ === 'string' ? { kid, typ } : undefined
+    return typeof kid === 'string' ? { kid, typ: typeof typ === 'string' ? typ : undefined } : undefined
   } catch {
     return undefined
   }
@@ -188,7 +216,7 @@ async function resolveKeyIds(
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const named = new Map<string, Uint8Array>()
   for (const { id, secret } of keys) {
-    const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`)
+    const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`, 'base64url')
     // Eight Base64url characters are six bytes.
     const name = id ?? digest.slice(0, 8)
     if (named.has(name)) throw new StateUsageError('key', `Two keys have the id "${name}": give one of them another`)
@@ -215,5 +243,5 @@ async function deriveKeys(
 }
 
 function protectedHeader(kind: TokenKind, kid: string, purpose: string): ProtectedHeader {
-  return kind === 'sealed' ? { alg: 'dir', enc: 'A256GCM', kid, typ: purpose } : { alg: 'HS256', kid, typ: purpose }
+  return kind === 'sealed' ? { alg: 'dir', enc: 'A256GCM', kid } : { alg: 'HS256', kid, typ: purpose }
 }
