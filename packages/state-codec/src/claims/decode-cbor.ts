@@ -5,6 +5,9 @@ import { majorTypes, simpleHeads, tags } from './encode-cbor.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** The two hexadecimal digits of each byte. */
+const digitPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /** The bytes of a digest and of a UUID. */
 const shortBytes = 16
 
@@ -100,7 +103,8 @@ class CborReader {
     const head = this.#view.getUint8(this.#advance(1))
     if ((head & 0xe0) !== majorTypes.bytes) throw malformed('has a tag before something else than bytes')
     if (tag === tags.uuid) {
-      return this.#digits(head).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+      const digits = this.#digits(head)
+      return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
     }
     const text: unknown = tag === tags.embeddedJson ? parseJson(this.#text(this.#length(head))) : undefined
     if (typeof text !== 'string') throw malformed('has an unknown tag')
@@ -119,9 +123,7 @@ class CborReader {
   #digits(head: number): string {
     if (this.#length(head) !== shortBytes) throw malformed(`has a byte string of another length than ${shortBytes}`)
     let digits = ''
-    for (const end = this.#at + shortBytes; this.#at < end; this.#at++) {
-      digits += this.#view.getUint8(this.#at).toString(16).padStart(2, '0')
-    }
+    for (let at = this.#advance(shortBytes); at < this.#at; at++) digits += digitPairs[this.#view.getUint8(at)]
     return digits
   }
 
