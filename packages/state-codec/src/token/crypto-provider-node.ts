@@ -18,8 +18,6 @@ export const nodeCrypto: CryptoProvider = {
   random: createRandomPool(randomBytes),
   digest: (text, encoding) => hash('sha256', text, encoding),
   isCanonicalBase64url: (text) => (text.length <= maxScannedLength ? isCanonicalBase64url(text) : isRoundTrip(text)),
-  createEncryption: createNodeEncryption,
-  createSigning: createNodeSigning,
 }
 
 /** The length in characters up to which scanning a text is faster than decoding and encoding it again. */
@@ -52,8 +50,11 @@ function encodeHeader({ header }: CipherKey): string {
 /** A shorter tag is easier to forge, and Node would accept it. */
 const gcmOptions = { authTagLength: 16 }
 
-// Whole buffers in and out: for strings, `update` makes a stream decoder, which costs as much as the cipher itself.
-function createNodeEncryption(cipherKey: CipherKey): Cipher {
+/**
+ * Creates a cipher for JWE compact. Whole buffers go in and out: for strings, `update` makes a stream decoder, which
+ * costs as much as the cipher itself.
+ */
+export function createNodeEncryption(cipherKey: CipherKey): Cipher {
   const key = deriveNodeKey(cipherKey)
   const header = encodeHeader(cipherKey)
   const additionalData = Buffer.from(header, 'ascii')
@@ -83,7 +84,8 @@ function createNodeEncryption(cipherKey: CipherKey): Cipher {
   }
 }
 
-function createNodeSigning(cipherKey: CipherKey): Cipher {
+/** Creates a cipher for JWS compact. */
+export function createNodeSigning(cipherKey: CipherKey): Cipher {
   const key = deriveNodeKey(cipherKey)
   const header = encodeHeader(cipherKey)
   const computeSignature = (signedText: string): Buffer => createHmac('sha256', key).update(signedText).digest()

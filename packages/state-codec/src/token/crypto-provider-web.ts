@@ -13,11 +13,10 @@ export const webCrypto: CryptoProvider = {
     return encoding === 'hex' ? encodeHex(digest) : encodeBase64url(digest)
   },
   isCanonicalBase64url,
-  createEncryption: createWebEncryption,
-  createSigning: createWebSigning,
 }
 
-async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
+/** Creates a cipher for JWE compact. */
+export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
   const { header } = cipherKey
   if (header.alg !== 'dir') throw new TypeError('createEncryption needs a header with the algorithm "dir"')
@@ -35,7 +34,8 @@ async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
   }
 }
 
-async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
+/** Creates a cipher for JWS compact. */
+export async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
   return {
     seal: (payload) => new CompactSign(payload).setProtectedHeader({ ...cipherKey.header }).sign(key),

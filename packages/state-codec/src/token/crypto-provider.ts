@@ -30,11 +30,10 @@ export interface CryptoProvider {
   readonly digest: Digest
   /** See `isCanonicalBase64url` in base64url.ts; a platform may have a faster way for long texts. */
   readonly isCanonicalBase64url: (text: string) => boolean
-  /** JWE compact, `dir` and `A256GCM`. */
-  readonly createEncryption: (key: CipherKey) => Promise<Cipher> | Cipher
-  /** JWS compact, `HS256`. */
-  readonly createSigning: (key: CipherKey) => Promise<Cipher> | Cipher
 }
+
+/** Creates a cipher of one kind: JWE compact (`dir`, `A256GCM`), or JWS compact (`HS256`). */
+export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
 
 /**
  * The salt of HKDF: fixed, so that every instance derives the same keys; its number is the version of the token format.

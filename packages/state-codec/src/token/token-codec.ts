@@ -8,14 +8,19 @@ import {
   type Envelope,
   openEnvelope,
 } from '../claims/envelope.ts'
-import { decodeEnvelope, encodeEnvelope } from '../claims/envelope-cbor.ts'
-import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue, ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { type KeyInput, parseKeys, type RingKey } from './keys.ts'
-import { isPromise, type CryptoProvider, type Cipher, type CipherKey, type ProtectedHeader } from './crypto-provider.ts'
+import {
+  type Cipher,
+  type CipherKey,
+  type CreateCipher,
+  type CryptoProvider,
+  isPromise,
+  type ProtectedHeader,
+} from './crypto-provider.ts'
 
 /** Options of a codec with keys. */
 export interface KeyedOptions extends ClaimOptions {
@@ -29,50 +34,35 @@ export interface KeyedOptions extends ClaimOptions {
 /** The default size limit of a token, in bytes. */
 export const defaultMaxBytes = 32 * 1024
 
-/** The lengths in characters of a token's segments; `undefined` for any length. */
-const segmentLengths: Readonly<Record<TokenKind, readonly (number | undefined)[]>> = {
-  // The header, no encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
-  sealed: [undefined, 0, 16, undefined, 22],
-  // The header, the content, a MAC of 32 bytes.
-  signed: [undefined, undefined, 43],
-}
-
-/** The form of a token's content: JSON where people may read it, and otherwise CBOR, which is half as long. */
-interface ContentFormat {
-  readonly write: (envelope: Envelope, names: readonly string[]) => Uint8Array
-  readonly read: (content: Uint8Array, names: readonly string[]) => Envelope
-}
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
-const contentFormats: Readonly<Record<TokenKind, ContentFormat>> = {
-  sealed: { write: encodeEnvelope, read: decodeEnvelope },
-  signed: {
-    write: (envelope) => encoder.encode(stringifyEnvelope(envelope)),
-    read: (content) => parseEnvelope(decoder.decode(content)),
-  },
-}
-
-/** The reasons why a token of a known header does not open. */
-const forgedDetails: Readonly<Record<TokenKind, string>> = {
-  sealed: 'It was altered, made for another purpose, or made with another key of the same id',
-  signed: 'It was altered, or made with another key of the same id',
+/**
+ * A kind of protected tokens. Each is a module of its own, so that a bundle has the code of the kinds that it uses.
+ */
+export interface TokenType {
+  /** Keys are derived under this name. */
+  readonly kind: 'sealed' | 'signed'
+  /** The lengths in characters of a token's segments; `undefined` for any length. */
+  readonly segmentLengths: readonly (number | undefined)[]
+  readonly headerOf: (kid: string, purpose: string) => ProtectedHeader
+  readonly writeContent: (envelope: Envelope, names: readonly string[]) => Uint8Array
+  /** Throws a `StateError` `malformed` for content that is no envelope. */
+  readonly readContent: (content: Uint8Array, names: readonly string[]) => Envelope
+  /** The reason why a token of a known header does not open. */
+  readonly forgedDetail: string
+  readonly createCipher: CreateCipher
 }
 
 /** Creates a codec that seals values into tokens with keys. */
-export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provider: CryptoProvider): StateCodec {
+export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   const rules = compileClaimRules(options, defaultMaxBytes)
-  const keyRing = createKeyRing(parseKeys(options.keys), kind, provider)
+  const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
   const random = options.random ?? provider.random
-  const tokenForm = { kind, maxBytes: rules.maxBytes, provider }
-  const format = contentFormats[kind]
+  const tokenForm = { type, maxBytes: rules.maxBytes, provider }
   return {
     lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      const content = format.write(createEnvelope(value, claims, { rules, bind }), claims.names ?? [])
+      const content = type.writeContent(createEnvelope(value, claims, { rules, bind }), claims.names ?? [])
       const keys = keyRing.purposeKeys(claims.purpose)
       const { first } = isPromise(keys) ? await keys : keys
       const token = first.seal(content, random)
@@ -90,8 +80,8 @@ export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provide
       const opening = (cipher ?? first).open(segments)
       const content = isPromise(opening) ? await opening : opening
       if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
-      if (content === undefined) throw new StateError('forged', forgedDetails[kind])
-      const envelope = format.read(content, claims.names ?? [])
+      if (content === undefined) throw new StateError('forged', type.forgedDetail)
+      const envelope = type.readContent(content, claims.names ?? [])
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
       return openEnvelope(envelope, claims, { rules, bind })
@@ -111,7 +101,7 @@ export function checkTokenSize(token: string, value: JsonValue, maxBytes: number
 
 /** The expected form of a codec's tokens. */
 interface TokenForm {
-  readonly kind: TokenKind
+  readonly type: TokenType
   readonly maxBytes: number
   readonly provider: CryptoProvider
 }
@@ -120,12 +110,12 @@ interface TokenForm {
  * Splits a token into its segments after checking their form, before any key is tried. It may fail fast: the token is
  * the sender's own.
  */
-function splitSegments(token: string, { kind, maxBytes, provider }: TokenForm): readonly string[] {
+function splitSegments(token: string, { type, maxBytes, provider }: TokenForm): readonly string[] {
   checkToken(token)
   if (token.length > maxBytes) {
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxBytes}`)
   }
-  const lengths = segmentLengths[kind]
+  const lengths = type.segmentLengths
   // One segment more than expected is enough to detect too many.
   const segments = token.split('.', lengths.length + 1)
   let hasExpectedForm = segments.length === lengths.length
@@ -135,7 +125,7 @@ function splitSegments(token: string, { kind, maxBytes, provider }: TokenForm): 
     hasExpectedForm = (length === undefined || segment.length === length) && provider.isCanonicalBase64url(segment)
   }
   if (hasExpectedForm) return segments
-  throw new StateError('malformed', `It is not a ${kind} token: truncated, or encoded in another way`)
+  throw new StateError('malformed', `It is not a ${type.kind} token: truncated, or encoded in another way`)
 }
 
 /** Returns the reason why no key has this header. Its content is untrusted and only selects the error code. */
@@ -168,9 +158,6 @@ function parseHeader(header: string): { readonly kid: string; readonly typ: stri
   }
 }
 
-/** The two kinds of protected tokens; keys are derived under this name. */
-type TokenKind = 'sealed' | 'signed'
-
 /** The ciphers of a ring for one purpose. */
 interface PurposeKeys {
   /** The cipher of the first key, which seals. */
@@ -190,7 +177,7 @@ interface KeyRing {
 const maxPurposes = 256
 
 /** Creates a key ring that derives and caches its ciphers per purpose. */
-function createKeyRing(keys: readonly RingKey[], kind: TokenKind, provider: CryptoProvider): KeyRing {
+function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider): KeyRing {
   let named: Promise<ReadonlyMap<string, Uint8Array>> | undefined
   const ready = new Map<string, PurposeKeys>()
   const resolveKeyIdsOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
@@ -198,7 +185,7 @@ function createKeyRing(keys: readonly RingKey[], kind: TokenKind, provider: Cryp
     return named
   }
   const derivePurposeKeys = async (purpose: string): Promise<PurposeKeys> => {
-    const derivedKeys = await deriveKeys(await resolveKeyIdsOnce(), { kind, purpose }, provider)
+    const derivedKeys = await deriveKeys(await resolveKeyIdsOnce(), { type, purpose })
     const [oldest] = ready.keys()
     if (ready.size >= maxPurposes && oldest !== undefined) ready.delete(oldest)
     ready.set(purpose, derivedKeys)
@@ -227,21 +214,15 @@ async function resolveKeyIds(
 
 async function deriveKeys(
   named: ReadonlyMap<string, Uint8Array>,
-  { kind, purpose }: { readonly kind: TokenKind; readonly purpose: string },
-  provider: CryptoProvider,
+  { type, purpose }: { readonly type: TokenType; readonly purpose: string },
 ): Promise<PurposeKeys> {
-  const make = kind === 'sealed' ? provider.createEncryption : provider.createSigning
   const byHeader = new Map<string, Cipher>()
   for (const [id, secret] of named) {
-    const header = protectedHeader(kind, id, purpose)
-    const from: CipherKey = { secret, info: `${kind} ${purpose}`, header }
-    byHeader.set(encodeBase64url(new TextEncoder().encode(JSON.stringify(header))), await make(from))
+    const header = type.headerOf(id, purpose)
+    const from: CipherKey = { secret, info: `${type.kind} ${purpose}`, header }
+    byHeader.set(encodeBase64url(new TextEncoder().encode(JSON.stringify(header))), await type.createCipher(from))
   }
   const [first] = byHeader.values()
   if (first === undefined) throw new StateUsageError('key', 'keys is empty: give at least one')
   return { first, byHeader }
-}
-
-function protectedHeader(kind: TokenKind, kid: string, purpose: string): ProtectedHeader {
-  return kind === 'sealed' ? { alg: 'dir', enc: 'A256GCM', kid } : { alg: 'HS256', kid, typ: purpose }
 }
