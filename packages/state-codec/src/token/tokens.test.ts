@@ -168,7 +168,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
   })
 
   test('a flow past its age neither opens nor seals [MRT-011]', async () => {
-    const at = (now: number, maxAgeMs: number) => ({ keys, ttlMs: minute, maxAgeMs, clock: { now: () => now } })
+    const at = (now: number, maxAgeMs: number) => ({ keys, ttlMs: minute, maxAgeMs, runtime: { now: () => now } })
     const token = await maker[kind](at(start, 60 * minute)).seal(1, { ...claims, since: start - 50 * minute })
     expect(await outcome(reader[kind](at(start, 50 * minute)).open(token, claims))).toEqual({ code: 'too_old' })
     const late = maker[kind](at(start, 60 * minute)).seal(1, { ...claims, since: start - 60 * minute })
