@@ -2,7 +2,7 @@ import type { ConnectionView, Exchange } from '@x/schema'
 import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientParts, createClientParts } from './client-parts.ts'
-import { listFetchers, createOfferedLists } from './offered-lists.ts'
+import { createListCalls, createOfferedLists, listFetchers } from './offered-lists.ts'
 import { type CoreClientOptions, warningListener } from './request/options.ts'
 import {
   requireCompleteResult,
@@ -28,13 +28,15 @@ export interface CoreClientContext {
 /** A client without its extensions, and the steps that extensions use of it. */
 export interface CoreClient {
   readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
-  readonly parts: ClientParts
+  readonly parts: () => ClientParts
   readonly callTool: ReturnType<typeof toToolCall>
 }
 
 /** Makes the calls of a client, without its extensions. */
 export function createCoreClient({ exchange, connection, options }: CoreClientContext): CoreClient {
-  const state = createClientState(options, connection.url)
+  const state = createClientState(options, connection.url, (serverInfo) => {
+    client.serverInfo = serverInfo
+  })
   const sendRaw = createSendRaw({ exchange, pipe: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
   const { send: sendOnce, cache, partition } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
@@ -43,19 +45,19 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const index = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
   const lists = createOfferedLists({ send, seen: state, maxPages, maxListSize, forget: cache.clear }, index)
-  const { tools, prompts, resources, templates } = lists
   const outputCheckOf = createOutputChecks({ validateOutput: options.validateOutput, onWarning })
   const errorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
   const toolCalls = createToolCalls({
     once: sendOnce,
     tools: index,
-    list: tools.all,
+    list: (options) => lists().tools.all(options),
     checkOf: options.validateOutput && (({ tool }, context) => outputCheckOf(tool, context)),
     errorContextOf: errorContext,
   })
 
   const askingCalls = createAskingCalls(sendOnce, toolCalls, { options, errorContextOf: errorContext })
-  const client: CoreClient['client'] = {
+  // A member that is set, because a getter in a literal would cost each client 1.5 KB.
+  const client: Omit<CoreClient['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {
       const result = await send({ method: 'server/discover', params: {} }, options)
       state.versions.prefer(result.supportedVersions)
@@ -66,30 +68,21 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       const params = { ref, argument, ...(known !== undefined && { context: { arguments: known } }) }
       return send({ method: 'completion/complete', params }, options)
     },
-    eachTool: tools.each,
-    listTools: tools.all,
-    eachPrompt: prompts.each,
-    listPrompts: prompts.all,
-    eachResource: resources.each,
-    listResources: resources.all,
-    eachResourceTemplate: templates.each,
-    listResourceTemplates: templates.all,
-    ...createSubscriptionCalls({
+    ...createListCalls(lists),
+    ...createSubscriptionCalls(() => ({
       once: sendOnce,
       seen: state,
-      partition,
+      partition: partition(),
       clock: options.runtime,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
       isKeeping: cacheOptions !== false,
-      lists: listFetchers(lists),
-    }),
+      lists: listFetchers(lists()),
+    })),
     request: createExtensionRequest(sendRaw, state),
     cache,
-    get serverInfo() {
-      return state.server
-    },
+    serverInfo: undefined,
   }
-  const parts = createClientParts({ tools: toolCalls, options, seen: state })
+  const parts = (): ClientParts => createClientParts({ tools: toolCalls, options, seen: state })
   return { client, parts, callTool: toToolCall(askingCalls.callTool) }
 }

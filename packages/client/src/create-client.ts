@@ -56,7 +56,7 @@ export function createClient<
       return createClient(forked, { ...clientOptions, ...changes, extensions: otherExtensions })
     }
     const host: ClientExtensionHost = {
-      ...parts,
+      ...parts(),
       options: clientOptions,
       request: client.request,
       callTool,

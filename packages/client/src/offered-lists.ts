@@ -1,5 +1,7 @@
+import type { Client } from './client.ts'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
 import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
+import { lazily } from './request/lazily.ts'
 import { createList, type List, type ListContext } from './request/lists.ts'
 import type { ListFetchers } from './subscriptions/fresh-lists.ts'
 
@@ -11,9 +13,9 @@ export interface OfferedLists {
   readonly templates: List<ResourceTemplate>
 }
 
-/** Creates the lists of one client; tools pass through its index. */
-export function createOfferedLists(context: ListContext, index: ToolIndex): OfferedLists {
-  return {
+/** Creates the lists of one client, with their first use; tools pass through its index. */
+export function createOfferedLists(context: ListContext, index: ToolIndex): () => OfferedLists {
+  return lazily(() => ({
     tools: createList({ method: 'tools/list', itemsOf: index.addPage, keyOf: ({ name }) => name }, context),
     prompts: createList(
       { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
@@ -31,6 +33,32 @@ export function createOfferedLists(context: ListContext, index: ToolIndex): Offe
       },
       context,
     ),
+  }))
+}
+
+type ListCalls = Pick<
+  Client,
+  | 'eachTool'
+  | 'listTools'
+  | 'eachPrompt'
+  | 'listPrompts'
+  | 'eachResource'
+  | 'listResources'
+  | 'eachResourceTemplate'
+  | 'listResourceTemplates'
+>
+
+/** Returns the calls of a client that read its lists. */
+export function createListCalls(lists: () => OfferedLists): ListCalls {
+  return {
+    eachTool: (options) => lists().tools.each(options),
+    listTools: (options) => lists().tools.all(options),
+    eachPrompt: (options) => lists().prompts.each(options),
+    listPrompts: (options) => lists().prompts.all(options),
+    eachResource: (options) => lists().resources.each(options),
+    listResources: (options) => lists().resources.all(options),
+    eachResourceTemplate: (options) => lists().templates.each(options),
+    listResourceTemplates: (options) => lists().templates.all(options),
   }
 }
 

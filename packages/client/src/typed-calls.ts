@@ -56,7 +56,7 @@ type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions
 
 /** Makes an object with a function for every name, which is made with its first use. */
 export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
-  const callsByName = new Map<string, (args?: Args, options?: CallOptions) => Promise<Result>>()
+  let callsByName: Map<string, (args?: Args, options?: CallOptions) => Promise<Result>> | undefined
   return new Proxy(
     {},
     {
@@ -65,6 +65,7 @@ export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): U
         if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
           return Reflect.get(target, name)
         }
+        callsByName ??= new Map()
         const namedCall = callsByName.get(name) ?? ((args, options) => call(name, args, options))
         callsByName.set(name, namedCall)
         return namedCall

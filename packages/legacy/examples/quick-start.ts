@@ -1,18 +1,20 @@
 import { legacy } from '@x/legacy/server'
-import { createServer, sealedState, tool } from '@x/server'
+import { createServer, form, sealedState, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
 
 // The same keys on every instance, from its secrets: then any of them serves any session.
 const state = sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()] })
+
+const closing = form(z.object({ reason: z.string() }))
 const close = tool('close_ticket', {
   description: 'Closes a ticket',
   input: z.object({ id: z.number().int() }),
   async run({ id }, ctx) {
     const { reason } = await ctx.elicit('reason', {
       message: `Why is #${id} closed?`,
-      schema: z.object({ reason: z.string() }),
+      schema: closing,
     })
     return `#${id} is closed: ${reason}`
   },

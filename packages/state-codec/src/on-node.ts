@@ -3,7 +3,9 @@ import { createMigratingCodec, type MigratingCodec, type MigratingOptions } from
 import { createSingleUseCodec } from './store/single-use.ts'
 import { createStoredCodec, type StoredOptions } from './store/stored.ts'
 import { createPlainCodec, type PlainOptions } from './token/plain.ts'
-import { nodeCrypto } from './token/crypto-provider-node.ts'
+import { createNodeEncryption, createNodeSigning, nodeCrypto } from './token/crypto-provider-node.ts'
+import { sealedTokens } from './token/sealed-tokens.ts'
+import { signedTokens } from './token/signed-tokens.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
@@ -12,7 +14,7 @@ import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
  * @throws StateUsageError for invalid keys or options.
  */
 export function sealed(options: KeyedOptions): StateCodec {
-  return createTokenCodec('sealed', options, nodeCrypto)
+  return createTokenCodec(sealedTokens(createNodeEncryption), options, nodeCrypto)
 }
 
 /**
@@ -21,7 +23,7 @@ export function sealed(options: KeyedOptions): StateCodec {
  * @throws StateUsageError for invalid keys or options.
  */
 export function signed(options: KeyedOptions): StateCodec {
-  return createTokenCodec('signed', options, nodeCrypto)
+  return createTokenCodec(signedTokens(createNodeSigning), options, nodeCrypto)
 }
 
 /**

@@ -3,7 +3,9 @@ import { createMigratingCodec, type MigratingCodec, type MigratingOptions } from
 import { createSingleUseCodec } from './store/single-use.ts'
 import { createStoredCodec, type StoredOptions } from './store/stored.ts'
 import { createPlainCodec, type PlainOptions } from './token/plain.ts'
-import { webCrypto } from './token/crypto-provider-web.ts'
+import { createWebEncryption, createWebSigning, webCrypto } from './token/crypto-provider-web.ts'
+import { sealedTokens } from './token/sealed-tokens.ts'
+import { signedTokens } from './token/signed-tokens.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
@@ -12,7 +14,7 @@ import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
  * @throws StateUsageError for invalid keys or options.
  */
 export function sealed(options: KeyedOptions): StateCodec {
-  return createTokenCodec('sealed', options, webCrypto)
+  return createTokenCodec(sealedTokens(createWebEncryption), options, webCrypto)
 }
 
 /**
@@ -21,7 +23,7 @@ export function sealed(options: KeyedOptions): StateCodec {
  * @throws StateUsageError for invalid keys or options.
  */
 export function signed(options: KeyedOptions): StateCodec {
-  return createTokenCodec('signed', options, webCrypto)
+  return createTokenCodec(signedTokens(createWebSigning), options, webCrypto)
 }
 
 /**

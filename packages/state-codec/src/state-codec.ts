@@ -22,9 +22,14 @@ export interface StateCodec {
 /** The claims that opening a token repeats. */
 export interface OpenClaims {
   /**
-   * The purpose of the token, 1 to 256 characters. It is in the token's readable header, and keys are derived from it.
+   * The purpose of the token, 1 to 256 characters. Keys are derived from it, and readable tokens show it in their header.
    */
   readonly purpose: string
+  /**
+   * Frequent member names of the values of this purpose: `sealed` writes each as one byte. The list is a part of the
+   * format: whoever opens a token has the same names in the same places, and new names are added at the end.
+   */
+  readonly names?: readonly string[] | undefined
   /** The service that the token is for, in place of the codec's own; a name that all instances share. */
   readonly audience?: string | undefined
   /** The context that the token belongs to (a principal, a method, its arguments): any JSON, compared by its digest. */

@@ -6,7 +6,7 @@ export type StateErrorCode =
   | 'too_large'
   /** Made with a key that is not in the ring: it was removed, or another instance has other keys. */
   | 'unknown_key'
-  /** Altered, or made with another key that has the same id. */
+  /** Altered, or made with another key that has the same id; a sealed token also when made for another purpose. */
   | 'forged'
   /** Expired. */
   | 'expired'

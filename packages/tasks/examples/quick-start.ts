@@ -1,8 +1,10 @@
 import { createClient } from '@x/client'
-import { createServer, tool } from '@x/server'
+import { createServer, form, tool } from '@x/server'
 import { tasks } from '@x/tasks/client'
 import { tasks as serverTasks } from '@x/tasks/server'
 import { z } from 'zod'
+
+const confirmation = form(z.object({ sure: z.boolean() }))
 
 const publish = tool('publish', {
   description: 'Publishes every page of the site',
@@ -11,7 +13,7 @@ const publish = tool('publish', {
     const pages = await ctx.step('pages', () => ['home', 'about', 'contact'])
     const { sure } = await ctx.elicit('sure', {
       message: `Publish ${pages.length} pages?`,
-      schema: z.object({ sure: z.boolean() }),
+      schema: confirmation,
     })
     if (!sure) return 'Nothing was published.'
     for (const [done, page] of pages.entries()) {

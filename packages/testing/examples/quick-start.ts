@@ -1,11 +1,13 @@
-import { createServer, tool } from '@x/server'
+import { createServer, form, tool } from '@x/server'
 import { testClient } from '@x/testing'
 import { z } from 'zod'
+
+const person = form(z.object({ name: z.string() }))
 
 const greet = tool('greet', {
   description: 'Greets whoever is there',
   async run(_, ctx) {
-    const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: z.object({ name: z.string() }) })
+    const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: person })
     return `Hello, ${name}!`
   },
 })

@@ -16,6 +16,7 @@ const held: readonly RatioId[] = [
   'list/1',
   'list/16',
   'rounds/16',
+  'rounds/16-inline',
   'codec/200',
   'codec/2000',
   'codec/32768',

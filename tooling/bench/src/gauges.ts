@@ -4,7 +4,7 @@ import { fetchGauge } from './fetch/run.ts'
 import type { Gauge } from './gauge.ts'
 import { httpGauge } from './http/run.ts'
 import { listGauge } from './list/run.ts'
-import { roundsGauge } from './rounds/run.ts'
+import { inlineRoundsGauge, roundsGauge } from './rounds/run.ts'
 import { stdioGauge } from './stdio.ts'
 import { streamGauge } from './stream/run.ts'
 
@@ -14,6 +14,7 @@ export const gauges: readonly Gauge[] = [
   fetchGauge,
   listGauge,
   roundsGauge,
+  inlineRoundsGauge,
   codecGauge,
   stdioGauge,
   clientGauge,

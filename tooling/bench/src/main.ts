@@ -10,6 +10,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['fetch', () => import('./fetch/run.ts')],
     ['gate', () => import('./gate.ts')],
     ['http', () => import('./http/run.ts')],
+    ['idle', () => import('./idle.ts')],
     ['installed', () => import('./installed.ts')],
     ['list', () => import('./list/run.ts')],
     ['memory', () => import('./memory.ts')],

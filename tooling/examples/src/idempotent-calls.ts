@@ -1,4 +1,4 @@
-import { createServer, type McpServer, sealedState, type Tool, tool } from '@x/server'
+import { createServer, form, type McpServer, sealedState, type Tool, tool } from '@x/server'
 import type { StateStore } from '@x/state-codec'
 import { z } from 'zod'
 
@@ -8,13 +8,15 @@ export interface Bank {
 }
 
 // #region tool
+const recipient = form(z.object({ to: z.string() }))
+
 export const pay = (bank: Bank): Tool =>
   tool('pay', {
     description: 'Pays somebody',
     input: z.object({ amount: z.number().positive() }),
     keyedEffects: true,
     async run({ amount }, ctx) {
-      const { to } = await ctx.elicit('to', { message: 'Whom?', schema: z.object({ to: z.string() }) })
+      const { to } = await ctx.elicit('to', { message: 'Whom?', schema: recipient })
       return ctx.step('pay', ({ idempotencyKey }) => bank.pay(amount, to, idempotencyKey))
     },
   })

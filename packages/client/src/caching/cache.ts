@@ -1,5 +1,6 @@
 import { type Clock, platformRuntime } from '@x/core'
 import { type ConnectionView, type JsonObject, methodRow, preparedMessage, type RpcNotification } from '@x/schema'
+import { lazily } from '../request/lazily.ts'
 import type { CacheOptions } from '../request/options.ts'
 import { createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
@@ -28,26 +29,36 @@ export interface ClientCache {
 export interface CachedSender {
   readonly send: SendOnce
   readonly cache: ClientCache
-  readonly partition: CachePartition
+  readonly partition: () => CachePartition
 }
 
 /** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
 export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformRuntime): CachedSender {
-  const lookupCounts = { hits: 0, misses: 0 }
-  const partition = options === false ? emptyPartition : cachePartition(options)
+  const cache = {
+    hits: 0,
+    misses: 0,
+    changed(notification: RpcNotification): void {
+      const isStale = stalePredicateByNotification(notification)
+      if (isStale) partition().forget(isStale)
+    },
+    clear(method?: string): void {
+      partition().forget((key) => method === undefined || key.method === method)
+    },
+  }
+  const partition = lazily(() => (options === false ? emptyPartition : cachePartition(options)))
   const readThroughCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     options: ReadOptions,
   ): Promise<CompleteResults[M] | InputRequired> => {
     options.signal?.throwIfAborted()
-    const cachedEntry = options.refresh ? undefined : partition.find(call)
+    const cachedEntry = options.refresh ? undefined : partition().find(call)
     if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
-      lookupCounts.hits += 1
+      cache.hits += 1
       // Stored under a key that starts with this method, after its check had accepted it.
       return cachedEntry.result as unknown as CompleteResults[M]
     }
-    lookupCounts.misses += 1
-    const pendingRead = partition.begin(call)
+    cache.misses += 1
+    const pendingRead = partition().begin(call)
     try {
       const result = await send(call, options)
       if (isRequiredInput(result)) return result
@@ -67,19 +78,6 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
   }
   const sendCached: SendOnce = (call, options) =>
     isCacheable(call.method, call.params) ? readThroughCache(call, options) : send(call, options)
-  const cache: ClientCache = {
-    get hits() {
-      return lookupCounts.hits
-    },
-    get misses() {
-      return lookupCounts.misses
-    },
-    changed: (notification) => {
-      const isStale = stalePredicateByNotification(notification)
-      if (isStale) partition.forget(isStale)
-    },
-    clear: (method) => partition.forget((key) => method === undefined || key.method === method),
-  }
   return { send: options === false ? send : sendCached, cache, partition }
 }
 

@@ -65,11 +65,17 @@ export interface ClientState {
   readonly versions: VersionChoice
   readonly url: string | undefined
   server: Pick<Implementation, 'name' | 'version'> | undefined
+  /** Called when the server has named its software. */
+  readonly onServer: (server: ClientState['server']) => void
 }
 
 /** Creates the state of a new client. */
-export function createClientState(options: CoreClientOptions, url: string | undefined): ClientState {
-  return { versions: createVersionChoice(options.versions), url, server: undefined }
+export function createClientState(
+  options: CoreClientOptions,
+  url: string | undefined,
+  onServer: ClientState['onServer'],
+): ClientState {
+  return { versions: createVersionChoice(options.versions), url, server: undefined, onServer }
 }
 
 /** The exchanges that a client's requests go through. */
@@ -140,9 +146,16 @@ export function createSendRaw(
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
       response = await send(call, callOptions, errorContext)
     }
-    state.server = serverInfoOf(response) ?? state.server
+    noteServer(response, state)
     return response
   }
+}
+
+function noteServer(response: RpcResponse, state: ClientState): void {
+  const server = serverInfoOf(response)
+  if (server === undefined) return
+  state.server = server
+  state.onServer(server)
 }
 
 /** Returns the rules for sending a call again; undefined where it must not be, or where its reader does it. */

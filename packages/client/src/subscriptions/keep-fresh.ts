@@ -1,6 +1,7 @@
 import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
 import type { SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
+import { lazily } from '../request/lazily.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
@@ -99,7 +100,16 @@ export interface SubscriptionCalls {
 }
 
 /** Creates the calls that subscribe. */
-export function createSubscriptionCalls(context: ListenContext & Omit<KeepFreshContext, 'listen'>): SubscriptionCalls {
-  const listen = createListen(context)
-  return { listen, keepFresh: createKeepFresh({ ...context, listen }) }
+export function createSubscriptionCalls(
+  contextOf: () => ListenContext & Omit<KeepFreshContext, 'listen'>,
+): SubscriptionCalls {
+  const calls = lazily((): SubscriptionCalls => {
+    const context = contextOf()
+    const listen = createListen(context)
+    return { listen, keepFresh: createKeepFresh({ ...context, listen }) }
+  })
+  return {
+    listen: (filter, options) => calls().listen(filter, options),
+    keepFresh: (options) => calls().keepFresh(options),
+  }
 }

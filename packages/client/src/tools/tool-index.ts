@@ -22,10 +22,12 @@ const maxKnownTools = 10_000
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export function createToolIndex(onWarning: (warning: ClientWarning) => void): ToolIndex {
-  const knownTools = new Map<string, KnownTool>()
+  // Most clients list no tools.
+  let knownTools: Map<string, KnownTool> | undefined
   // A page from the cache was indexed before.
-  const acceptedTools = new WeakMap<ListToolsResult, readonly Tool[]>()
+  let acceptedTools: WeakMap<ListToolsResult, readonly Tool[]> | undefined
   const addTool = (tool: Tool): boolean => {
+    knownTools ??= new Map()
     const annotations = headerParams(tool.inputSchema)
     knownTools.delete(tool.name)
     if ('reason' in annotations) {
@@ -37,17 +39,18 @@ export function createToolIndex(onWarning: (warning: ClientWarning) => void): To
   }
   return {
     addPage: (page) => {
-      const earlierTools = acceptedTools.get(page)
+      const earlierTools = acceptedTools?.get(page)
       if (earlierTools) return earlierTools
       const tools = page.tools.filter(addTool).map(withSafeIcons)
+      acceptedTools ??= new WeakMap()
       acceptedTools.set(page, tools)
-      for (const oldestName of knownTools.keys()) {
-        if (knownTools.size <= maxKnownTools) break
+      for (const oldestName of knownTools?.keys() ?? []) {
+        if (knownTools === undefined || knownTools.size <= maxKnownTools) break
         knownTools.delete(oldestName)
       }
       return tools
     },
-    find: (name) => knownTools.get(name),
+    find: (name) => knownTools?.get(name),
   }
 }
 

@@ -1,6 +1,14 @@
 import type { RequestedSchema } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import { type CheckedValue, type AnySchema, compileSchema, type ParsedBy } from '../json-schema/schemas.ts'
+import {
+  type CheckedValue,
+  type CompiledSchema,
+  type AnySchema,
+  compileSchema,
+  type ParsedBy,
+} from '../json-schema/schemas.ts'
+import { isZodSchema } from '../json-schema/zod-issues.ts'
+import { zodKeyOf } from '../json-schema/zod-key.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { compileFormSchema } from './name-unshown.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
@@ -38,35 +46,84 @@ export type AnsweredBy<S> = S extends Form<infer T> ? T : ParsedBy<S>
  * const contact = form(z.object({ email: z.email(), age: z.int().min(18).optional() }))
  */
 export function form<S extends AnySchema>(schema: S, subject = 'form'): Form<ParsedBy<S>> {
-  const { json, check } = compileFormSchema(schema, (part) =>
-    compileSchema(part, { subject, side: 'input', compile: compileJsonSchema }),
-  )
-  return Object.freeze({ requestedSchema: requestedSchemaOf(json, subject), check })
+  const { requestedSchema, check } = compileForm(schema, subject)
+  return Object.freeze({ requestedSchema, check })
 }
 
-const compiledForms = new WeakMap<object, Form<unknown>>()
+/** A form, and what makes others of equal schemas. */
+interface CompiledForm {
+  readonly requestedSchema: RequestedSchema
+  readonly check: CompiledSchema['check']
+  readonly checkOf: CompiledSchema['checkOf']
+}
+
+function compileForm(schema: AnySchema, subject: string): CompiledForm {
+  const { json, check, checkOf } = compileFormSchema(schema, (part) =>
+    compileSchema(part, { subject, side: 'input', compile: compileJsonSchema }),
+  )
+  return { requestedSchema: requestedSchemaOf(json, subject), check, checkOf }
+}
+
+const formsBySchema = new WeakMap<object, Form<unknown>>()
 
 /**
  * A form as it is, or a schema turned into one. It is remembered by the schema object, so that one that stands outside
- * the handler is turned once. Throws as {@link form} does.
+ * the handler is turned once. A schema that each run of a handler builds anew is recognized by its structure: it is not
+ * converted again, and validates itself. Throws as {@link form} does.
+ *
+ * `onRebuilt` is called once for a schema that is built again and again.
  */
-export function formOf(schema: AnySchema | Form<unknown>): Form<unknown> {
+export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void = () => {}): Form<unknown> {
   if (isCompiledForm(schema)) return schema
-  const cachedValue = compiledForms.get(schema)
-  if (cachedValue !== undefined) return cachedValue
-  const compiledForm = form(schema)
-  compiledForms.set(schema, compiledForm)
-  return compiledForm
+  const known = formsBySchema.get(schema)
+  if (known !== undefined) return known
+  const created = equalFormOf(schema, onRebuilt) ?? form(schema)
+  formsBySchema.set(schema, created)
+  return created
 }
 
-const schemaTextByForm = new WeakMap<Form<unknown>, string>()
+/** A form that was made of a schema with some key, and the schemas of this key since. */
+interface RememberedForm {
+  readonly requestedSchema: RequestedSchema
+  readonly checkOf: NonNullable<CompiledForm['checkOf']>
+  rebuilt: number
+}
+
+const formsByKey = new Map<string, RememberedForm>()
+
+/** The number of forms that are remembered by key, and the characters of a key: schemas may hold what a peer sent. */
+const maxRememberedForms = 256
+const maxKeyLength = 10_000
+
+/** After so many, construction is no start-up or test, and costs more than all else that a round does. */
+const manyRebuilds = 100
+
+/** Returns the form of a schema of zod by those of equal schemas; undefined for a schema without a key. */
+function equalFormOf(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
+  const key = zodKeyOf(schema)
+  if (key === undefined || key.length > maxKeyLength || !isZodSchema(schema)) return undefined
+  const equal = formsByKey.get(key)
+  if (equal === undefined) return rememberForm(key, compileForm(schema, 'form'))
+  equal.rebuilt++
+  if (equal.rebuilt === manyRebuilds) onRebuilt()
+  return { requestedSchema: equal.requestedSchema, check: equal.checkOf(schema) }
+}
+
+function rememberForm(key: string, { requestedSchema, check, checkOf }: CompiledForm): Form<unknown> {
+  const [oldest] = formsByKey.keys()
+  if (formsByKey.size >= maxRememberedForms && oldest !== undefined) formsByKey.delete(oldest)
+  if (checkOf !== undefined) formsByKey.set(key, { requestedSchema, checkOf, rebuilt: 0 })
+  return { requestedSchema, check }
+}
+
+const schemaTexts = new WeakMap<RequestedSchema, string>()
 
 /** A form's schema as JSON: every run of a handler writes its questions, to know them again. */
-export function schemaTextOf(form: Form<unknown>): string {
-  const cachedValue = schemaTextByForm.get(form)
-  if (cachedValue !== undefined) return cachedValue
-  const text = JSON.stringify(form.requestedSchema)
-  schemaTextByForm.set(form, text)
+export function schemaTextOf({ requestedSchema }: Form<unknown>): string {
+  const known = schemaTexts.get(requestedSchema)
+  if (known !== undefined) return known
+  const text = JSON.stringify(requestedSchema)
+  schemaTexts.set(requestedSchema, text)
   return text
 }
 

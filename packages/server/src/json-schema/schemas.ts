@@ -11,7 +11,7 @@ import { compileJsonSchema } from '@x/schema/json-schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from './frozen-json.ts'
-import { type ZodIssueFinder, createZodIssueFinder } from './zod-issues.ts'
+import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
 
 /**
  * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
@@ -47,6 +47,11 @@ export type SchemaInput<S> = S extends StandardTypedV1
 export interface CompiledSchema {
   readonly json: JsonObject
   readonly check: (value: unknown) => Awaitable<CheckedValue>
+  /**
+   * Returns the check of another schema of zod that has the same JSON Schema. It is for a schema that is used once: zod
+   * interprets it instead of compiling it.
+   */
+  readonly checkOf?: ((schema: ZodSchema) => CompiledSchema['check']) | undefined
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
@@ -73,7 +78,8 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     const json = requireValidSchema(freezeJsonObject(schema, schemaOptions.subject), schemaOptions)
     // The default validator stops at ten issues; of another one nothing is known.
     const stopsEarly = schemaOptions.compile === compileJsonSchema
-    return { json, check: boundedCheckOf(compileCheck(json, schemaOptions), { json, use: schemaOptions, stopsEarly }) }
+    const bound = createBound(json, schemaOptions)
+    return { json, check: bound(compileCheck(json, schemaOptions), () => ({ find: () => [], complete: stopsEarly })) }
   }
   if (typeof standardProps.validate !== 'function') {
     throw unusableSchemaError(
@@ -82,40 +88,46 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     )
   }
   const json = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
-  const zodFirstIssues =
-    standardProps.vendor === 'zod' && schemaOptions.side === 'input' ? createZodIssueFinder(schema) : undefined
-  const stopsEarly = zodFirstIssues?.complete === true
+  const bound = createBound(json, schemaOptions)
+  const isZod = isZodSchema(schema)
   return {
     json,
-    check: boundedCheckOf(createStandardCheck(standardProps.validate), {
-      json,
-      use: schemaOptions,
-      stopsEarly,
-      first: zodFirstIssues,
-    }),
+    check: bound(createStandardCheck(standardProps.validate), () => (isZod ? createZodIssueFinder(schema) : undefined)),
+    checkOf: isZod
+      ? (equal) => bound(createStandardCheck(interpretedValidation(equal)), () => createZodIssueFinder(equal))
+      : undefined,
   }
 }
 
-interface BoundOptions {
-  readonly json: JsonObject
-  readonly use: SchemaCompilation
-  readonly stopsEarly: boolean
-  readonly first?: ZodIssueFinder | undefined
-}
+type CreateFinder = () => ZodIssueFinder | undefined
 
 /** Bounds what comes from a peer; what handlers return is their author's. */
-function boundedCheckOf(
-  check: CompiledSchema['check'],
-  { json, use, stopsEarly, first }: BoundOptions,
-): CompiledSchema['check'] {
-  if (use.side === 'output') return check
-  const { maxElements = defaultMaxElements } = use
-  const findFirst = (value: unknown): RejectedValue | undefined => {
-    const issues = first?.find(value, maxShownIssues) ?? []
-    if (issues.length === 0) return undefined
-    return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
+function createBound(
+  json: JsonObject,
+  { side, maxElements = defaultMaxElements }: SchemaCompilation,
+): (check: Check, createFinder: CreateFinder) => Check {
+  if (side === 'output') return (check) => check
+  const required = maxRequiredCount(json)
+  return (check, createFinder) => createBoundedCheck(check, { maxElements, required, createFinder })
+}
+
+/**
+ * Validates as zod does, without the code that zod generates for a schema: the generation takes longer than a hundred
+ * validations.
+ */
+function interpretedValidation(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
+  const standard = schema['~standard']
+  if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return standard.validate
+  const { safeParse } = schema
+  return (value) => {
+    try {
+      const { success, data, error } = safeParse(value, { jitless: true })
+      return success === true ? { value: data } : { issues: error.issues }
+    } catch {
+      // One of its checks is asynchronous, or fails: zod validates again, and reports what it finds.
+      return standard.validate(value)
+    }
   }
-  return createBoundedCheck(check, { maxElements, json, findFirst, stopsEarly })
 }
 
 /** The part of a schema that the two standards define; both parts are optional until they were looked for. */
@@ -240,12 +252,10 @@ type Check = (value: unknown) => Awaitable<CheckedValue>
 interface CheckBounds {
   /** The values in arrays and members of objects that are accepted. */
   readonly maxElements: number
-  /** The schema as clients see it. */
-  readonly json: JsonObject
-  /** Finds the first issues of a value without producing the others; an empty list says nothing. */
-  readonly findFirst?: ((value: unknown) => CheckedValue | undefined) | undefined
-  /** True where no value makes the validator produce many issues once `findFirst` has found none. */
-  readonly stopsEarly: boolean
+  /** The most members that one object can lack. */
+  readonly required: number
+  /** Makes the search for the first issues of a value; called once, for the first value with many. */
+  readonly createFinder: CreateFinder
 }
 
 /**
@@ -254,19 +264,27 @@ interface CheckBounds {
  *
  * A value with few elements goes straight to the validator.
  */
-function createBoundedCheck(check: Check, { maxElements, json, findFirst, stopsEarly }: CheckBounds): Check {
-  const required = maxRequiredCount(json)
+function createBoundedCheck(check: Check, { maxElements, required, createFinder }: CheckBounds): Check {
+  let finder: ZodIssueFinder | undefined
   return (value) => {
     const size: Size = { elements: 0, issues: 0, maxElements, required }
     countElements(value, size)
     if (size.elements > maxElements) return tooManyElements(`more than ${maxElements} elements; send fewer`)
     if (size.issues <= maxUnboundedIssues) return check(value)
-    const found = findFirst?.(value)
-    if (found !== undefined) return found
-    if (!stopsEarly && size.issues > maxIssues)
+    finder ??= createFinder() ?? unknownFinder
+    const issues = finder.find(value, maxShownIssues)
+    if (issues.length > 0) return firstIssues(issues)
+    if (!finder.complete && size.issues > maxIssues)
       return tooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
     return check(value)
   }
+}
+
+/** Finds nothing: what the validator may find is unknown. */
+const unknownFinder: ZodIssueFinder = { find: () => [], complete: false }
+
+function firstIssues(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
+  return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
 }
 
 function tooManyElements(problem: string): CheckedValue {

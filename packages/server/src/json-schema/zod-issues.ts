@@ -24,7 +24,7 @@ export interface ZodSchema {
 interface ZodDefinition {
   readonly type: string
   readonly coerce?: boolean
-  readonly checks?: readonly { readonly _zod: { readonly def: ZodCheck } }[]
+  readonly checks?: readonly ZodCheck[]
   readonly shape?: Readonly<Record<string, ZodSchema>>
   readonly catchall?: ZodSchema
   readonly element?: ZodSchema
@@ -39,7 +39,16 @@ interface ZodDefinition {
   readonly getter?: () => ZodSchema
 }
 
-interface ZodCheck {
+/** A check of a schema of zod, such as `min(1)`. */
+export interface ZodCheck {
+  readonly _zod: {
+    readonly def: ZodCheckDefinition
+    /** What the check does to the schema that it is attached to. */
+    readonly onattach?: unknown
+  }
+}
+
+interface ZodCheckDefinition {
   readonly check: string
   readonly minimum?: number
   readonly maximum?: number
@@ -220,7 +229,10 @@ function itemIssues(
   return issueCollector.issues
 }
 
-function lengthIssue(size: number, { check, minimum = 0, maximum = 0, length = 0 }: ZodCheck): Issue | undefined {
+function lengthIssue(
+  size: number,
+  { check, minimum = 0, maximum = 0, length = 0 }: ZodCheckDefinition,
+): Issue | undefined {
   if (check === 'min_length' && size < minimum) return { message: `Too small: expected at least ${minimum} items` }
   if (check === 'max_length' && size > maximum) return { message: `Too big: expected at most ${maximum} items` }
   return check === 'length_equals' && size !== length ? { message: `Expected ${length} items` } : undefined

@@ -83,7 +83,7 @@ describe.each(modes)('a journal that is kept elsewhere ($strictReplay)', (defini
   test('is handed over when the call is to go on as a task, with nothing run before', async () => {
     const runs: string[] = []
     const served = serveTask(() => `${runs.push('run')}`, definition)
-    expect(await begun(served)).toEqual({ v: 1, flow: expect.any(String), began: expect.any(Number), round: 0 })
+    expect(await begun(served)).toEqual({ v: 2, flow: expect.any(String), began: expect.any(Number), round: 0 })
     expect(runs).toEqual([])
   })
 

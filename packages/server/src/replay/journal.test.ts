@@ -16,7 +16,7 @@ describe('journals of other versions', () => {
     const { codec, sealed } = glass()
     await send(shedding(run, { state: codec }))
     const [journal] = sealed.map((text): JsonObject => JSON.parse(text))
-    expect(journal).toMatchObject({ v: 1, round: 0, sheds: 1, steps: { one: [1] } })
+    expect(journal).toMatchObject({ v: 2, round: 0, sheds: 1, steps: { one: [1] } })
     expect(Object.keys(journal ?? {}).sort()).toEqual(['began', 'flow', 'from', 'round', 'sheds', 'steps', 'v'])
   })
 
@@ -45,7 +45,7 @@ describe('journals of other versions', () => {
     fc.assert(
       fc.property(fc.nat(), fc.dictionary(fc.string(), fc.jsonValue()), (sheds, others) => {
         const { v: _v, ...rest } = others
-        const written = { ...rest, v: 1, flow: 'f', began: 1, round: 2, sheds }
+        const written = { ...rest, v: 2, flow: 'f', began: 1, round: 2, sheds }
         const journal = readJournal(JSON.parse(JSON.stringify(written)))
         expect(journal).toMatchObject({ callId: 'f', began: 1, round: 2, sheds })
         const again = journal && writeJournal(journal)

@@ -65,9 +65,13 @@ export interface ExplicitRecord {
 }
 
 /** Increases when an earlier version could not continue with a journal; a member that it may ignore does not count. */
-const version = 1
+const version = 2
 
-const knownMembers = new Set([
+/**
+ * The members of a journal, which a codec may write as their index here: the order is a part of the format. A later
+ * member is not added, so that this version still opens the tokens of a later one.
+ */
+export const memberNames: readonly string[] = [
   'v',
   'flow',
   'began',
@@ -82,7 +86,9 @@ const knownMembers = new Set([
   'explicit',
   'past',
   'tries',
-])
+]
+
+const knownMembers = new Set(memberNames)
 
 /** A journal in which nothing stands yet. */
 export function emptyJournal(callId: string, began: number): Journal {
@@ -119,10 +125,13 @@ export function writeJournal(journal: Journal): JsonObject {
 }
 
 /** Hand-offs, and what names effects: most journals have none of it. */
-function addHistory({ sheds, stops, handOff, past, tries }: Journal, journalJson: Record<string, JsonValue>): void {
+function addHistory(
+  { began, sheds, stops, handOff, past, tries }: Journal,
+  journalJson: Record<string, JsonValue>,
+): void {
   if (sheds > 0) journalJson['sheds'] = sheds
   if (stops > 0) journalJson['stops'] = stops
-  if (handOff !== undefined) journalJson['from'] = writeHandOff(handOff)
+  if (handOff !== undefined) journalJson['from'] = writeHandOff(handOff, began)
   if (past !== undefined) journalJson['past'] = past
   if (tries.size > 0) journalJson['tries'] = objectFromMap(tries, (id) => id)
 }
@@ -141,7 +150,7 @@ export function readJournal(value: JsonValue): Journal | undefined {
     round,
     sheds: typeof sheds === 'number' ? sheds : 0,
     stops: typeof stops === 'number' ? stops : 0,
-    handOff: readHandOff(value['from']),
+    handOff: readHandOff(value['from'], began),
     questions: mapOf(value['questions'], parseQuestionRecord),
     steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
     checkpoints: mapOf(value['checkpoints'], (checkpointValue) => checkpointValue),
@@ -195,29 +204,46 @@ export function copyJournal(journal: Journal): Journal {
   return structuredClone(journal)
 }
 
-/** In about 40 bytes, because it travels: the load in hundredths, and no more than a hundred times the limit. */
-function writeHandOff({ from, load, at }: HandOffTag): JsonValue {
-  return [from, Math.min(9999, Math.round(load * 100)), Math.round(at)]
+/**
+ * In about 20 bytes, because it travels: the load in hundredths, no more than a hundred times the limit, and the time
+ * since the call began.
+ */
+function writeHandOff({ from, load, at }: HandOffTag, began: number): JsonValue {
+  return [from, Math.min(9999, Math.round(load * 100)), Math.round(at) - began]
 }
 
-function readHandOff(value: JsonValue | undefined): HandOffTag | undefined {
+function readHandOff(value: JsonValue | undefined, began: number): HandOffTag | undefined {
   if (!Array.isArray(value)) return undefined
-  const [from, load, at] = value
-  if (typeof from !== 'string' || typeof load !== 'number' || typeof at !== 'number') return undefined
-  return { from, load: load / 100, at }
+  const [from, load, sinceBegan] = value
+  if (typeof from !== 'string' || typeof load !== 'number' || typeof sinceBegan !== 'number') return undefined
+  return { from, load: load / 100, at: began + sinceBegan }
 }
 
+/** The fingerprint, the answer or null, and the counts; what is as at first is left out at the end. */
 function writeQuestion({ fingerprint, times, invalidAnswers, changes, response }: QuestionRecord): JsonValue {
-  const questionFields = [fingerprint, times, invalidAnswers, changes]
-  return response === undefined ? questionFields : [...questionFields, response]
+  const answer = response === undefined ? null : writeResponse(response)
+  if (times > 1 || invalidAnswers > 0 || changes > 0) return [fingerprint, answer, times, invalidAnswers, changes]
+  return answer === null ? [fingerprint] : [fingerprint, answer]
 }
 
 function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   if (!Array.isArray(value)) return undefined
-  const [fingerprint, times, invalidAnswers, changes, response] = value
+  const [fingerprint, answer, times = 1, invalidAnswers = 0, changes = 0] = value
   if (typeof fingerprint !== 'string' || typeof times !== 'number') return undefined
   if (typeof invalidAnswers !== 'number' || typeof changes !== 'number') return undefined
-  return { fingerprint, times, invalidAnswers, changes, response: isJsonObject(response) ? response : undefined }
+  return { fingerprint, times, invalidAnswers, changes, response: parseResponse(answer) }
+}
+
+/** Most answers accept a form: such a one is an array with the content of the form alone. */
+function writeResponse(response: JsonObject): JsonValue {
+  const { action, content } = response
+  const isAcceptedForm = action === 'accept' && content !== undefined && Object.keys(response).length === 2
+  return isAcceptedForm ? [content] : response
+}
+
+function parseResponse(answer: JsonValue | undefined): JsonObject | undefined {
+  if (Array.isArray(answer)) return { action: 'accept', content: answer[0] }
+  return isJsonObject(answer) ? answer : undefined
 }
 
 function writeExplicitRecord({ kinds, state, responses }: ExplicitRecord): JsonObject {

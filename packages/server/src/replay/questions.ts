@@ -15,6 +15,7 @@ import { answerQuestion, type ClientQuestion, type AnswerOutcome } from './ask-c
 import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
 import { samplingCapabilitiesFor } from './needs.ts'
 import { failRun, type Run } from './run.ts'
+import { warnRebuiltForm } from './warnings.ts'
 
 /** Returns the user's answer: accept, decline or cancel. */
 export async function askForm<S extends AnySchema | Form<unknown>>(
@@ -57,7 +58,7 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
 /** A schema that no form can carry is the author's fault, and no failure that a model could do something about. */
 function compileQuestionForm(run: Run, key: string, schema: AnySchema | Form<unknown>): Form<unknown> {
   try {
-    return formOf(schema)
+    return formOf(schema, () => warnRebuiltForm(run, key))
   } catch (error) {
     throw error instanceof DefinitionError ? failRun(run, 'question', `The question "${key}": ${error.message}`) : error
   }

@@ -135,7 +135,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       const { codec } = glass()
       const served = serve(run, { ...mode, state: codec }, kind)
       const { state = '' } = await send(served)
-      for (const other of [{ v: 2 }, null, [], 'x', { v: 1, flow: 7 }]) {
+      for (const other of [{ v: 3 }, null, [], 'x', { v: 2, flow: 7 }]) {
         const [, binding] = JSON.parse(state)
         const round = await send(served, { state: JSON.stringify([other, binding]) })
         expect(round.error).toEqual(refused)

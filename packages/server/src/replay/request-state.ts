@@ -15,7 +15,7 @@ import { report } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, hideError, explicitKey, wireKey } from './handler-error.ts'
 import { isResponseOfKind } from './needs.ts'
-import { type Journal, readJournal, writeJournal } from './journal.ts'
+import { type Journal, memberNames, readJournal, writeJournal } from './journal.ts'
 import { type RunStart, responseFor } from './run.ts'
 import { recordHandOff } from '../shedding/hand-off.ts'
 
@@ -33,7 +33,8 @@ export async function openState(token: string, request: RequestState, name: stri
   const reportError = (error: unknown): void => report(error, { method: request.method, name }, request.settings)
   let value: JsonValue
   try {
-    value = await state.open(token, { purpose: statePurpose, binding: stateBinding(request), owner: request.caller })
+    const claims = { purpose: statePurpose, names: memberNames, binding: stateBinding(request), owner: request.caller }
+    value = await state.open(token, claims)
   } catch (error) {
     reportError(error)
     throw openingError(error)
@@ -118,6 +119,7 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   try {
     return await state.seal(writeJournal(journal), {
       purpose: statePurpose,
+      names: memberNames,
       binding: stateBinding(request),
       owner: request.caller,
       since: journal.began,

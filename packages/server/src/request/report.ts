@@ -32,6 +32,8 @@ export type WarningCode =
   | 'rounds'
   /** A handler does not do the same when it runs again. */
   | 'not-repeatable'
+  /** A handler builds the schema of a question in each run, instead of once with `form()`. */
+  | 'rebuilt-form'
   /** `requestState` is sealed with a random key, which no other instance has. */
   | 'random-key'
   /** A tool's name has a form that some hosts reject. */

@@ -4,8 +4,8 @@ import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
 import { canonicalJson } from './canonical-json.ts'
 
-/** Returns the SHA-256 digest of a text's UTF-8 bytes in Base64url. */
-export type Digest = (text: string) => Promise<string> | string
+/** Returns the SHA-256 digest of a text's UTF-8 bytes. */
+export type Digest = (text: string, encoding: 'hex' | 'base64url') => Promise<string> | string
 
 /** The values that claims are checked against. */
 interface ClaimCheck {
@@ -22,29 +22,20 @@ export interface ReplacedValue {
   readonly at: number
 }
 
-/** An envelope whose claims hold. */
-interface OpenedEnvelope {
-  readonly value: JsonValue
-  readonly replaces: ReplacedValue | undefined
-}
-
-/** The content of a token. Times are milliseconds since the epoch; the binding is a digest in Base64url. */
-interface Envelope {
+/** The content of a token. Times are milliseconds since the epoch. */
+export interface Envelope {
   readonly at: number
   readonly until: number
   readonly since: number
-  readonly aud?: string
-  readonly bind?: string
-  readonly replaces?: unknown
+  readonly aud?: string | undefined
+  /** The digest of the binding: 128 bits in hexadecimal digits. */
+  readonly bind?: string | undefined
+  readonly replaces?: ReplacedValue | undefined
   readonly value: JsonValue
 }
 
-/** A serialized envelope. */
-interface WrittenEnvelope {
-  readonly text: string
-  /** The lifetime of the token from now, in milliseconds. */
-  readonly ttlMs: number
-}
+/** The length in characters of a binding's digest. */
+const digestLength = 32
 
 /**
  * Returns the digest of a claimed binding, or `undefined` without one. It is separate from the envelope because it
@@ -53,88 +44,39 @@ interface WrittenEnvelope {
  * @throws StateUsageError for a binding that has no canonical form.
  */
 export function digestBinding({ binding }: OpenClaims, digest: Digest): Promise<string> | string | undefined {
-  return binding === undefined ? undefined : digest(canonicalJson(binding))
+  if (binding === undefined) return undefined
+  const hex = digest(canonicalJson(binding), 'hex')
+  return typeof hex === 'string' ? hex.slice(0, digestLength) : hex.then((digits) => digits.slice(0, digestLength))
 }
 
 /**
- * Serializes a value and its claims as the content of a token.
+ * Puts a value and its claims into an envelope.
  *
  * @throws StateError with `too_old` when the flow exceeds its age, before a user is asked in vain.
  * @throws StateUsageError for a value or a claim that cannot be sealed.
  */
-export function writeEnvelope(
-  value: JsonValue,
-  claims: SealClaims,
-  { rules, bind, replaces }: ClaimCheck & { readonly replaces?: ReplacedValue | undefined },
-): WrittenEnvelope {
+export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bind }: ClaimCheck): Envelope {
   checkPurpose(claims.purpose)
   checkJsonValue(value)
   const { at, until, since } = computeTokenTimes(claims, rules)
   if (until <= at) throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${rules.maxAgeMs}`)
-  const aud = checkAudience(claims.audience) ?? rules.audience
-  // Concatenation costs half of `JSON.stringify`: times are finite, and a digest needs no escapes.
-  const audience = aud === undefined ? '' : `"aud":${JSON.stringify(aud)},`
-  const bindingText = bind === undefined ? '' : `"bind":"${bind}",`
-  const timesText = `"at":${at},"until":${until},"since":${since},`
-  const replacedText = replaces === undefined ? '' : `"replaces":${JSON.stringify(replaces)},`
-  return {
-    text: `{${timesText}${audience}${bindingText}${replacedText}"value":${JSON.stringify(value)}}`,
-    ttlMs: until - at,
-  }
+  return { at, until, since, aud: checkAudience(claims.audience) ?? rules.audience, bind, value }
 }
 
 /**
- * Parses a text of {@link writeEnvelope} and returns its content when every claim holds.
- *
- * Every claim is checked before the first failure is thrown, so that timing does not reveal the failed claim.
+ * Returns the value of an envelope when every claim holds. Every claim is checked before the first failure is thrown,
+ * so that timing does not reveal the failed claim.
  *
  * @throws StateError
  */
-export function readEnvelope(text: string, claims: OpenOptions, { rules, bind }: ClaimCheck): OpenedEnvelope {
-  const envelope = parseEnvelope(text)
+export function openEnvelope(envelope: Envelope, claims: OpenOptions, { rules, bind }: ClaimCheck): JsonValue {
   const timeProblem = timeFailure(envelope, rules)
   const audienceProblem = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
   const bindingProblem = bindingFailure(envelope.bind, bind)
   const failure = timeProblem ?? audienceProblem ?? bindingProblem
   if (failure !== undefined) throw failure
-  const { value, until, since, replaces } = envelope
-  claims.onTtl?.(Math.min(until, since + rules.maxAgeMs) - rules.clock.now())
-  return { value, replaces: isReplacedValue(replaces) ? replaces : undefined }
-}
-
-function isReplacedValue(replaces: unknown): replaces is ReplacedValue {
-  if (typeof replaces !== 'object' || replaces === null || !('key' in replaces) || !('at' in replaces)) return false
-  return typeof replaces.key === 'string' && Number.isFinite(replaces.at)
-}
-
-function parseEnvelope(text: string): Envelope {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (isEnvelope(parsed)) return parsed
-  } catch (cause) {
-    throw new StateError('malformed', 'The content is not JSON', { cause })
-  }
-  throw new StateError('malformed', 'The content is not a state: another program may use the same key')
-}
-
-function isEnvelope(parsed: unknown): parsed is Envelope {
-  if (typeof parsed !== 'object' || parsed === null || !Object.hasOwn(parsed, 'value')) return false
-  // The cast is safe: every member of an object can be read as unknown.
-  const members = parsed as EnvelopeMembers
-  return hasTimes(members) && isShortText(members.aud) && isShortText(members.bind)
-}
-
-type EnvelopeMembers = Readonly<Partial<Record<keyof Envelope, unknown>>>
-
-// Own members alone: a plain read would find members of the prototype.
-function hasTimes(members: EnvelopeMembers): boolean {
-  if (!Object.hasOwn(members, 'at') || !Object.hasOwn(members, 'until') || !Object.hasOwn(members, 'since'))
-    return false
-  return Number.isFinite(members.at) && Number.isFinite(members.until) && Number.isFinite(members.since)
-}
-
-function isShortText(member: unknown): boolean {
-  return member === undefined || typeof member === 'string'
+  claims.onTtl?.(Math.min(envelope.until, envelope.since + rules.maxAgeMs) - rules.clock.now())
+  return envelope.value
 }
 
 function timeFailure({ at, until, since }: Envelope, { clock, maxAgeMs }: ClaimRules): StateError | undefined {
@@ -168,9 +110,6 @@ function bindingFailure(found: string | undefined, expected: string | undefined)
         : 'It is bound to another principal, target or argument'
   return new StateError('binding', detail)
 }
-
-/** The length in characters of a SHA-256 digest in Base64url. */
-const digestLength = 43
 
 /** Compares two digests in constant time; a digest has one canonical text. */
 function equalDigests(one: string, other: string): boolean {

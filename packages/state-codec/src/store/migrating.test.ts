@@ -173,7 +173,7 @@ describe('in the phase "state-first"', () => {
 
   test.each([
     ['another principal', { ...claims, binding: { principal: 'eve' } }, 'binding'],
-    ['another purpose', { ...claims, purpose: 'prompts/get' }, 'purpose'],
+    ['another purpose', { ...claims, purpose: 'prompts/get' }, 'forged'],
   ] as const)('the store helps nobody with %s', async (_, other, code) => {
     const { instance } = createFleet()
     const codec = instance('state-first')

@@ -3,11 +3,12 @@ import {
   checkPurpose,
   compileClaimRules,
   clockSkewMs,
+  createEnvelope,
   digestBinding,
-  readEnvelope,
+  openEnvelope,
   type ReplacedValue,
-  writeEnvelope,
 } from '../claims/envelope.ts'
+import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue, ClaimOptions, OpenOptions, SealClaims, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
@@ -47,7 +48,7 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
   const random = options.random ?? provider.random
   const guardedStore = withStateErrors(store)
   const keyOf = async (handle: string): Promise<string> =>
-    `state:${await provider.digest(`x/state-codec handle ${handle}`)}`
+    `state:${await provider.digest(`x/state-codec handle ${handle}`, 'base64url')}`
   const findReplacedValue = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
     replaces === undefined || !isHandle(replaces) ? undefined : { key: await keyOf(replaces), at: rules.clock.now() }
   const deletedKeys = new Set<string>()
@@ -64,14 +65,15 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
     async write(handle, value, claims) {
       const bind = await digestBinding(claims, provider.digest)
       const replaces = await findReplacedValue(claims)
-      const { text, ttlMs } = writeEnvelope(value, claims, { rules, bind, replaces })
+      const envelope = createEnvelope(value, claims, { rules, bind })
+      const text = stringifyEnvelope({ ...envelope, replaces })
       if (text.length > rules.maxBytes) throw recordTooLargeError(text.length, value, rules.maxBytes)
       // The envelope's own expiry decides; the store may keep the value a little longer.
       const ownedStore = guardedStore.ownedBy(claims.owner)
       const wasAdded = await ownedStore.add(
         await keyOf(handle),
         `${JSON.stringify(claims.purpose)}\n${text}`,
-        ttlMs + clockSkewMs,
+        envelope.until - envelope.at + clockSkewMs,
       )
       if (!wasAdded)
         throw new StateUsageError('configuration', 'random() returned the same handle twice: use the default')
@@ -85,11 +87,12 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
         throw new StateError('missing', 'The store has no value under this handle; it may have expired')
       const purposeEnd = record.indexOf('\n')
       const bind = await digestBinding(claims, provider.digest)
-      const { value, replaces } = readEnvelope(record.slice(purposeEnd + 1), claims, { rules, bind })
+      const envelope = parseEnvelope(record.slice(purposeEnd + 1))
+      const value = openEnvelope(envelope, claims, { rules, bind })
       if (record.slice(0, purposeEnd) !== JSON.stringify(claims.purpose)) {
         throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
       }
-      if (replaces !== undefined) await deleteReplaced(replaces, claims.owner)
+      if (envelope.replaces !== undefined) await deleteReplaced(envelope.replaces, claims.owner)
       return value
     },
   }

@@ -30,7 +30,7 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
         claims.onTtl?.(ttlMs)
       }
       const value = await codec.open(token, { ...claims, onTtl })
-      const key = `used:${await provider.digest(token)}`
+      const key = `used:${await provider.digest(token, 'base64url')}`
       // An instance whose clock is behind opens the token a little longer.
       const rememberedMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
       if (await guardedStore.ownedBy(claims.owner).add(key, '1', rememberedMs)) return value

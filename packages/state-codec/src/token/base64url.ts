@@ -26,3 +26,8 @@ export function decodeBase64url(text: string): Uint8Array | undefined {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(binary, (character) => character.charCodeAt(0))
 }
+
+/** Encodes bytes as lower-case hexadecimal digits. */
+export function encodeHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

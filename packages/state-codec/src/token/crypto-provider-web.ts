@@ -1,44 +1,46 @@
 import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, errors } from 'jose'
-import { encodeBase64url, isCanonicalBase64url } from './base64url.ts'
+import { encodeBase64url, encodeHex, isCanonicalBase64url } from './base64url.ts'
 import type { Cipher, CipherKey, CryptoProvider } from './crypto-provider.ts'
 import { derivationSalt } from './crypto-provider.ts'
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The operations of Web Crypto; jose implements the token formats. */
 export const webCrypto: CryptoProvider = {
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-  digest: async (text) => encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))),
+  digest: async (text, encoding) => {
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
+    return encoding === 'hex' ? encodeHex(digest) : encodeBase64url(digest)
+  },
   isCanonicalBase64url,
-  createEncryption: createWebEncryption,
-  createSigning: createWebSigning,
 }
 
-async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
+/** Creates a cipher for JWE compact. */
+export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
   const { header } = cipherKey
   if (header.alg !== 'dir') throw new TypeError('createEncryption needs a header with the algorithm "dir"')
   return {
-    seal: (text, random) =>
-      new CompactEncrypt(encoder.encode(text))
+    seal: (plaintext, random) =>
+      new CompactEncrypt(plaintext)
         .setProtectedHeader({ ...header })
         .setInitializationVector(random(12))
         .encrypt(key),
     open: (segments) =>
-      decodeUnlessForged(async () => {
+      undefinedIfForged(async () => {
         const options = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
         return (await compactDecrypt(segments.join('.'), key, options)).plaintext
       }),
   }
 }
 
-async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
+/** Creates a cipher for JWS compact. */
+export async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
   const key = await deriveWebKey(cipherKey, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
   return {
-    seal: (text) => new CompactSign(encoder.encode(text)).setProtectedHeader({ ...cipherKey.header }).sign(key),
+    seal: (payload) => new CompactSign(payload).setProtectedHeader({ ...cipherKey.header }).sign(key),
     open: (segments) =>
-      decodeUnlessForged(async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload),
+      undefinedIfForged(async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload),
   }
 }
 
@@ -53,9 +55,9 @@ async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgor
 }
 
 /** Returns `undefined` when jose rejects a token as forged; rethrows every other error. */
-async function decodeUnlessForged(work: () => Promise<Uint8Array>): Promise<string | undefined> {
+async function undefinedIfForged(work: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
-    return decoder.decode(await work())
+    return await work()
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined
     throw error

@@ -1,16 +1,19 @@
 import type { Digest } from '../claims/envelope.ts'
 
-/** The protected header of a token: the key's id and the purpose, and no other data. */
+/**
+ * The protected header of a token: the key's id, and the purpose where people read the token. The key is derived from
+ * the purpose in either case.
+ */
 export type ProtectedHeader =
-  | { readonly alg: 'dir'; readonly enc: 'A256GCM'; readonly kid: string; readonly typ: string }
+  | { readonly alg: 'dir'; readonly enc: 'A256GCM'; readonly kid: string }
   | { readonly alg: 'HS256'; readonly kid: string; readonly typ: string }
 
 /** Seals and opens the tokens of one key and one header. */
 export interface Cipher {
-  /** Returns the compact token of a text. `random` gives the nonce, for the kinds that have one. */
-  seal(text: string, random: (bytes: number) => Uint8Array): Promise<string> | string
-  /** Returns the text of a compact token, given as its segments; `undefined` for one of another key or header. */
-  open(segments: readonly string[]): Promise<string | undefined> | string | undefined
+  /** Returns the compact token of some content. `random` gives the nonce, for the kinds that have one. */
+  seal(content: Uint8Array, random: (bytes: number) => Uint8Array): Promise<string> | string
+  /** Returns the content of a compact token, given as its segments; `undefined` for one of another key or header. */
+  open(segments: readonly string[]): Promise<Uint8Array | undefined> | Uint8Array | undefined
 }
 
 /** The inputs of a cipher. */
@@ -27,11 +30,10 @@ export interface CryptoProvider {
   readonly digest: Digest
   /** See `isCanonicalBase64url` in base64url.ts; a platform may have a faster way for long texts. */
   readonly isCanonicalBase64url: (text: string) => boolean
-  /** JWE compact, `dir` and `A256GCM`. */
-  readonly createEncryption: (key: CipherKey) => Promise<Cipher> | Cipher
-  /** JWS compact, `HS256`. */
-  readonly createSigning: (key: CipherKey) => Promise<Cipher> | Cipher
 }
+
+/** Creates a cipher of one kind: JWE compact (`dir`, `A256GCM`), or JWS compact (`HS256`). */
+export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
 
 /**
  * The salt of HKDF: fixed, so that every instance derives the same keys; its number is the version of the token format.

@@ -1,5 +1,5 @@
 import { StateUsageError } from '../state-error.ts'
-import { decodeBase64url } from './base64url.ts'
+import { decodeBase64url, encodeHex } from './base64url.ts'
 
 /**
  * A secret of 32 random bytes or more: bytes, or their hex, Base64 or Base64url. With an `id`, tokens name the key by
@@ -42,8 +42,7 @@ export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly R
 
 /** Returns a new random key in hex, for tests and for servers whose tokens need not survive a restart. */
 export function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return encodeHex(crypto.getRandomValues(new Uint8Array(32)))
 }
 
 // An environment variable may hold any value, whatever its type says.

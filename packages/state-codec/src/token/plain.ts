@@ -4,9 +4,10 @@ import {
   maxLifetimeOf,
   digestBinding,
   checkToken,
-  readEnvelope,
-  writeEnvelope,
+  createEnvelope,
+  openEnvelope,
 } from '../claims/envelope.ts'
+import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
@@ -33,7 +34,7 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
     lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
       const bind = await digestBinding(claims, provider.digest)
-      const { text } = writeEnvelope(value, claims, { rules, bind })
+      const text = stringifyEnvelope(createEnvelope(value, claims, { rules, bind }))
       const content = encodeBase64url(new TextEncoder().encode(text))
       return checkTokenSize(`${unsecuredHeader(claims.purpose)}.${content}.`, value, rules.maxBytes)
     },
@@ -50,7 +51,7 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       }
       const bind = await digestBinding(claims, provider.digest)
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-      const { value } = readEnvelope(text, claims, { rules, bind })
+      const value = openEnvelope(parseEnvelope(text), claims, { rules, bind })
       if (header === unsecuredHeader(claims.purpose)) return value
       throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
     },

@@ -4,15 +4,23 @@ import {
   checkPurpose,
   digestBinding,
   checkToken,
-  readEnvelope,
-  writeEnvelope,
+  createEnvelope,
+  type Envelope,
+  openEnvelope,
 } from '../claims/envelope.ts'
 import { describeLargestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue, ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { type KeyInput, parseKeys, type RingKey } from './keys.ts'
-import { isPromise, type CryptoProvider, type Cipher, type CipherKey, type ProtectedHeader } from './crypto-provider.ts'
+import {
+  type Cipher,
+  type CipherKey,
+  type CreateCipher,
+  type CryptoProvider,
+  isPromise,
+  type ProtectedHeader,
+} from './crypto-provider.ts'
 
 /** Options of a codec with keys. */
 export interface KeyedOptions extends ClaimOptions {
@@ -26,29 +34,38 @@ export interface KeyedOptions extends ClaimOptions {
 /** The default size limit of a token, in bytes. */
 export const defaultMaxBytes = 32 * 1024
 
-/** The lengths in characters of a token's segments; `undefined` for any length. */
-const segmentLengths: Readonly<Record<TokenKind, readonly (number | undefined)[]>> = {
-  // The header, no encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
-  sealed: [undefined, 0, 16, undefined, 22],
-  // The header, the content, a MAC of 32 bytes.
-  signed: [undefined, undefined, 43],
+/**
+ * A kind of protected tokens. Each is a module of its own, so that a bundle has the code of the kinds that it uses.
+ */
+export interface TokenType {
+  /** Keys are derived under this name. */
+  readonly kind: 'sealed' | 'signed'
+  /** The lengths in characters of a token's segments; `undefined` for any length. */
+  readonly segmentLengths: readonly (number | undefined)[]
+  readonly headerOf: (kid: string, purpose: string) => ProtectedHeader
+  readonly writeContent: (envelope: Envelope, names: readonly string[]) => Uint8Array
+  /** Throws a `StateError` `malformed` for content that is no envelope. */
+  readonly readContent: (content: Uint8Array, names: readonly string[]) => Envelope
+  /** The reason why a token of a known header does not open. */
+  readonly forgedDetail: string
+  readonly createCipher: CreateCipher
 }
 
 /** Creates a codec that seals values into tokens with keys. */
-export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provider: CryptoProvider): StateCodec {
+export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   const rules = compileClaimRules(options, defaultMaxBytes)
-  const keyRing = createKeyRing(parseKeys(options.keys), kind, provider)
+  const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
   const random = options.random ?? provider.random
-  const tokenForm = { kind, maxBytes: rules.maxBytes, provider }
+  const tokenForm = { type, maxBytes: rules.maxBytes, provider }
   return {
     lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      const { text } = writeEnvelope(value, claims, { rules, bind })
+      const content = type.writeContent(createEnvelope(value, claims, { rules, bind }), claims.names ?? [])
       const keys = keyRing.purposeKeys(claims.purpose)
       const { first } = isPromise(keys) ? await keys : keys
-      const token = first.seal(text, random)
+      const token = first.seal(content, random)
       return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
     },
     async open(token, claims) {
@@ -60,13 +77,14 @@ export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provide
       const { first, byHeader } = isPromise(keys) ? await keys : keys
       const cipher = byHeader.get(header)
       // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
-      const recoveredText = (cipher ?? first).open(segments)
-      const text = isPromise(recoveredText) ? await recoveredText : recoveredText
+      const opening = (cipher ?? first).open(segments)
+      const content = isPromise(opening) ? await opening : opening
       if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
-      if (text === undefined) throw new StateError('forged', 'It was altered, or made with another key of the same id')
+      if (content === undefined) throw new StateError('forged', type.forgedDetail)
+      const envelope = type.readContent(content, claims.names ?? [])
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      return readEnvelope(text, claims, { rules, bind }).value
+      return openEnvelope(envelope, claims, { rules, bind })
     },
   }
 }
@@ -83,7 +101,7 @@ export function checkTokenSize(token: string, value: JsonValue, maxBytes: number
 
 /** The expected form of a codec's tokens. */
 interface TokenForm {
-  readonly kind: TokenKind
+  readonly type: TokenType
   readonly maxBytes: number
   readonly provider: CryptoProvider
 }
@@ -92,12 +110,12 @@ interface TokenForm {
  * Splits a token into its segments after checking their form, before any key is tried. It may fail fast: the token is
  * the sender's own.
  */
-function splitSegments(token: string, { kind, maxBytes, provider }: TokenForm): readonly string[] {
+function splitSegments(token: string, { type, maxBytes, provider }: TokenForm): readonly string[] {
   checkToken(token)
   if (token.length > maxBytes) {
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxBytes}`)
   }
-  const lengths = segmentLengths[kind]
+  const lengths = type.segmentLengths
   // One segment more than expected is enough to detect too many.
   const segments = token.split('.', lengths.length + 1)
   let hasExpectedForm = segments.length === lengths.length
@@ -107,7 +125,7 @@ function splitSegments(token: string, { kind, maxBytes, provider }: TokenForm): 
     hasExpectedForm = (length === undefined || segment.length === length) && provider.isCanonicalBase64url(segment)
   }
   if (hasExpectedForm) return segments
-  throw new StateError('malformed', `It is not a ${kind} token: truncated, or encoded in another way`)
+  throw new StateError('malformed', `It is not a ${type.kind} token: truncated, or encoded in another way`)
 }
 
 /** Returns the reason why no key has this header. Its content is untrusted and only selects the error code. */
@@ -118,7 +136,7 @@ async function explainUnknownHeader(header: string, purpose: string, keyRing: Ke
     const hint = 'it was removed, or the instances do not have the same keys'
     return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsedHeader.kid.slice(0, 64))}: ${hint}`)
   }
-  if (parsedHeader.typ !== purpose) {
+  if (parsedHeader.typ !== undefined && parsedHeader.typ !== purpose) {
     return new StateError(
       'purpose',
       `It was made for ${JSON.stringify(parsedHeader.typ.slice(0, 64))}, and was opened for "${purpose}"`,
@@ -127,21 +145,18 @@ async function explainUnknownHeader(header: string, purpose: string, keyRing: Ke
   return new StateError('forged', 'Its header names a known key and was not written by this codec')
 }
 
-function parseHeader(header: string): { readonly kid: string; readonly typ: string } | undefined {
+function parseHeader(header: string): { readonly kid: string; readonly typ: string | undefined } | undefined {
   const bytes = header.length > 2048 ? undefined : decodeBase64url(header)
   if (bytes === undefined) return undefined
   try {
     const members = new Map<string, unknown>(Object.entries(Object(JSON.parse(new TextDecoder().decode(bytes)))))
     const kid = members.get('kid')
     const typ = members.get('typ')
-    return typeof kid === 'string' && typeof typ === 'string' ? { kid, typ } : undefined
+    return typeof kid === 'string' ? { kid, typ: typeof typ === 'string' ? typ : undefined } : undefined
   } catch {
     return undefined
   }
 }
-
-/** The two kinds of protected tokens; keys are derived under this name. */
-type TokenKind = 'sealed' | 'signed'
 
 /** The ciphers of a ring for one purpose. */
 interface PurposeKeys {
@@ -162,7 +177,7 @@ interface KeyRing {
 const maxPurposes = 256
 
 /** Creates a key ring that derives and caches its ciphers per purpose. */
-function createKeyRing(keys: readonly RingKey[], kind: TokenKind, provider: CryptoProvider): KeyRing {
+function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider): KeyRing {
   let named: Promise<ReadonlyMap<string, Uint8Array>> | undefined
   const ready = new Map<string, PurposeKeys>()
   const resolveKeyIdsOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
@@ -170,7 +185,7 @@ function createKeyRing(keys: readonly RingKey[], kind: TokenKind, provider: Cryp
     return named
   }
   const derivePurposeKeys = async (purpose: string): Promise<PurposeKeys> => {
-    const derivedKeys = await deriveKeys(await resolveKeyIdsOnce(), { kind, purpose }, provider)
+    const derivedKeys = await deriveKeys(await resolveKeyIdsOnce(), { type, purpose })
     const [oldest] = ready.keys()
     if (ready.size >= maxPurposes && oldest !== undefined) ready.delete(oldest)
     ready.set(purpose, derivedKeys)
@@ -188,7 +203,7 @@ async function resolveKeyIds(
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const named = new Map<string, Uint8Array>()
   for (const { id, secret } of keys) {
-    const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`)
+    const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`, 'base64url')
     // Eight Base64url characters are six bytes.
     const name = id ?? digest.slice(0, 8)
     if (named.has(name)) throw new StateUsageError('key', `Two keys have the id "${name}": give one of them another`)
@@ -199,21 +214,15 @@ async function resolveKeyIds(
 
 async function deriveKeys(
   named: ReadonlyMap<string, Uint8Array>,
-  { kind, purpose }: { readonly kind: TokenKind; readonly purpose: string },
-  provider: CryptoProvider,
+  { type, purpose }: { readonly type: TokenType; readonly purpose: string },
 ): Promise<PurposeKeys> {
-  const make = kind === 'sealed' ? provider.createEncryption : provider.createSigning
   const byHeader = new Map<string, Cipher>()
   for (const [id, secret] of named) {
-    const header = protectedHeader(kind, id, purpose)
-    const from: CipherKey = { secret, info: `${kind} ${purpose}`, header }
-    byHeader.set(encodeBase64url(new TextEncoder().encode(JSON.stringify(header))), await make(from))
+    const header = type.headerOf(id, purpose)
+    const from: CipherKey = { secret, info: `${type.kind} ${purpose}`, header }
+    byHeader.set(encodeBase64url(new TextEncoder().encode(JSON.stringify(header))), await type.createCipher(from))
   }
   const [first] = byHeader.values()
   if (first === undefined) throw new StateUsageError('key', 'keys is empty: give at least one')
   return { first, byHeader }
-}
-
-function protectedHeader(kind: TokenKind, kid: string, purpose: string): ProtectedHeader {
-  return kind === 'sealed' ? { alg: 'dir', enc: 'A256GCM', kid, typ: purpose } : { alg: 'HS256', kid, typ: purpose }
 }

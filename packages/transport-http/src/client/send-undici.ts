@@ -1,4 +1,4 @@
-import { Agent, type buildConnector, type Dispatcher } from 'undici'
+import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
 import { isCancelled, onCancel } from '@x/core'
 import { type ArrivingBody, openBody } from './open-body.ts'
 import type { IncomingResponse, OutgoingRequest, Sender } from './send.ts'
@@ -23,9 +23,7 @@ export interface UndiciOptions {
  * several.
  */
 export function undiciSender(options: UndiciOptions): Sender {
-  const { connect = {}, connectMs: timeout = 10_000, connections = null } = options
-  const ownAgent = options.dispatcher ? undefined : new Agent({ connections, connect: { ...connect, timeout } })
-  const dispatcher = options.dispatcher ?? ownAgent ?? new Agent()
+  const own = options.dispatcher ? undefined : createOwnDispatcher(options)
   return {
     decodes: false,
     send: (outgoing) =>
@@ -41,9 +39,40 @@ export function undiciSender(options: UndiciOptions): Sender {
           headersTimeout: 0,
           bodyTimeout: 0,
         } as const
-        dispatcher.dispatch(request, dispatchHandler(outgoing, resolve, reject))
+        const dispatcher = options.dispatcher ?? own?.dispatcherFor(url.origin)
+        dispatcher?.dispatch(request, dispatchHandler(outgoing, resolve, reject))
       }),
-    close: async () => ownAgent?.destroy(),
+    close: async () => own?.destroy(),
+  }
+}
+
+/** The connections of one sender. */
+interface OwnDispatcher {
+  dispatcherFor(origin: string): Dispatcher
+  destroy(): Promise<void>
+}
+
+/**
+ * Creates a dispatcher that has one connection until a second request is sent beside another: a pool reserves 20 KB for
+ * those that wait, and most clients make one call after the other.
+ */
+function createOwnDispatcher({
+  connect: connectOptions,
+  connectMs: timeout = 10_000,
+  connections,
+}: UndiciOptions): OwnDispatcher {
+  const connect = { ...connectOptions, timeout }
+  let first: { readonly origin: string; readonly client: Client } | undefined
+  let agent: Agent | undefined
+  const isFree = ({ client }: { readonly client: Client }): boolean => connections === 1 || client.stats.size === 0
+  return {
+    dispatcherFor(origin) {
+      first ??= { origin, client: new Client(origin, { connect }) }
+      if (first.origin === origin && isFree(first)) return first.client
+      agent ??= new Agent({ connections: connections === undefined ? null : Math.max(1, connections - 1), connect })
+      return agent
+    },
+    destroy: async () => void (await Promise.all([first?.client.destroy(), agent?.destroy()])),
   }
 }
 

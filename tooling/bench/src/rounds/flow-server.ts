@@ -2,25 +2,43 @@ import { createServer, form, sealedState, type McpServer, tool } from '@x/server
 import { randomKey } from '@x/state-codec'
 import { z } from 'zod'
 
+const description = 'Resolves a bug'
+const input = z.object({ id: z.number().int() })
+const [howMessage, bugMessage] = ['How was it resolved?', 'Which bug does it repeat?']
+
 const resolution = form(z.object({ resolution: z.enum(['Fixed', 'Duplicate']) }))
 const original = form(z.object({ id: z.number().int() }))
 
 const resolveBug = tool('resolve_bug', {
-  description: 'Resolves a bug',
-  input: z.object({ id: z.number().int() }),
+  description,
+  input,
   async run({ id }, ctx) {
-    const how = await ctx.elicit('resolution', { message: 'How was it resolved?', schema: resolution })
-    const bug = await ctx.elicit('original', { message: 'Which bug does it repeat?', schema: original })
+    const how = await ctx.elicit('resolution', { message: howMessage, schema: resolution })
+    const bug = await ctx.elicit('original', { message: bugMessage, schema: original })
+    return `#${id} is ${how.resolution} of #${bug.id}`
+  },
+})
+
+/** The same tool, which builds its schemas in each run. */
+const resolveBugInline = tool('resolve_bug', {
+  description,
+  input,
+  async run({ id }, ctx) {
+    const resolution = z.object({ resolution: z.enum(['Fixed', 'Duplicate']) })
+    const how = await ctx.elicit('resolution', { message: howMessage, schema: resolution })
+    const bug = await ctx.elicit('original', { message: bugMessage, schema: z.object({ id: z.number().int() }) })
     return `#${id} is ${how.resolution} of #${bug.id}`
   },
 })
 
 /** A server whose tool asks twice, and whose state is sealed. */
-export function flowServer(): McpServer {
+export function flowServer({ inline = false }: { readonly inline?: boolean } = {}): McpServer {
   return createServer({
     name: 'bench',
     version: '1.0.0',
     state: sealedState({ keys: [randomKey()] }),
-    tools: [resolveBug],
+    // It warns of schemas that are built in each run, as it should.
+    onWarning: () => {},
+    tools: [inline ? resolveBugInline : resolveBug],
   })
 }

@@ -11,6 +11,19 @@ const comparison: Comparison = {
   rows: [{ id: 'rounds/16', connections: 16 }],
 }
 
+const inlineComparison: Comparison = {
+  ...comparison,
+  title: 'the same, with schemas that are built in each run',
+  programs: { floor: 'rounds/floor-server.js', ours: 'rounds/our-inline-server.js' },
+  rows: [{ id: 'rounds/16-inline', connections: 16 }],
+}
+
+/** The same calls from a handler that builds its schemas itself, instead of `form()` at module level. */
+export const inlineRoundsGauge: Gauge = {
+  ids: inlineComparison.rows.map(({ id }) => id),
+  measure: (options) => compare(inlineComparison, options),
+}
+
 /** Calls that ask twice, with a sealed and bound state, against a server that answers fixed texts of the same size. */
 export const roundsGauge: Gauge = {
   ids: comparison.rows.map(({ id }) => id),
@@ -20,4 +33,5 @@ export const roundsGauge: Gauge = {
 /** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
   await roundsGauge.measure(optionsOf(options))
+  await inlineRoundsGauge.measure(optionsOf(options))
 }

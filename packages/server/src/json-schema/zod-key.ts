@@ -1,0 +1,100 @@
+import { isZodSchema, type ZodCheck, type ZodSchema } from './zod-issues.ts'
+
+/** The types whose JSON Schema follows from their definition and metadata: none of them runs an author's code. */
+const transparentTypes: ReadonlySet<string> = new Set(
+  (
+    'string number boolean null enum literal array object unknown never union ' +
+    'optional nonoptional default prefault readonly pipe transform'
+  ).split(' '),
+)
+
+/** zod's own checks; one that an author defines may change the JSON Schema when it is attached. */
+const transparentChecks: ReadonlySet<unknown> = new Set(
+  'min_length max_length length_equals greater_than less_than multiple_of number_format string_format overwrite'.split(
+    ' ',
+  ),
+)
+
+/** More parts than any form has; a schema that contains itself has no end. */
+const maxParts = 2000
+
+/**
+ * Returns a text that two schemas of zod have in common if, and nearly only if, both have the same JSON Schema.
+ * Undefined for a schema of which that cannot be told. Schemas of one key may still validate differently: a closure of
+ * `refine()` or `transform()` is no part of it.
+ */
+export function zodKeyOf(schema: object): string | undefined {
+  if (!isZodSchema(schema)) return undefined
+  try {
+    return schemaKey(schema, { left: maxParts })
+  } catch (error) {
+    if (error === opaque) return undefined
+    throw error
+  }
+}
+
+/** Thrown for a part that has no key; it carries nothing, and so needs no stack. */
+const opaque = Symbol('opaque')
+
+interface PartBudget {
+  left: number
+}
+
+function schemaKey(schema: ZodSchema, budget: PartBudget): string {
+  const { def } = schema._zod
+  if (!transparentTypes.has(def.type) || 'toJSONSchema' in schema._zod) throw opaque
+  // Titles and descriptions are not in the definition; zod/mini does not show them.
+  if (!('meta' in schema) || typeof schema.meta !== 'function') throw opaque
+  const metadata: unknown = schema.meta()
+  return `${membersKey(def, budget)}${metadata === undefined ? '' : partKey(metadata, budget)}`
+}
+
+function membersKey(members: object, budget: PartBudget): string {
+  let key = '{'
+  for (const [name, member] of Object.entries(members)) {
+    if (member === undefined) continue
+    // A check may be a schema too, and has one meaning in this place.
+    const isChecks = name === 'checks' && Array.isArray(member)
+    key += `${textKey(name)}${isChecks ? checksKey(member, budget) : partKey(member, budget)}`
+  }
+  return `${key}}`
+}
+
+/** A text behind its length, so that no text looks like two parts. */
+function textKey(text: string): string {
+  return `${text.length}"${text}`
+}
+
+/** The key of a value in a definition or in metadata. */
+function partKey(part: unknown, budget: PartBudget): string {
+  if (budget.left-- === 0) throw opaque
+  if (typeof part === 'string') return textKey(part)
+  if (typeof part === 'function') return 'f'
+  if (typeof part !== 'object' || part === null) return `${String(part)},`
+  if (Array.isArray(part)) return `[${part.map((item) => partKey(item, budget)).join()}]`
+  if (part instanceof RegExp) return `r${textKey(String(part))}`
+  if (isZodSchema(part)) return schemaKey(part, budget)
+  if (!isPlain(part)) throw opaque
+  return membersKey(part, budget)
+}
+
+/** Returns false for a `Date`, a `Map` and the like, whose content is not in their members. */
+function isPlain(part: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(part)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** The key of checks, such as `min(1)` or `refine()`. */
+function checksKey(checks: readonly ZodCheck[], budget: PartBudget): string {
+  return `[${checks.map((check) => checkKey(check, budget)).join('')}]`
+}
+
+function checkKey({ _zod: { def, onattach } }: ZodCheck, budget: PartBudget): string {
+  const isRefinement = def.check === 'custom' && !hasItems(onattach)
+  if (!isRefinement && !transparentChecks.has(def.check)) throw opaque
+  return membersKey(def, budget)
+}
+
+function hasItems(list: unknown): boolean {
+  return Array.isArray(list) && list.length > 0
+}

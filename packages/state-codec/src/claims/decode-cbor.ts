@@ -1,0 +1,186 @@
+import type { JsonObject, JsonValue } from '../state-codec.ts'
+import { StateError } from '../state-error.ts'
+import { maxDepth } from './canonical-json.ts'
+import { majorTypes, simpleHeads, tags } from './encode-cbor.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The two hexadecimal digits of each byte. */
+const digitPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** The bytes of a digest and of a UUID. */
+const shortBytes = 16
+
+/** The length in bytes up to which a loop is faster than a `TextDecoder`. */
+const maxLoopedLength = 24
+
+/**
+ * Decodes what {@link encodeCbor} has encoded with the same names. The result takes at most a small multiple of the
+ * memory of its bytes: no length is believed that the bytes left cannot hold.
+ *
+ * @throws StateError with `malformed` for any other bytes.
+ */
+export function decodeCbor(bytes: Uint8Array, names: readonly string[]): JsonValue {
+  const reader = new CborReader(bytes, names)
+  const value = reader.value(0)
+  reader.end()
+  return value
+}
+
+const ownMember = { configurable: true, enumerable: true, writable: true }
+
+/** A position in bytes that one value is read from. */
+class CborReader {
+  readonly #names: readonly string[]
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+  #at = 0
+
+  constructor(bytes: Uint8Array, names: readonly string[]) {
+    this.#names = names
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw malformed('has bytes behind its end')
+  }
+
+  value(depth: number): JsonValue {
+    // An envelope is one level above the value in it.
+    if (depth > maxDepth + 1) throw malformed(`is deeper than ${maxDepth} levels`)
+    const head = this.#view.getUint8(this.#advance(1))
+    switch (head & 0xe0) {
+      case majorTypes.unsigned:
+        return this.#argument(head)
+      case majorTypes.negative:
+        return -1 - this.#argument(head)
+      case majorTypes.bytes:
+        return this.#digits(head)
+      case majorTypes.text:
+        return this.#text(this.#length(head))
+      case majorTypes.array:
+        return this.#array(this.#length(head), depth + 1)
+      case majorTypes.map:
+        return this.#object(this.#length(head), depth + 1)
+      case majorTypes.tag:
+        return this.#tagged(this.#argument(head))
+      default:
+        return this.#simple(head)
+    }
+  }
+
+  #array(length: number, depth: number): readonly JsonValue[] {
+    const items: JsonValue[] = []
+    while (items.length < length) items.push(this.value(depth))
+    return items
+  }
+
+  #object(length: number, depth: number): JsonObject {
+    const object: Record<string, JsonValue> = {}
+    for (let count = 0; count < length; count++) {
+      const name = this.#name()
+      const value = this.value(depth)
+      // Assigned, this name would change the prototype.
+      if (name === '__proto__') Object.defineProperty(object, name, { ...ownMember, value })
+      else object[name] = value
+    }
+    return object
+  }
+
+  #name(): string {
+    const head = this.#view.getUint8(this.#advance(1))
+    const majorType = head & 0xe0
+    if (majorType === majorTypes.text) return this.#text(this.#length(head))
+    if (majorType === majorTypes.bytes) return this.#digits(head)
+    if (majorType === majorTypes.tag) return this.#tagged(this.#argument(head))
+    const name = majorType === majorTypes.unsigned ? this.#names[this.#argument(head)] : undefined
+    if (name === undefined) throw malformed('has a name that is not in the list')
+    return name
+  }
+
+  #tagged(tag: number): string {
+    const head = this.#view.getUint8(this.#advance(1))
+    if ((head & 0xe0) !== majorTypes.bytes) throw malformed('has a tag before something else than bytes')
+    if (tag === tags.uuid) {
+      const digits = this.#digits(head)
+      return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
+    }
+    const text: unknown = tag === tags.embeddedJson ? parseJson(this.#text(this.#length(head))) : undefined
+    if (typeof text !== 'string') throw malformed('has an unknown tag')
+    return text
+  }
+
+  #simple(head: number): JsonValue {
+    if (head === simpleHeads.false) return false
+    if (head === simpleHeads.true) return true
+    if (head === simpleHeads.null) return null
+    const number = head === simpleHeads.float64 ? this.#view.getFloat64(this.#advance(8)) : Number.NaN
+    if (!Number.isFinite(number)) throw malformed('has a value that JSON does not have')
+    return number
+  }
+
+  #digits(head: number): string {
+    if (this.#length(head) !== shortBytes) throw malformed(`has a byte string of another length than ${shortBytes}`)
+    let digits = ''
+    for (let at = this.#advance(shortBytes); at < this.#at; at++) digits += digitPairs[this.#view.getUint8(at)]
+    return digits
+  }
+
+  #text(length: number): string {
+    const start = this.#advance(length)
+    if (length <= maxLoopedLength) {
+      let [text, allBits] = ['', 0]
+      for (let at = start; at < this.#at; at++) {
+        const byte = this.#view.getUint8(at)
+        allBits |= byte
+        text += String.fromCharCode(byte)
+      }
+      // Every byte is ASCII.
+      if (allBits < 0x80) return text
+    }
+    try {
+      return decoder.decode(this.#bytes.subarray(start, this.#at))
+    } catch (cause) {
+      throw malformed('has a text that is not UTF-8', cause)
+    }
+  }
+
+  /** The number of bytes, items or members that follow a head: each takes a byte or more. */
+  #length(head: number): number {
+    const length = this.#argument(head)
+    if (length > this.#bytes.length - this.#at) throw malformed('is cut short')
+    return length
+  }
+
+  #argument(head: number): number {
+    const information = head & 0x1f
+    if (information < 24) return information
+    if (information === 24) return this.#view.getUint8(this.#advance(1))
+    if (information === 25) return this.#view.getUint16(this.#advance(2))
+    if (information === 26) return this.#view.getUint32(this.#advance(4))
+    const argument = information === 27 ? Number(this.#view.getBigUint64(this.#advance(8))) : Number.NaN
+    if (!Number.isSafeInteger(argument)) throw malformed('has a number that is too large')
+    return argument
+  }
+
+  /** Moves over so many bytes, and returns the position of the first. */
+  #advance(count: number): number {
+    const start = this.#at
+    if (count > this.#bytes.length - start) throw malformed('is cut short')
+    this.#at = start + count
+    return start
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function malformed(problem: string, cause?: unknown): StateError {
+  return new StateError('malformed', `The content ${problem}`, { cause })
+}

@@ -1,0 +1,198 @@
+import type { JsonObject, JsonValue } from '../state-codec.ts'
+
+/** The major types of RFC 8949, section 3.1, in the upper three bits of a head. */
+export const majorTypes = {
+  unsigned: 0x00,
+  negative: 0x20,
+  bytes: 0x40,
+  text: 0x60,
+  array: 0x80,
+  map: 0xa0,
+  tag: 0xc0,
+} as const
+
+/** The whole heads of simple values and floats (RFC 8949, section 3.3). */
+export const simpleHeads = { false: 0xf4, true: 0xf5, null: 0xf6, float64: 0xfb } as const
+
+/** The registered tags in use: a UUID as 16 bytes, and a JSON text as bytes. */
+export const tags = { uuid: 37, embeddedJson: 262 } as const
+
+/** The length in characters of a text of hexadecimal digits that becomes a byte string. */
+const digestLength = 32
+const digest = /^[0-9a-f]{32}$/
+const uuidLength = 36
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const loneSurrogate = /\p{Surrogate}/u
+const encoder = new TextEncoder()
+
+/** The length in characters up to which a loop is faster than a `TextEncoder`. */
+const maxLoopedLength = 64
+
+/**
+ * Encodes a JSON value in CBOR (RFC 8949). Three rules save bytes that JSON spends:
+ *
+ * - A member name that `names` contains becomes its index there, as COSE (RFC 9052, section 1.4) does.
+ * - A text of 32 lower-case hexadecimal digits becomes a byte string, a type that JSON has no use for.
+ * - A lower-case UUID becomes 16 bytes with its registered tag.
+ *
+ * The value has been checked by `checkJsonValue`, which bounds its depth.
+ */
+export function encodeCbor(value: JsonValue, names: readonly string[]): Uint8Array {
+  const writer = new CborWriter(names)
+  writer.value(value)
+  return writer.written()
+}
+
+/** The bytes that one value is written into. */
+class CborWriter {
+  readonly #names: readonly string[]
+  #bytes = new Uint8Array(512)
+  #view = new DataView(this.#bytes.buffer)
+  #length = 0
+
+  constructor(names: readonly string[]) {
+    this.#names = names
+  }
+
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  value(value: JsonValue): void {
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value)
+      case 'number':
+        return this.#number(value)
+      case 'boolean':
+        return this.#byte(value ? simpleHeads.true : simpleHeads.false)
+      default:
+        if (value === null) return this.#byte(simpleHeads.null)
+        return isArray(value) ? this.#array(value) : this.#object(value)
+    }
+  }
+
+  #array(items: readonly JsonValue[]): void {
+    this.#head(majorTypes.array, items.length)
+    for (const item of items) this.value(item)
+  }
+
+  #object(object: JsonObject): void {
+    const keys = Object.keys(object).filter((key) => object[key] !== undefined)
+    this.#head(majorTypes.map, keys.length)
+    for (const key of keys) {
+      const index = this.#names.indexOf(key)
+      if (index === -1) this.#text(key)
+      else this.#head(majorTypes.unsigned, index)
+      this.value(object[key] ?? null)
+    }
+  }
+
+  #number(value: number): void {
+    // As in JSON, -0 is written as 0.
+    if (Number.isSafeInteger(value)) {
+      return value >= 0 ? this.#head(majorTypes.unsigned, value) : this.#head(majorTypes.negative, -1 - value)
+    }
+    this.#byte(simpleHeads.float64)
+    this.#reserve(8)
+    this.#view.setFloat64(this.#length, value)
+    this.#length += 8
+  }
+
+  #text(text: string): void {
+    if (text.length === digestLength && digest.test(text)) return this.#hex(text)
+    if (text.length === uuidLength && uuid.test(text)) {
+      this.#head(majorTypes.tag, tags.uuid)
+      return this.#hex(text.replaceAll('-', ''))
+    }
+    if (text.length <= maxLoopedLength && this.#ascii(text)) return
+    // UTF-8 cannot carry half of a surrogate pair, and a JSON text can escape it.
+    if (loneSurrogate.test(text)) {
+      this.#head(majorTypes.tag, tags.embeddedJson)
+      return this.#string(majorTypes.bytes, JSON.stringify(text))
+    }
+    this.#string(majorTypes.text, text)
+  }
+
+  #hex(digits: string): void {
+    this.#head(majorTypes.bytes, digits.length / 2)
+    this.#reserve(digits.length / 2)
+    for (let at = 0; at < digits.length; at += 2) {
+      this.#bytes[this.#length++] = (nibble(digits.charCodeAt(at)) << 4) | nibble(digits.charCodeAt(at + 1))
+    }
+  }
+
+  /** Writes a text of ASCII characters; returns false and writes nothing for any other. */
+  #ascii(text: string): boolean {
+    const start = this.#length
+    this.#head(majorTypes.text, text.length)
+    this.#reserve(text.length)
+    const bytes = this.#bytes
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code >= 0x80) {
+        this.#length = start
+        return false
+      }
+      bytes[this.#length++] = code
+    }
+    return true
+  }
+
+  #string(majorType: number, text: string): void {
+    const encoded = encoder.encode(text)
+    this.#head(majorType, encoded.length)
+    this.#reserve(encoded.length)
+    this.#bytes.set(encoded, this.#length)
+    this.#length += encoded.length
+  }
+
+  /** Writes a head: the major type, and its argument in as few bytes as it needs. */
+  #head(majorType: number, argument: number): void {
+    this.#reserve(9)
+    const [view, at] = [this.#view, this.#length]
+    if (argument < 24) {
+      view.setUint8(at, majorType | argument)
+      this.#length += 1
+    } else if (argument < 0x1_00) {
+      view.setUint16(at, ((majorType | 24) << 8) | argument)
+      this.#length += 2
+    } else if (argument < 0x1_0000) {
+      view.setUint8(at, majorType | 25)
+      view.setUint16(at + 1, argument)
+      this.#length += 3
+    } else if (argument < 0x1_0000_0000) {
+      view.setUint8(at, majorType | 26)
+      view.setUint32(at + 1, argument)
+      this.#length += 5
+    } else {
+      view.setUint8(at, majorType | 27)
+      view.setBigUint64(at + 1, BigInt(argument))
+      this.#length += 9
+    }
+  }
+
+  #byte(byte: number): void {
+    this.#reserve(1)
+    this.#bytes[this.#length++] = byte
+  }
+
+  /** Makes room for so many more bytes. */
+  #reserve(count: number): void {
+    const needed = this.#length + count
+    if (needed <= this.#bytes.length) return
+    const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2))
+    larger.set(this.#bytes)
+    this.#bytes = larger
+    this.#view = new DataView(larger.buffer)
+  }
+}
+
+/** The value of a lower-case hexadecimal digit. */
+function nibble(charCode: number): number {
+  return charCode <= 0x39 ? charCode - 0x30 : charCode - 0x57
+}
+
+function isArray(value: object): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,49 @@
+import type { JsonValue } from '../state-codec.ts'
+import { StateError } from '../state-error.ts'
+import { decodeCbor } from './decode-cbor.ts'
+import { encodeCbor } from './encode-cbor.ts'
+import type { Envelope } from './envelope.ts'
+
+/** The first item of the array that an envelope becomes; another layout gets another number. */
+const version = 1
+
+/**
+ * Returns an envelope as a CBOR array, for tokens that nobody reads: the version, the time of sealing, the time until
+ * expiry and since the start of the flow, the binding or null, the value, and the audience if there is one.
+ */
+export function encodeEnvelope({ at, until, since, aud, bind, value }: Envelope, names: readonly string[]): Uint8Array {
+  const items = [version, at, until - at, at - since, bind ?? null, value]
+  return encodeCbor(aud === undefined ? items : [...items, aud], names)
+}
+
+/**
+ * Decodes the bytes of {@link encodeEnvelope}.
+ *
+ * @throws StateError with `malformed` for any other bytes.
+ */
+export function decodeEnvelope(bytes: Uint8Array, names: readonly string[]): Envelope {
+  const items = decodeCbor(bytes, names)
+  const [itemVersion, sealedAt, ttlMs, ageMs, bind = null, value, aud = null] = isArray(items) ? items : []
+  if (itemVersion !== version) throw new StateError('malformed', 'The content has a layout that this version lacks')
+  if (value === undefined) throw notAState()
+  const at = numberOf(sealedAt)
+  return { at, until: at + numberOf(ttlMs), since: at - numberOf(ageMs), bind: textOf(bind), aud: textOf(aud), value }
+}
+
+function numberOf(item: JsonValue | undefined): number {
+  if (typeof item !== 'number') throw notAState()
+  return item
+}
+
+function textOf(item: JsonValue): string | undefined {
+  if (item !== null && typeof item !== 'string') throw notAState()
+  return item ?? undefined
+}
+
+function notAState(): StateError {
+  return new StateError('malformed', 'The content is not a state: another program may use the same key')
+}
+
+function isArray(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}

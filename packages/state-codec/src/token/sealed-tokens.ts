@@ -1,0 +1,17 @@
+import { decodeEnvelope, encodeEnvelope } from '../claims/envelope-cbor.ts'
+import type { CreateCipher } from './crypto-provider.ts'
+import type { TokenType } from './token-codec.ts'
+
+/** Encrypted tokens: JWE compact, with CBOR in them, because nobody reads it and a client carries it. */
+export function sealedTokens(createCipher: CreateCipher): TokenType {
+  return {
+    kind: 'sealed',
+    // The header, no encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
+    segmentLengths: [undefined, 0, 16, undefined, 22],
+    headerOf: (kid) => ({ alg: 'dir', enc: 'A256GCM', kid }),
+    writeContent: encodeEnvelope,
+    readContent: decodeEnvelope,
+    forgedDetail: 'It was altered, made for another purpose, or made with another key of the same id',
+    createCipher,
+  }
+}

@@ -1,0 +1,4 @@
+import { flowServer } from './flow-server.ts'
+import { serveFlow } from './serve-flow.ts'
+
+serveFlow(flowServer({ inline: true }))

@@ -1,0 +1,16 @@
+import { createServer } from 'node:http'
+import type { Server } from '@x/schema'
+import { nodeHandler } from '@x/transport-http/node'
+import { answerQuestions } from '../http/answer-questions.ts'
+import { userHeader } from './flow.ts'
+
+/** Serves the flow over HTTP to whom a header names. */
+export function serveFlow(server: Server): void {
+  const handle = nodeHandler(server, {
+    authenticate: (request) => {
+      const subject = request.header(userHeader)
+      return subject !== undefined ? { subject } : { status: 401, message: 'Log in' }
+    },
+  })
+  answerQuestions(createServer(handle))
+}
