@@ -3,10 +3,16 @@ import type { RealPostgres } from '@tooling/real-servers/postgres'
 import { postgresEngine } from '@x/tasks/postgres'
 import type { Pool } from 'pg'
 import { expect } from 'vitest'
+import { keys } from './asking.ts'
 import type { ProcessFleet } from './process-fleet.ts'
 
 /** The lease of a task in chaos runs, in milliseconds: an instance that stands still for longer loses its tasks. */
 export const leaseMs = 1500
+
+/** Returns the environment of an instance of such a run. */
+export function environmentOf({ url }: RealPostgres): NodeJS.ProcessEnv {
+  return { DATABASE_URL: url, LEASE_MS: String(leaseMs), STATE_KEY: keys.first }
+}
 
 /** Makes the table of effects that stand once for each idempotency key. */
 export async function createEffectsTable(pool: Pool): Promise<void> {

@@ -3,7 +3,7 @@ import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createEffectsTable, effectsByStep, expectNoTaskLeft, leaseMs, makeTrouble } from './chaos.ts'
+import { createEffectsTable, effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble } from './chaos.ts'
 import { type ChildProgram, childProgram } from './child-program.ts'
 import { dice } from './dice.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
@@ -98,10 +98,7 @@ async function driveTask(fleet: ProcessFleet, number: number): Promise<Ended> {
 
 test(`tasks end once and right whatever happens to their processes and their database (TASKS_CHAOS_SEED=${seed})`, async () => {
   process.stdout.write(`TASKS_CHAOS_SEED=${seed} TASKS_CHAOS_COUNT=${count}\n`)
-  await using fleet = await startProcessFleet(program.path, 3, {
-    DATABASE_URL: server.url,
-    LEASE_MS: String(leaseMs),
-  })
+  await using fleet = await startProcessFleet(program.path, 3, environmentOf(server))
   let left = count
   const ended: Ended[] = []
   const trouble = makeTrouble({
