@@ -1,6 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { startPostgres } from '@tooling/real-servers/postgres'
 import { startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
@@ -8,6 +7,7 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import { createStateTable } from '@x/state-codec/postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
+import { dice } from './dice.ts'
 import { type LinkedClient, linkedClient } from './linked-client.ts'
 import { type LinkedFleet, startLinkedFleet } from './linked-fleet.ts'
 
@@ -20,27 +20,13 @@ const count = Number(process.env['LINK_CHAOS_COUNT'] ?? 60)
 const callsAtOnce = 20
 
 let program: ChildProgram
-let folder: string
 
 beforeAll(async () => {
   program = await childProgram(new URL('./programs/linked-instance.ts', import.meta.url))
-  folder = await mkdtemp(join(tmpdir(), 'e2e-link-'))
 }, 60_000)
 afterAll(async () => {
   await program?.[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true, force: true })
 })
-
-/** Numbers from 0 to 1 that a seed decides (Mulberry32). */
-function dice(from: number): () => number {
-  let state = from >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 /** Meets so many callers: each waits until all are there or have ended, and what happens then has begun. */
 function createBarrier(size: number, onAll: () => Promise<void>): (caller: number) => Promise<void> {
@@ -97,7 +83,7 @@ interface Wave {
 
 async function runChaos(environment: NodeJS.ProcessEnv): Promise<void> {
   process.stdout.write(`LINK_CHAOS_SEED=${seed} LINK_CHAOS_COUNT=${count}\n`)
-  const effects = join(folder, `effects-${Object.keys(environment).join()}`)
+  const effects = join(dirname(program.path), `effects-${Object.keys(environment).join()}`)
   await using fleet = await startLinkedFleet(program.path, { ...environment, EFFECTS: effects })
   const clients = await Promise.all(Array.from({ length: callsAtOnce + 1 }, () => linkedClient(fleet.url)))
   const throwDie = dice(seed)

@@ -5,6 +5,8 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 
 /** Several server processes behind a balancer that sends every request to the next one that is not about to begin. */
 export interface ProcessFleet extends AsyncDisposable {
+  /** The ports of the instances that are not about to begin. */
+  readonly ports: readonly number[]
   /** Sends a request to one instance; undefined when no answer comes, and then nobody knows whether it was done. */
   send(method: string, params: JsonObject): Promise<JsonObject | undefined>
   /** Sends a request to one instance after the other until one answers. Rejects when none does. */
@@ -51,9 +53,10 @@ export async function startProcessFleet(
   }
   instances.forEach(watch)
 
+  const readyPorts = (): readonly number[] => instances.flatMap(({ port }) => port ?? [])
   const send = async (method: string, params: JsonObject): Promise<JsonObject | undefined> => {
-    const ready = instances.filter(({ port }) => port !== undefined)
-    const port = ready[turn++ % ready.length]?.port
+    const ports = readyPorts()
+    const port = ports[turn++ % ports.length]
     return port === undefined ? undefined : post(port, method, params)
   }
   const replace = async (place: number): Promise<void> => {
@@ -66,6 +69,9 @@ export async function startProcessFleet(
     instances[place] = next
   }
   return {
+    get ports() {
+      return readyPorts()
+    },
     get crashes() {
       return crashes
     },
@@ -83,12 +89,7 @@ export async function startProcessFleet(
       const instance = instances[place]
       return instance === undefined ? null : stop(instance)
     },
-    freeze: async (place, ms) => {
-      const child = instances[place]?.child
-      child?.kill('SIGSTOP')
-      await setTimeout(ms)
-      child?.kill('SIGCONT')
-    },
+    freeze: (place, ms) => freeze(instances[place], ms),
     [Symbol.asyncDispose]: async () => void (await Promise.all(instances.map(end))),
   }
 }
@@ -111,6 +112,12 @@ async function stop(instance: Instance): Promise<number | null> {
   late.abort()
   await killing
   return code
+}
+
+async function freeze(instance: Instance | undefined, ms: number): Promise<void> {
+  instance?.child.kill('SIGSTOP')
+  await setTimeout(ms)
+  instance?.child.kill('SIGCONT')
 }
 
 async function end({ child }: Instance): Promise<void> {

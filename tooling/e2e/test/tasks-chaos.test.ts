@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import { postgresEngine } from '@x/tasks/postgres'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEffectsTable, effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble } from './chaos.ts'
 import { type ChildProgram, childProgram } from './child-program.ts'
+import { dice } from './dice.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 
 // `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.test.ts` does the same again, as far as the
@@ -14,7 +15,6 @@ const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 200)
 
 /** The number of concurrent tasks. */
 const clients = 40
-const leaseMs = 1500
 
 let server: RealPostgres
 let pool: Pool
@@ -23,9 +23,7 @@ let program: ChildProgram
 beforeAll(async () => {
   server = await startPostgres()
   pool = server.pool({ max: 3, connectionTimeoutMillis: 1000 })
-  await pool.query(`CREATE TABLE effects (
-    key text PRIMARY KEY, made text NOT NULL, nonce uuid NOT NULL DEFAULT gen_random_uuid(), runs integer NOT NULL DEFAULT 1
-  )`)
+  await createEffectsTable(pool)
   program = await childProgram(new URL('./programs/tasks-instance.ts', import.meta.url))
 }, 60_000)
 afterAll(async () => {
@@ -33,17 +31,6 @@ afterAll(async () => {
   await pool?.end()
   await server?.close()
 })
-
-/** Numbers from 0 to 1 that a seed decides, each of 32 bits (Mulberry32). */
-function dice(from: number): () => number {
-  let state = from >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 /** A client's observations of its task. */
 interface Ended {
@@ -109,42 +96,17 @@ async function driveTask(fleet: ProcessFleet, number: number): Promise<Ended> {
   }
 }
 
-/** Kills, stops and freezes instances and restarts the database, again and again, until it is told to stop. */
-async function makeTrouble(fleet: ProcessFleet, isOver: () => boolean): Promise<readonly string[]> {
-  const throwDie = dice(seed)
-  const done: string[] = []
-  while (!isOver()) {
-    await setTimeout(300 + throwDie() * 700)
-    const place = Math.floor(throwDie() * 3)
-    const kind = throwDie()
-    if (kind < 0.3) {
-      done.push(`kill ${place}`)
-      await fleet.replace(place)
-    } else if (kind < 0.45) {
-      done.push(`stop ${place}`)
-      expect(await fleet.stop(place)).toBe(0)
-      await fleet.replace(place)
-    } else if (kind < 0.85) {
-      done.push(`freeze ${place}`)
-      await fleet.freeze(place, leaseMs * (1.5 + throwDie()))
-    } else {
-      done.push('restart the database')
-      await server.kill()
-      await server.restart()
-    }
-  }
-  return done
-}
-
 test(`tasks end once and right whatever happens to their processes and their database (TASKS_CHAOS_SEED=${seed})`, async () => {
   process.stdout.write(`TASKS_CHAOS_SEED=${seed} TASKS_CHAOS_COUNT=${count}\n`)
-  await using fleet = await startProcessFleet(program.path, 3, {
-    DATABASE_URL: server.url,
-    LEASE_MS: String(leaseMs),
-  })
+  await using fleet = await startProcessFleet(program.path, 3, environmentOf(server))
   let left = count
   const ended: Ended[] = []
-  const trouble = makeTrouble(fleet, () => ended.length === count)
+  const trouble = makeTrouble({
+    fleet,
+    database: server,
+    throwDie: dice(seed),
+    isOver: () => ended.length === count,
+  })
   const drive = async (): Promise<void> => {
     while (left > 0) ended.push(await driveTask(fleet, left--))
   }
@@ -155,7 +117,7 @@ test(`tasks end once and right whatever happens to their processes and their dat
 
   // Every process works again, and whatever one of them still meant to write it has tried to.
   await setTimeout(leaseMs * 2)
-  const kept = await effectsByStep()
+  const kept = await effectsByStep(pool)
   for (const { taskId, task, ...seen } of ended) {
     // The interval of polls grows with the task's age.
     expect(await resultOf(fleet, 'tasks/get', { taskId })).toEqual({ ...task, pollIntervalMs: expect.any(Number) })
@@ -163,16 +125,8 @@ test(`tasks end once and right whatever happens to their processes and their dat
     else expect([task['status'], textOf(task)]).toEqual(['completed', expectedText(seen, kept)])
   }
   expect(ended.filter(({ task }) => task['status'] === 'cancelled').length).toBeGreaterThan(0)
-  await expectNothingLeft()
+  await expectNoTaskLeft(server, pool)
 }, 1_200_000)
-
-/** The one effect of each step; rejects when a step had two. */
-async function effectsByStep(): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await pool.query<{ made: string; nonce: string }>('SELECT made, nonce::text AS nonce FROM effects')
-  const effects = new Map(rows.map(({ made, nonce }) => [made, nonce]))
-  expect(effects.size).toBe(rows.length)
-  return effects
-}
 
 function expectedText({ name, color }: Pick<Ended, 'name' | 'color'>, effects: ReadonlyMap<string, string>): string {
   const [one, two, three] = ['one', 'two', 'three'].map((step) => effects.get(`${name}/${step}`))
@@ -183,17 +137,4 @@ function textOf({ result }: JsonObject): unknown {
   const content = isJsonObject(result) ? result['content'] : undefined
   const [block] = Array.isArray(content) ? content : []
   return isJsonObject(block) ? block['text'] : undefined
-}
-
-/** Lets the time of every task run out. */
-async function expectNothingLeft(): Promise<void> {
-  await pool.query('UPDATE mcp_tasks.task SET expires_at = statement_timestamp()')
-  const engine = postgresEngine(server.url)
-  while ((await engine.sweep()) > 0);
-  await engine.claim(1000)
-  await engine.close()
-  for (const table of ['mcp_tasks.task', 'mcp_tasks.journal', 'mcp_tasks.answer', 'mcp_tasks_jobs.job']) {
-    const { rows } = await pool.query(`SELECT * FROM ${table}`)
-    expect(rows).toEqual([])
-  }
 }

@@ -44,6 +44,20 @@ const kinds: Readonly<Record<Balancer, (instances: readonly Instance[], chance: 
     }
     return best
   },
+  // Node's own hands the next connection to a process that has taken the one before, in turns: one whose event loop
+  // turns slowly gets fewer. While none has, the one that turns soonest takes it.
+  cluster: (instances) => {
+    let last = 0
+    return () => {
+      let best: Instance | undefined
+      for (let count = 1; count <= instances.length; count++) {
+        const instance = instances[(last + count) % instances.length]
+        if (isOpen(instance) && (best === undefined || isSooner(instance, best))) best = instance
+      }
+      if (best !== undefined) last = best.index
+      return best
+    }
+  },
   // Each client has an instance, and another one while that is away.
   hash:
     (instances) =>
@@ -54,6 +68,11 @@ const kinds: Readonly<Record<Balancer, (instances: readonly Instance[], chance: 
       }
       return undefined
     },
+}
+
+function isSooner(a: Instance, b: Instance): boolean {
+  if (a.arrived !== b.arrived) return a.arrived < b.arrived
+  return a.arrived > 0 && a.running < b.running
 }
 
 /** The instance where one more call would be quickest, as an oracle knows. */

@@ -72,6 +72,11 @@ export class Instance {
     return this.calls.size
   }
 
+  /** Number of calls that have come since its last turn. */
+  get arrived(): number {
+    return this.#inbox.length
+  }
+
   /** Takes a call from the network. */
   arrive(call: SimulatedCall, time: number): void {
     this.connections++

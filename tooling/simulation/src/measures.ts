@@ -70,8 +70,8 @@ export function sample(measures: Measures, instances: readonly Instance[]): void
 /** Works out the result. */
 export function resultOf(measures: Measures, left: number): SimulationResult {
   const { completed, moves, stopMoves, useless, returned, lost, redoneMs, givenUp, idleMs, movesBy, loads } = measures
-  const took = Float64Array.from(measures.took).sort()
-  const quantile = (share: number): number => took[Math.min(took.length - 1, Math.ceil(share * took.length) - 1)] ?? 0
+  const { took } = measures
+  const quantile = (share: number): number => quantileOf(took, share)
   const each = Math.max(1, completed)
   return {
     completed,
@@ -108,6 +108,12 @@ export function meanResult(results: readonly SimulationResult[]): SimulationResu
 /** The arithmetic mean; 0 of nothing. */
 export function meanOf(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** The value below which a share of the values lies; 0 of nothing. */
+export function quantileOf(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0
 }
 
 /** The geometric mean, for ratios. */

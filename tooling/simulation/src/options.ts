@@ -1,7 +1,7 @@
 import type { SheddingOptions } from './policy.ts'
 
 /** The chooser of a request's instance. */
-export type Balancer = 'round-robin' | 'random' | 'least-connections' | 'hash'
+export type Balancer = 'round-robin' | 'random' | 'least-connections' | 'hash' | 'cluster'
 
 /**
  * The calls hand themselves off as the server decides, stay where they are, or are moved at no cost by somebody who
@@ -22,6 +22,12 @@ export type FleetEvent =
   | { readonly at: number; readonly kind: 'drain'; readonly instance: number }
   | { readonly at: number; readonly kind: 'kill'; readonly instance: number; readonly downMs: number }
 
+/** A call that is given: when its client sends it, and its chunks of work. */
+export interface GivenCall {
+  readonly at: number
+  readonly chunks: number
+}
+
 /** One simulation. Times are milliseconds. */
 export interface SimulationOptions {
   readonly instances: number
@@ -33,6 +39,8 @@ export interface SimulationOptions {
   /** By how much the rate of calls is multiplied at a time after the warm-up. */
   readonly rate: (time: number) => number
   readonly events: readonly FleetEvent[]
+  /** The calls, in the order of their times after the warm-up; of the rate and the share when absent. */
+  readonly calls: readonly GivenCall[] | undefined
   /** Options of the server's shedding that differ from what it has by itself. */
   readonly shedding: SheddingOptions
   readonly warmMs: number
@@ -98,6 +106,7 @@ const defaults: SimulationOptions = {
   share: 0.6,
   rate: () => 1,
   events: [],
+  calls: undefined,
   shedding: {},
   warmMs: 5000,
   loadMs: 60_000,

@@ -2,7 +2,7 @@ import { type Choose, createBalancer, leastLoaded, waitAt } from './balancer.ts'
 import { createEventQueue, type EventQueue, randomFrom } from './events.ts'
 import { Instance } from './instance.ts'
 import { createMeasures, type Measures, resultOf, sample, type SimulationResult } from './measures.ts'
-import type { FleetEvent, SimulationOptions } from './options.ts'
+import type { FleetEvent, GivenCall, SimulationOptions } from './options.ts'
 import { handOffPause, type ShedReason } from './policy.ts'
 import { createWorkload, type SimulatedCall, type Workload } from './workload.ts'
 
@@ -30,7 +30,8 @@ interface Fleet {
 export function simulate(options: SimulationOptions): SimulationResult {
   const fleet = openFleet(options)
   const end = options.warmMs + options.loadMs
-  bear(fleet, 0)
+  if (options.calls === undefined) bear(fleet, 0)
+  else for (const call of options.calls) bringCall(fleet, call)
   takeSamples(fleet, options.warmMs)
   if (options.mode === 'oracle') rebalance(fleet, 0)
   if (options.healthChecks) checkHealth(fleet, 1000)
@@ -77,6 +78,12 @@ function bear(fleet: Fleet, time: number): void {
   send(fleet, { call: workload.create(time) }, time)
   const next = time + workload.gap(options.rate(time - options.warmMs))
   if (next < options.warmMs + options.loadMs) queue.at(next, (at) => bear(fleet, at))
+}
+
+/** Lets a given call come at its time; until then it counts as open. */
+function bringCall(fleet: Fleet, { at, chunks }: GivenCall): void {
+  fleet.open++
+  fleet.queue.at(at + fleet.options.warmMs, (time) => send(fleet, { call: fleet.workload.create(time, chunks) }, time))
 }
 
 /** A request, and the hand-off that it follows. */

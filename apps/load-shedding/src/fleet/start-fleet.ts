@@ -33,6 +33,8 @@ export interface FleetOptions {
   readonly sheds: boolean
   /** The time for which a stopping instance waits for calls that it cannot hand off, in milliseconds. */
   readonly graceMs: number
+  /** For how many milliseconds each chunk of work holds an event loop; as long as counting takes when absent. */
+  readonly chunkMs?: number | undefined
   readonly onStatus: (instance: number, status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (instance: number, message: InstanceMessage) => void
   /** Told when an instance cannot be started. */
@@ -100,13 +102,14 @@ interface LaneParts {
 }
 
 function laneAt(place: number, { options, balancer, shared, offer }: LaneParts): Lane {
-  const { graceMs, onFailure } = options
+  const { graceMs, chunkMs, onFailure } = options
   const instance = place + 1
   const environment = (): InstanceEnvironment => ({
     STATE_KEY: shared.stateKey,
     SHEDDING: shared.sheds ? 'on' : 'off',
     NOTICE_MS: String(balancer.noticeMs),
     GRACE_MS: String(graceMs),
+    ...(chunkMs !== undefined && { CHUNK_MS: String(chunkMs) }),
   })
   return createLane({
     start: () => balancer.start(place, environment()),

@@ -7,6 +7,7 @@ test.each([
   { kind: 'begin', call: 'a', limit: 10, next: 2 },
   { kind: 'work', call: 'a', from: 2, next: 10 },
   { kind: 'end', call: 'a' },
+  { kind: 'paced', chunks: 10, busyMs: 57.5 },
 ])('$kind is understood', (message) => {
   expect(readMessage(message)).toEqual(message)
 })

@@ -9,6 +9,7 @@ const instanceMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('begin'), call, limit: number, next: number }),
   z.object({ kind: z.literal('work'), call, from: number, next: number }),
   z.object({ kind: z.literal('end'), call }),
+  z.object({ kind: z.literal('paced'), chunks: number, busyMs: number }),
 ])
 
 const instanceOrder = z.discriminatedUnion('order', [
@@ -18,7 +19,8 @@ const instanceOrder = z.discriminatedUnion('order', [
 
 /**
  * A report of an instance: that it listens, how it is doing, that a call began here, that numbers of a call from `from`
- * up to `next` have been looked at, and that a call is here no more.
+ * up to `next` have been looked at, that a call is here no more, and how long its event loop was busy with so many paced
+ * chunks.
  */
 export type InstanceMessage = z.infer<typeof instanceMessage>
 

@@ -6,7 +6,7 @@ import { createThrottle } from './throttle.ts'
 
 // One instance of the server, as a process of its own: behind Node's cluster, or on a port that a proxy knows.
 
-const { PORT, STATE_KEY = '', SHEDDING, NOTICE_MS, GRACE_MS } = process.env
+const { PORT, STATE_KEY = '', SHEDDING, NOTICE_MS, GRACE_MS, CHUNK_MS } = process.env
 
 const report = (message: InstanceMessage): void => {
   if (process.connected) process.send?.(message, ignoreFailure)
@@ -18,6 +18,7 @@ const instance = await serveInstance({
   sheds: SHEDDING === 'on',
   stop,
   report,
+  chunkMs: CHUNK_MS === undefined ? undefined : Number(CHUNK_MS),
 })
 const throttle = createThrottle()
 

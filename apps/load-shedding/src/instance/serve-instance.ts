@@ -1,6 +1,7 @@
 import { canHandOffKey, type Middleware, type ServerLoad, withContext } from '@x/schema'
 import { createServer, sealedState } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
+import { createPacedCount, type PacedWork } from '../primes/paced-count.ts'
 import { countPrimes } from '../primes/prime-tool.ts'
 import type { InstanceMessage } from './instance-message.ts'
 
@@ -13,7 +14,12 @@ export interface InstanceOptions {
   /** The notice of a stop before calls are refused, and the time that running calls then have, in milliseconds. */
   readonly stop: { readonly noticeMs: number; readonly graceMs: number }
   readonly report: (message: InstanceMessage) => void
+  /** For how many milliseconds each chunk of work holds the event loop; as long as counting takes when absent. */
+  readonly chunkMs?: number | undefined
 }
+
+/** Everything is ten times as quick as in a deployment: calls of seconds instead of minutes. */
+export const shedding = { maxRunning: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 } as const
 
 /** An instance that listens until SIGTERM or SIGINT. */
 export interface ServedInstance {
@@ -26,17 +32,18 @@ export interface ServedInstance {
  * Serves the tool. Without shedding, a call counts as one whose retry reaches no other instance, and stays to its end.
  */
 export async function serveInstance(options: InstanceOptions): Promise<ServedInstance> {
-  const { port, stateKey, report, stop } = options
+  const { port, stateKey, report, stop, chunkMs } = options
   let { sheds } = options
   const stay: Middleware = (next) => (request, call) =>
     next(request, sheds ? call : withContext(call, canHandOffKey, false))
+  const tellPace = (work: PacedWork): void => report({ kind: 'paced', ...work })
+  const count = chunkMs === undefined ? undefined : createPacedCount(chunkMs, tellPace)
   const server = createServer({
     name: 'load-shedding',
     version: '0.1.0',
     state: sealedState({ keys: [stateKey], audience: 'load-shedding' }),
-    tools: [countPrimes(report)],
-    // Everything is ten times as quick as in a deployment: calls of seconds instead of minutes.
-    shedding: { maxRunning: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 },
+    tools: [countPrimes(report, count)],
+    shedding,
     use: [stay],
   })
   await serveHttp(server, { port, stopOnSignals: stop })

@@ -1,7 +1,7 @@
 import { tool, type Tool } from '@x/server'
 import { z } from 'zod'
 import type { InstanceMessage } from '../instance/instance-message.ts'
-import { countChunk, emptyTally } from './tally.ts'
+import { countChunk, emptyTally, type Tally } from './tally.ts'
 
 /** The `_meta` key under which a request says what its call is to be called on the board. */
 export const callKey = 'dev.x/call'
@@ -12,8 +12,11 @@ const output = z.object({
   checksum: z.string().describe('Depends on every prime and on their order'),
 })
 
+/** Counts the next chunk of numbers, up to a limit. */
+export type CountChunk = (tally: Tally, limit: number) => Tally
+
 /** The tool: counts primes chunk by chunk, with a checkpoint after each, from where any instance goes on. */
-export function countPrimes(report: (message: InstanceMessage) => void): Tool {
+export function countPrimes(report: (message: InstanceMessage) => void, count: CountChunk = countChunk): Tool {
   return tool('count_primes', {
     description: 'Counts the primes up to a number, one by one',
     annotations: { readOnlyHint: true },
@@ -25,7 +28,7 @@ export function countPrimes(report: (message: InstanceMessage) => void): Tool {
       report({ kind: 'begin', call, limit, next: tally.value.next })
       try {
         while (tally.value.next <= limit) {
-          const counted = countChunk(tally.value, limit)
+          const counted = count(tally.value, limit)
           report({ kind: 'work', call, from: tally.value.next, next: counted.next })
           await tally.save(counted)
         }

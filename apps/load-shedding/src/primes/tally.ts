@@ -13,9 +13,9 @@ export const emptyTally: Tally = { next: 2, primes: 0, checksum: 0x811c9dc5 }
 /** The count of numbers between two checkpoints: a few milliseconds of work. */
 const chunk = 50_000
 
-/** The tally after the chunk that it stands before, and never beyond the limit. */
-export function countChunk(tally: Tally, limit: number): Tally {
-  const end = Math.min(tally.next + chunk - 1, limit)
+/** The tally after the chunk of so many numbers that it stands before, and never beyond the limit. */
+export function countChunk(tally: Tally, limit: number, numbers = chunk): Tally {
+  const end = Math.min(tally.next + numbers - 1, limit)
   let { primes, checksum } = tally
   for (let number = tally.next; number <= end; number++) {
     if (!isPrime(number)) continue

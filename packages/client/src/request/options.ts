@@ -45,8 +45,9 @@ export interface CoreClientOptions extends InputHandlers {
   /** Milliseconds that a call waits, whatever its progress. Default ten times its `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
   /**
-   * Times that a call is sent again when the server has not started it, because it is overloaded or stops, or when its
-   * answer was lost and sending again is safe. Default 3; 0 for never. Waits for a server take at most `timeoutMs`.
+   * Times that a call is sent again when the server has not started it, because it is overloaded or stops, or, where
+   * sending again is safe, when its answer was lost or the server could not store it. Default 3; 0 for never. Waits for
+   * a server take at most `timeoutMs`.
    */
   readonly retries?: number | undefined
   /** Pages that a list may have. Default 1000. */

@@ -131,20 +131,18 @@ export function createSendRaw(
     const errorContext = (): CallErrorContext => errorContextOf(call, state)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, errorContext)
     const resendPolicy = resendRules(call, options, callOptions)
-    let response = resendPolicy === undefined ? await sendOnce() : await resendLostRequest(sendOnce, resendPolicy)
+    const sendUntilAnswered = (): Promise<RpcResponse> =>
+      resendPolicy === undefined ? sendOnce() : resendLostRequest(sendOnce, resendPolicy)
+    let response = await sendUntilAnswered()
     // The reader of a response that lasts opens it again itself.
     if ('error' in response && call.onMessage === undefined)
-      response = await resendUnstartedRequest(
-        response,
-        () => send(call, callOptions, errorContext),
-        resendLimits(options, callOptions),
-      )
+      response = await resendUnstartedRequest(response, sendUntilAnswered, resendLimits(options, callOptions))
     const serverVersions = supportedVersions(response)
     if (serverVersions) {
       if (!state.versions.prefer(serverVersions))
         throw unsupportedVersionError(response, serverVersions, errorContext())
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
-      response = await send(call, callOptions, errorContext)
+      response = await sendUntilAnswered()
     }
     noteServer(response, state)
     return response

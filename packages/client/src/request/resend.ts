@@ -44,13 +44,13 @@ const maxPauseMs = 5000
 const retryableReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
 
 /**
- * Returns the milliseconds after which a server that has not started a call may be asked again; undefined for every
- * other answer.
+ * Returns the milliseconds after which a server that has answered with one of these reasons may be asked again;
+ * undefined for every other answer.
  */
-function retryDelayOf(response: RpcResponse): number | undefined {
+function retryDelayOf(response: RpcResponse, reasons = retryableReasons): number | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
-  if (!isJsonObject(data) || !retryableReasons.has(data['reason'])) return undefined
+  if (!isJsonObject(data) || !reasons.has(data['reason'])) return undefined
   const { retryAfterMs } = data
   return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined
 }
@@ -65,8 +65,12 @@ export interface ResendRules {
   readonly signal: AbortSignal | undefined
 }
 
+/** The reason for which nobody knows what became of a call: the server could not store it. */
+const unknownOutcomeReasons: ReadonlySet<unknown> = new Set(['unavailable'])
+
 /**
- * Sends a request again when its connection ended before the answer, for as long as that is safe. Rejects with the last
+ * Sends a request again when its connection ended before the answer, or when the server could not store what was done,
+ * for as long as that is safe. Returns the first other answer, or the last one of the server. Rejects with the last
  * failure, or with the signal's reason.
  */
 export async function resendLostRequest(
@@ -74,12 +78,18 @@ export async function resendLostRequest(
   { isRepeatable, retries, clock, signal }: ResendRules,
 ): Promise<RpcResponse> {
   for (let retryCount = 0; ; retryCount++) {
+    const mayRetry = (): boolean => retryCount < retries && isRepeatable()
+    let delayMs = 0
     try {
-      return await send()
+      const response = await send()
+      const requestedDelayMs = retryDelayOf(response, unknownOutcomeReasons)
+      if (requestedDelayMs === undefined || !mayRetry()) return response
+      // A server may ask for a longer pause, and does not get it.
+      delayMs = Math.min(requestedDelayMs, maxPauseMs)
     } catch (error) {
-      if (retryCount >= retries || !isConnectionLost(error) || !isRepeatable()) throw error
-      await sleep(backoffMs(retryCount, pauses), { clock, signal })
+      if (!isConnectionLost(error) || !mayRetry()) throw error
     }
+    await sleep(delayMs + backoffMs(retryCount, pauses), { clock, signal })
   }
 }
 

@@ -117,6 +117,55 @@ describe('a request whose answer was lost', () => {
   })
 })
 
+describe('a call that the server could not store', () => {
+  const keyedTool = bareTool('keyed', { _meta: { [metaNames.keyedEffects]: true } })
+  const unavailable = {
+    error: { code: -32603, message: 'Not stored', data: { reason: 'unavailable', retryAfterMs: 5 } },
+  }
+
+  /** Gives these answers to calls one after the other, then says `done`. */
+  const answering = (...answers: readonly (object | Error)[]): ScriptedExchange => {
+    const left = [...answers]
+    return scripted(({ request }) => {
+      if (request.method === 'tools/list') return toolsPage([keyedTool, bareTool('pay')])
+      const answer = left.shift() ?? said('done')
+      if (answer instanceof Error) throw answer
+      // What a script answers may be an error as well.
+      return answer as JsonObject
+    })
+  }
+
+  test.each([
+    ['keyed', 2],
+    ['pay', 1],
+  ])('of the tool %s is sent %i times', async (name, times) => {
+    const exchange = answering(unavailable)
+    const client = createClient(exchange, quick)
+    await client.listTools()
+    const call = client.callTool(name)
+    if (times === 2) expect(await call).toMatchObject(said('done'))
+    else await expect(call).rejects.toMatchObject({ code: 'rpc', rpc: unavailable.error })
+    expect(exchange.received).toHaveLength(1 + times)
+  })
+
+  test('is sent again as often as retries says, and its last answer is the call’s', async () => {
+    const exchange = answering(...Array.from({ length: 10 }, () => unavailable))
+    const client = createClient(exchange, quick)
+    await client.listTools()
+    await expect(client.callTool('keyed', {}, { retries: 2 })).rejects.toMatchObject({ rpc: unavailable.error })
+    expect(exchange.received).toHaveLength(1 + 3)
+  })
+
+  test('is sent again although an answer is lost after the server was overloaded', async () => {
+    const overloaded = { error: { code: -32603, message: 'Not now', data: { reason: 'overloaded', retryAfterMs: 0 } } }
+    const exchange = answering(overloaded, lost, unavailable)
+    const client = createClient(exchange, quick)
+    await client.listTools()
+    expect(await client.callTool('keyed')).toMatchObject(said('done'))
+    expect(exchange.received).toHaveLength(1 + 4)
+  })
+})
+
 describe('the idempotency key', () => {
   test('is the same in all rounds of a call, and another for each call', async () => {
     const answers = [asks({ who: nameForm }, 's1'), asks(undefined, 's2'), said('done'), said('done')]

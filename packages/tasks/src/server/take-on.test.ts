@@ -1,4 +1,4 @@
-import { clientAddressKey, createCall, errorCodes, McpError, metaNames, withContext } from '@x/schema'
+import { clientAddressKey, createCall, errorCodes, McpError, withContext } from '@x/schema'
 import { createServer, sealedState, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
@@ -264,57 +264,4 @@ test('an McpError is thrown through as it is by what decides', async () => {
   })
   const { error } = createFleet().add([deciding])
   expect((await error('tools/call', { name: 'decide' })).message).toBe('Not like this')
-})
-
-describe('a call with an idempotency key', () => {
-  const key = 'AAAAAAAAAAAAAAAAAAAAAA'
-  const meta = { [metaNames.idempotencyKey]: key }
-  const principal = { subject: 'ada', issuer: 'https://id.test' }
-
-  test('that is sent again is answered with the same task, at any instance, and no other is made', async () => {
-    const fleet = createFleet()
-    const instances = [fleet.add([greeting('required')]), fleet.add([greeting('required')])]
-    const ids = []
-    for (const { start } of [...instances, ...instances])
-      ids.push(await start('greet', { name: 'Ada' }, { meta, principal }))
-    expect(new Set(ids).size).toBe(1)
-    expect(ids[0]).toMatch(/^[\da-f]{40}$/)
-  })
-
-  test('that is sent several times at once makes one task', async () => {
-    const fleet = createFleet()
-    const instance = fleet.add([greeting('required')])
-    const ids = await Promise.all(Array.from({ length: 8 }, () => instance.start('greet', { name: 'Ada' }, { meta })))
-    expect(new Set(ids).size).toBe(1)
-  })
-
-  test('that is sent again after its task has ended is answered with that task as it is', async () => {
-    const { result, start, reach } = createFleet().add([greeting('required')])
-    const id = await start('greet', { name: 'Ada' }, { meta })
-    await reach(id, 'completed')
-    const again = await result('tools/call', ada, { meta })
-    expect(again).toMatchObject({ resultType: 'task', taskId: id, status: 'completed' })
-  })
-
-  test.each([
-    ['another key', { meta: { [metaNames.idempotencyKey]: `${key.slice(1)}Q` }, principal }],
-    ['no key', { principal }],
-    ['another principal', { meta, principal: { ...principal, subject: 'mallory' } }],
-    ['no principal', { meta }],
-  ])('and one with %s is another task', async (_title, options) => {
-    const { start } = createFleet().add([greeting('required')])
-    const id = await start('greet', { name: 'Ada' }, { meta, principal })
-    expect(await start('greet', { name: 'Ada' }, options)).not.toBe(id)
-  })
-
-  test('and one with other arguments is another task', async () => {
-    const { start } = createFleet().add([greeting('required')])
-    const id = await start('greet', { name: 'Ada' }, { meta, principal })
-    expect(await start('greet', { name: 'Bob' }, { meta, principal })).not.toBe(id)
-  })
-
-  test('an engine that fails to create fails the call, when there is no such task', async () => {
-    const fleet = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no connection')) }))
-    expect(await fleet.add([greeting('required')]).error('tools/call', ada, { meta })).toMatchObject({ code: -32603 })
-  })
 })

@@ -83,7 +83,7 @@ async function createTaskFor(
     const payload = await writePayload(storedCall, settings.credentials)
     return engine.create({ id, owner, caller: callerOf(call), payload, lifeMs, callerLimit })
   }
-  const row = callId === undefined ? await create() : await createTaskOnce({ id, owner, create }, engine)
+  const row = callId === undefined ? await create() : await createKeyedTask({ id, owner, create }, settings)
   if (row === 'full') {
     const advice = 'cancel a task, or wait for one to end'
     throw quotaError({ limit: 'maxTasksPerCaller', max: callerLimit, retryAfterMs: pollIntervalMs, advice })
@@ -109,6 +109,26 @@ interface TaskCreation {
   readonly id: string
   readonly owner: string
   readonly create: () => Promise<TaskRow | 'full'>
+}
+
+/** Milliseconds after which a client should send a call again whose task could not be stored. */
+const retryAfterMs = 1000
+
+/**
+ * Creates the task of a call with an idempotency key. Whatever became of a creation that fails, the same call can be
+ * sent again, and the error says so.
+ */
+async function createKeyedTask(
+  creation: TaskCreation,
+  { engine, onError }: Pick<TaskContext['settings'], 'engine' | 'onError'>,
+): Promise<TaskRow | 'full'> {
+  try {
+    return await createTaskOnce(creation, engine)
+  } catch (error) {
+    onError(error)
+    const message = 'The task may not have been stored: send the call again with the same idempotency key'
+    throw new McpError(errorCodes.internal, message, { data: { reason: 'unavailable', retryAfterMs } })
+  }
 }
 
 /** A creation that is repeated, also at the same time, is answered with the task that there is. */

@@ -142,6 +142,21 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     })
   })
 
+  test.each([
+    ['of a length that was said', { 'content-length': '100' }],
+    ['in chunks', {}],
+  ])('an answer %s that breaks off in the middle was lost with its connection', async (_title, headers) => {
+    await using server = await scriptedServer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', ...headers })
+      response.write('{"jsonrpc":', () => response.destroy())
+    })
+    await using connection = connect(server.url)
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({
+      name: 'HttpError',
+      code: 'closed',
+    })
+  })
+
   test('closing rejects what is under way and everything after', async () => {
     await using server = await scriptedServer(() => {})
     const connection = connect(server.url)

@@ -2,7 +2,8 @@ import { HttpError, isHttpError } from './http-error.ts'
 
 // Raised before a connection exists, so before any byte of a request was written to one.
 const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
-const malformedCodes = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
+// An answer with fewer bytes than it has announced is none of them: its connection ended in the middle.
+const malformedCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
 // A certificate that is not believed: nothing was sent, and another try would end the same way.
 const untrustedCodeForm = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 

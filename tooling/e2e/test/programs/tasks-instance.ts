@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import { createServer, tool } from '@x/server'
+import { createServer, sealedState, tool } from '@x/server'
+import { postgresStore } from '@x/state-codec/postgres'
 import { postgresEngine } from '@x/tasks/postgres'
 import { tasks } from '@x/tasks/server'
 import { serveHttp } from '@x/transport-http/node'
 import { Pool } from 'pg'
 import { z } from 'zod'
 
-const { DATABASE_URL = '', LEASE_MS = '' } = process.env
+const { DATABASE_URL = '', LEASE_MS = '', STATE_KEY } = process.env
 
 const effects = new Pool({
   connectionString: DATABASE_URL,
@@ -55,10 +56,30 @@ const paint = tool('paint', {
   },
 })
 
+const pair = tool('pair', {
+  description: 'Asks twice, and has an effect before, between and after',
+  input: z.object({ name: z.string() }),
+  keyedEffects: true,
+  run: async ({ name }, ctx) => {
+    const effect = (step: string) =>
+      ctx.step(step, async ({ idempotencyKey }) => {
+        await setTimeout(10)
+        return haveEffect(idempotencyKey, `${name}/${step}`)
+      })
+    const one = await effect('one')
+    const first = await ctx.elicit('first', { message: `Which color has the first of ${name}?`, schema: color })
+    const two = await effect('two')
+    const second = await ctx.elicit('second', { message: `Which color has the second of ${name}?`, schema: color })
+    return [name, one, first.color, two, second.color, await effect('three')].join(' ')
+  },
+})
+
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
-  tools: [paint],
+  state: sealedState({ keys: [STATE_KEY] }),
+  idempotency: { store: postgresStore(effects) },
+  tools: [paint, pair],
   extensions: [
     tasks({
       engine: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
@@ -71,5 +92,11 @@ const server = createServer({
   ],
 })
 
+/** Callers are who they say; one that says nothing is nobody. */
+function authenticate(request: { header(name: string): string | undefined }) {
+  const subject = request.header('x-caller')
+  return subject === undefined ? undefined : { subject }
+}
+
 // The pool of the effects is this program's own; it does not keep the process alive while nobody uses it.
-void serveHttp(server, { stopOnSignals: true }).then(({ port }) => process.stdout.write(`${port}\n`))
+void serveHttp(server, { stopOnSignals: true, authenticate }).then(({ port }) => process.stdout.write(`${port}\n`))

@@ -1,0 +1,90 @@
+import { errorCodes, metaNames } from '@x/schema'
+import { type TaskChoice, tool } from '@x/server'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createFleet } from '../testing/fleet.ts'
+
+const greeting = (task: TaskChoice) =>
+  tool('greet', {
+    description: 'Greets',
+    input: z.object({ name: z.string() }),
+    task,
+    run: ({ name }) => `Hello, ${name}!`,
+  })
+const ada = { name: 'greet', arguments: { name: 'Ada' } }
+
+describe('a call with an idempotency key', () => {
+  const key = 'AAAAAAAAAAAAAAAAAAAAAA'
+  const meta = { [metaNames.idempotencyKey]: key }
+  const principal = { subject: 'ada', issuer: 'https://id.test' }
+
+  test('that is sent again is answered with the same task, at any instance, and no other is made', async () => {
+    const fleet = createFleet()
+    const instances = [fleet.add([greeting('required')]), fleet.add([greeting('required')])]
+    const ids = []
+    for (const { start } of [...instances, ...instances])
+      ids.push(await start('greet', { name: 'Ada' }, { meta, principal }))
+    expect(new Set(ids).size).toBe(1)
+    expect(ids[0]).toMatch(/^[\da-f]{40}$/)
+  })
+
+  test('that is sent several times at once makes one task', async () => {
+    const fleet = createFleet()
+    const instance = fleet.add([greeting('required')])
+    const ids = await Promise.all(Array.from({ length: 8 }, () => instance.start('greet', { name: 'Ada' }, { meta })))
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  test('that is sent again after its task has ended is answered with that task as it is', async () => {
+    const { result, start, reach } = createFleet().add([greeting('required')])
+    const id = await start('greet', { name: 'Ada' }, { meta })
+    await reach(id, 'completed')
+    const again = await result('tools/call', ada, { meta })
+    expect(again).toMatchObject({ resultType: 'task', taskId: id, status: 'completed' })
+  })
+
+  test.each([
+    ['another key', { meta: { [metaNames.idempotencyKey]: `${key.slice(1)}Q` }, principal }],
+    ['no key', { principal }],
+    ['another principal', { meta, principal: { ...principal, subject: 'mallory' } }],
+    ['no principal', { meta }],
+  ])('and one with %s is another task', async (_title, options) => {
+    const { start } = createFleet().add([greeting('required')])
+    const id = await start('greet', { name: 'Ada' }, { meta, principal })
+    expect(await start('greet', { name: 'Ada' }, options)).not.toBe(id)
+  })
+
+  test('and one with other arguments is another task', async () => {
+    const { start } = createFleet().add([greeting('required')])
+    const id = await start('greet', { name: 'Ada' }, { meta, principal })
+    expect(await start('greet', { name: 'Bob' }, { meta, principal })).not.toBe(id)
+  })
+
+  test('whose creation fails is told to come again, and is answered with the task that was made nonetheless', async () => {
+    let isAway = true
+    const whenThere = <T>(value: T): T => {
+      if (isAway) throw new Error('no connection')
+      return value
+    }
+    const fleet = createFleet((engine) => ({
+      ...engine,
+      get: async (id, owner) => (isAway ? undefined : engine.get(id, owner)),
+      create: async (task) => whenThere(await engine.create(task)),
+    }))
+    const { error, errors, start } = fleet.add([greeting('required')])
+    expect(await error('tools/call', ada, { meta })).toMatchObject({
+      code: errorCodes.internal,
+      data: { reason: 'unavailable', retryAfterMs: 1000 },
+    })
+    expect(errors).toMatchObject([{ message: 'no connection' }])
+    isAway = false
+    const id = await start('greet', { name: 'Ada' }, { meta })
+    expect(await start('greet', { name: 'Ada' }, { meta })).toBe(id)
+  })
+})
+
+test('a call without an idempotency key whose task cannot be stored is not told to come again', async () => {
+  const fleet = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no connection')) }))
+  const error = await fleet.add([greeting('required')]).error('tools/call', ada)
+  expect(error).toEqual({ code: errorCodes.internal, message: 'Internal error' })
+})

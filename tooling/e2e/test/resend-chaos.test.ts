@@ -1,0 +1,83 @@
+import { setTimeout } from 'node:timers/promises'
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { createStateTable } from '@x/state-codec/postgres'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEffectsTable, effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble } from './chaos.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
+import { startCuttingProxy } from './cutting-proxy.ts'
+import { dice } from './dice.ts'
+import { startProcessFleet } from './process-fleet.ts'
+import { colorFor, type Job, type ResendRun, runClient } from './resending-client.ts'
+
+// CONTRIBUTING.md has the command that makes 500 tasks and 2,000 calls.
+const seed = Number(process.env['RESEND_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+const taskCount = Number(process.env['RESEND_CHAOS_TASKS'] ?? 30)
+const callCount = Number(process.env['RESEND_CHAOS_CALLS'] ?? 120)
+
+const clientCount = 8
+
+let database: RealPostgres
+let pool: Pool
+let program: ChildProgram
+
+beforeAll(async () => {
+  database = await startPostgres()
+  pool = database.pool({ max: 3, connectionTimeoutMillis: 1000 })
+  await createEffectsTable(pool)
+  await createStateTable(pool)
+  program = await childProgram(new URL('./programs/tasks-instance.ts', import.meta.url))
+}, 60_000)
+afterAll(async () => {
+  await program?.[Symbol.asyncDispose]()
+  await pool?.end()
+  await database?.close()
+})
+
+/** All jobs, in an order that the seed decides. */
+function jobsOf(throwDie: () => number): Job[] {
+  const tasksOf = Array.from({ length: taskCount }, (_, index): Job => ({ tool: 'paint', name: `task-${index}` }))
+  const callsOf = Array.from({ length: callCount }, (_, index): Job => ({ tool: 'pair', name: `call-${index}` }))
+  const dealt = [...tasksOf, ...callsOf].map((job) => ({ job, at: throwDie() }))
+  return dealt.sort((a, b) => a.at - b.at).map(({ job }) => job)
+}
+
+/** The only text that a job may end with. */
+function expectedText({ tool, name }: Job, effects: ReadonlyMap<string, string>): string {
+  const [one, two, three] = ['one', 'two', 'three'].map((step) => effects.get(`${name}/${step}`))
+  if (tool === 'paint') return [name, one, two, colorFor(`Which color has ${name}?`), three].join(' ')
+  const [first, second] = ['first', 'second'].map((which) => colorFor(`Which color has the ${which} of ${name}?`))
+  return [name, one, first, two, second, three].join(' ')
+}
+
+test(`every call ends without a repetition by hand, and nothing is done twice (RESEND_CHAOS_SEED=${seed})`, async () => {
+  const size = `RESEND_CHAOS_TASKS=${taskCount} RESEND_CHAOS_CALLS=${callCount}`
+  process.stdout.write(`RESEND_CHAOS_SEED=${seed} ${size}\n`)
+  await using fleet = await startProcessFleet(program.path, 3, environmentOf(database))
+  await using proxy = await startCuttingProxy({ ports: () => fleet.ports, throwDie: dice(seed + 1) })
+  const run: ResendRun = { jobs: jobsOf(dice(seed + 2)), counts: { sent: 0, lost: 0, unavailable: 0 }, outcomes: [] }
+  const total = taskCount + callCount
+  const isOver = (): boolean => run.outcomes.length === total
+  const trouble = makeTrouble({ fleet, database, throwDie: dice(seed), isOver })
+  const clients = Array.from({ length: clientCount }, (_, index) => runClient(proxy.url, `caller-${index}`, run))
+  await Promise.all(clients)
+  const troubles = await trouble
+  const { sent, lost, unavailable } = run.counts
+  process.stdout.write(
+    `${troubles.length} troubles: ${troubles.join(', ')}
+${proxy.cuts} of ${proxy.connections} connections cut; of ${sent} requests ${lost} had no answer and ${unavailable} could not be stored\n`,
+  )
+
+  const failed = run.outcomes.filter(({ text }) => text.startsWith('failed: '))
+  expect(failed).toEqual([])
+  expect([troubles.length > 1, proxy.cuts > 10, lost > 10, fleet.crashes]).toEqual([true, true, true, 0])
+  // Every process works again, and whatever one of them still meant to do it has tried to.
+  await setTimeout(leaseMs * 2)
+  const effects = await effectsByStep(pool)
+  expect(effects.size).toBe(total * 3)
+  for (const { text, ...job } of run.outcomes) expect(text).toBe(expectedText(job, effects))
+  // A task that nobody has the result of would be one more.
+  const { rows } = await pool.query('SELECT status, count(*)::integer AS count FROM mcp_tasks.task GROUP BY status')
+  expect(rows).toEqual([{ status: 'completed', count: taskCount }])
+  await expectNoTaskLeft(database, pool)
+}, 1_800_000)

@@ -1,0 +1,81 @@
+import { createClient } from '@x/client'
+import { isJsonObject } from '@x/schema'
+import { tasks } from '@x/tasks/client'
+import { connectHttp } from '@x/transport-http/client'
+import { textOf } from './asking.ts'
+
+/** One call of the run; `paint` becomes a task. */
+export interface Job {
+  readonly tool: 'paint' | 'pair'
+  readonly name: string
+}
+
+/** The outcome of a job: the text of its result, or the error of its call. */
+interface Outcome extends Job {
+  readonly text: string
+}
+
+interface Counts {
+  /** Requests, but for those whose responses last. */
+  sent: number
+  /** Requests whose answer was lost. */
+  lost: number
+  /** Requests that the server could not store. */
+  unavailable: number
+}
+
+/** The jobs that are left, and the results so far. */
+export interface ResendRun {
+  readonly jobs: Job[]
+  readonly counts: Counts
+  readonly outcomes: Outcome[]
+}
+
+/** Concurrent calls of each client. */
+const callsAtOnce = 5
+
+/** Does jobs until none is left, with a client of its own, with connections and a principal of its own. */
+export async function runClient(url: string, caller: string, { jobs, counts, outcomes }: ResendRun): Promise<void> {
+  await using connection = connectHttp(url, { headers: { 'x-caller': caller } })
+  const exchange: typeof connection.exchange = async (request, call) => {
+    if (request.method === 'subscriptions/listen') return connection.exchange(request, call)
+    counts.sent++
+    try {
+      const response = await connection.exchange(request, call)
+      if ('error' in response && isUnavailable(response.error.data)) counts.unavailable++
+      return response
+    } catch (error) {
+      counts.lost++
+      throw error
+    }
+  }
+  const client = createClient(
+    { ...connection, exchange },
+    {
+      name: caller,
+      version: '1.0.0',
+      // A connection is cut for one request in ten, or so.
+      retries: 10,
+      elicit: ({ message }) => ({ action: 'accept', content: { color: colorFor(message) } }),
+      extensions: [tasks({ follow: caller.endsWith('0') ? 'listen' : 'poll' })],
+    },
+  )
+  await client.listTools()
+  const work = async (): Promise<void> => {
+    for (let job = jobs.pop(); job !== undefined; job = jobs.pop()) {
+      const { tool, name } = job
+      const text = await client.callTool(tool, { name }).then(textOf, (error: unknown) => `failed: ${String(error)}`)
+      outcomes.push({ ...job, text })
+    }
+  }
+  await Promise.all(Array.from({ length: callsAtOnce }, work))
+}
+
+function isUnavailable(data: unknown): boolean {
+  return isJsonObject(data) && data['reason'] === 'unavailable'
+}
+
+/** The answer of every client to a question. */
+export function colorFor(message: string): string {
+  return `<${message}>`
+}
