@@ -142,7 +142,7 @@ function readmeProblems(one) {
   const path = join(one.directory, 'README.md')
   if (!existsSync(path)) return [problem(`${file} is not there`, 'open it with one sentence and one program')]
   const text = readFileSync(path, 'utf8')
-  return Object.entries(one.manifest.exports ?? {}).flatMap(([entry, target]) => {
+  const exported = Object.entries(one.manifest.exports ?? {}).flatMap(([entry, target]) => {
     const specifier = `${one.name}${entry.slice(1)}`
     if (!text.includes(specifier)) return [problem(`${file} does not name ${specifier}`, 'list what it exports')]
     const names = exportedValues(join(one.directory, pick(target, []) ?? ''))
@@ -157,6 +157,14 @@ function readmeProblems(one) {
       problem(`${file} does not list ${absent.join(', ')} of ${specifier}`, 'add a row with one sentence for each'),
     ]
   })
+  if (installLines(text).some((line) => line.split(' ').includes(one.name))) return exported
+  const advice = `write "npm install ${one.name}", and what its program imports besides, below the program`
+  return [...exported, problem(`${file} does not say how to install ${one.name}`, advice)]
+}
+
+/** @param {string} text */
+function installLines(text) {
+  return text.split('\n').filter((line) => line.startsWith('npm install '))
 }
 
 await runCheck(import.meta.url, checkDocs)

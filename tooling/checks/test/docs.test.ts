@@ -72,6 +72,7 @@ test.each([
   ['has no README', undefined, 'packages/a/README.md is not there'],
   ['does not name an entry point', 'one of @x/a', 'does not name @x/a/sub'],
   ['does not list a value', '@x/a @x/a/sub has open', 'does not list close of @x/a'],
+  ['does not say how to install it', 'npm install @x/ab\n@x/a/sub open close knock', 'say how to install @x/a'],
   ['does not list a function of a subpath', '@x/a @x/a/sub open close', 'does not list knock of @x/a/sub'],
 ])('a package that %s is refused', (_, readme, message) => {
   const root = tree({
