@@ -12,6 +12,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from './frozen-json.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
+import { interpretedValidation } from './zod-key.ts'
 
 /**
  * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
@@ -131,25 +132,6 @@ function createBound(
   if (side === 'output') return (check) => check
   const required = maxRequiredCount(json)
   return (check, createFinder) => createBoundedCheck(check, { maxElements, required, createFinder })
-}
-
-/**
- * Validates as zod does, without the code that zod generates for a schema: the generation takes longer than a hundred
- * validations.
- */
-function interpretedValidation(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
-  const standard = schema['~standard']
-  if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return standard.validate
-  const { safeParse } = schema
-  return (value) => {
-    try {
-      const { success, data, error } = safeParse(value, { jitless: true })
-      return success === true ? { value: data } : { issues: error.issues }
-    } catch {
-      // One of its checks is asynchronous, or fails: zod validates again, and reports what it finds.
-      return standard.validate(value)
-    }
-  }
 }
 
 /** The part of a schema that the two standards define; both parts are optional until they were looked for. */
