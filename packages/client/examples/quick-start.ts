@@ -13,5 +13,5 @@ const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet] })
 const client = createClient(server, { name: 'host', version: '1.0.0' })
 
 for await (const { name, description } of client.eachTool()) console.log(`${name}: ${description}`)
-const { content } = await client.callTool('greet', { name: 'Ada' })
+const { content } = await client.tools.greet({ name: 'Ada' })
 console.log(content)

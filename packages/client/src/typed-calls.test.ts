@@ -15,7 +15,9 @@ const greet = tool('greet', {
 const ping = tool('ping', { description: 'Answers', run: () => 'pong' })
 const issue = tool('get-issue', { description: 'An issue', input: { type: 'object' }, run: (args) => `${args['id']}` })
 const review = prompt('review', { input: z.object({ code: z.string() }), run: ({ code }) => `Review ${code}` })
-const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet, ping, issue], prompts: [review] })
+const count = prompt('count', { input: z.object({ to: z.coerce.number() }), run: ({ to }) => `Count to ${to}` })
+const prompts = [review, count]
+const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet, ping, issue], prompts })
 interface Api extends TypesOf<typeof server> {}
 
 const counter: ClientExtension<'counter', { count(): number }> = {
@@ -46,6 +48,7 @@ describe('A client that knows the types of its server', () => {
     expect((await client.tools['get-issue']({ id: 7 })).content).toEqual([{ type: 'text', text: '7' }])
     const { messages } = await client.prompts.review({ code: 'x = 1' })
     expect(messages).toMatchObject([{ content: { text: 'Review x = 1' } }])
+    await expect(client.prompts.count({ to: '3' })).resolves.toMatchObject({ messages: [{ role: 'user' }] })
   })
 
   test('passes the options of a call', async () => {
@@ -78,6 +81,8 @@ describe('A client that knows the types of its server', () => {
       await client.tools.ping({ name: 'Ada' })
       // @ts-expect-error: an argument is absent
       await client.prompts.review({})
+      // @ts-expect-error: the schema makes a number of a text
+      await client.prompts.count({ to: 3 })
     })
   })
 

@@ -17,7 +17,7 @@ export { InputDeclined } from './definitions/context.ts'
 export { HandlerError, type HandlerProblem } from './replay/handler-error.ts'
 export { isSuspension } from './replay/handler-error.ts'
 export { memoryBus, type MemoryBusOptions } from '@x/core'
-export { sealed as sealedState } from '@x/state-codec'
+export { randomKey, sealed as sealedState } from '@x/state-codec'
 export type { KeyedOptions, KeyInput, OpenClaims, SealClaims, StateCodec } from '@x/state-codec'
 export type { Awaitable } from './request/awaitable.ts'
 export type { AnsweredBy, Form } from './elicitation/form.ts'
@@ -50,7 +50,15 @@ export type {
   ResourceTemplateDefinition,
 } from './definitions/resource.ts'
 export type { CheckedValue, RejectedValue } from './json-schema/schemas.ts'
-export type { AcceptedBy, AnySchema, ParsedBy, SchemaInput, SchemaWithInput } from './json-schema/schemas.ts'
+export type {
+  AcceptedBy,
+  AnySchema,
+  ParsedBy,
+  PromptArguments,
+  SchemaInput,
+  SchemaWithInput,
+  TextArguments,
+} from './json-schema/schemas.ts'
 export type { ErrorContext } from './request/report.ts'
 export type { Change, ChangeBus, ChangeListener } from '@x/core'
 export type { SubscriptionOptions } from './subscriptions/options.ts'

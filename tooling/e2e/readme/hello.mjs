@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { createClient } from '@x/client'
-import { createServer, form, sealedState, tool } from '@x/server'
+import { createServer, form, randomKey, sealedState, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
@@ -16,7 +15,7 @@ const greet = tool('greet', {
 })
 // A random key is enough for one instance. Give all instances of a fleet the same key, for example from the
 // environment.
-const state = sealedState({ keys: [randomBytes(32)] })
+const state = sealedState({ keys: [randomKey()] })
 const server = createServer({ name: 'hello', version: '1.0.0', state, tools: [greet] })
 const http = await serveHttp(server, { port: 3000 })
 
@@ -26,7 +25,7 @@ const elicit = async ({ message }) => {
   return { action: 'accept', content: { name: 'world' } }
 }
 const client = createClient(connection, { name: 'hello-client', version: '1.0.0', elicit })
-console.log((await client.callTool('greet')).content)
+console.log((await client.tools.greet()).content)
 
 await connection.close()
 await http.close()

@@ -1,10 +1,18 @@
-import { type Client, ClientError, createClient } from '@x/client'
+import { type Client, ClientError, createClient, type TypesOf } from '@x/client'
+import type { Connection } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { connectHttp } from '@x/transport-http/client'
 import { server } from './server.ts'
 
 // #region memory
 export const local = createClient(server, { name: 'host', version: '1.0.0' })
+// #endregion
+
+// #region typed
+export async function divideOne(divisor: number): Promise<number | undefined> {
+  const { structuredContent } = await local.tools.divide({ dividend: 1, divisor })
+  return structuredContent?.quotient
+}
 // #endregion
 
 // #region http
@@ -16,10 +24,17 @@ export async function listRemoteTools(url: string): Promise<readonly string[]> {
 }
 // #endregion
 
+// #region typed-remote
+/** The types of the server of this guide; another repository imports this interface and no code. */
+export interface GuideTypes extends TypesOf<typeof server> {}
+
+export const connectGuide = (connection: Connection): Client<GuideTypes> =>
+  createClient<GuideTypes>(connection, { name: 'host', version: '1.0.0' })
+// #endregion
+
 // #region call
-export async function copyFiles(client: Client, files: readonly string[]): Promise<void> {
-  await client.callTool(
-    'copy',
+export async function copyFiles(client: Client<GuideTypes>, files: string[]): Promise<void> {
+  await client.tools.copy(
     { files },
     {
       signal: AbortSignal.timeout(30_000),

@@ -1,7 +1,8 @@
 import { createServer } from '@x/server'
 import { testClient } from '@x/testing'
+import { connectHttp } from '@x/transport-http/client'
 import { expect, test } from 'vitest'
-import { careful, callOrExplain, copyFiles, listRemoteTools, local } from '../src/client.ts'
+import { careful, callOrExplain, connectGuide, copyFiles, divideOne, listRemoteTools, local } from '../src/client.ts'
 import { serve, serveKnownCallers, timing, worker } from '../src/http.ts'
 import { offerOnlyGreeting, server, strict } from '../src/server.ts'
 
@@ -27,6 +28,14 @@ test('what is shown to some is hidden from others', async () => {
 
 test('progress reaches the caller', async () => {
   await expect(copyFiles(local, ['a', 'b'])).resolves.toBeUndefined()
+})
+
+test('calls have the types of the server, in this process and elsewhere', async () => {
+  expect([await divideOne(4), await divideOne(0)]).toEqual([0.25, undefined])
+  await using open = await serve()
+  await using connection = connectHttp(open.url)
+  const { content } = await connectGuide(connection).tools.greet({ name: 'Ada' })
+  expect(content).toEqual([{ type: 'text', text: 'Hello, Ada!' }])
 })
 
 test('prompts, resources and completions answer', async () => {

@@ -1,25 +1,32 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { createClient } from '@x/client'
+import { createServer, randomKey, sealedState, tool } from '@x/server'
+import { testClient } from '@x/testing'
 import ts from 'typescript'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { author, client, emptyList, guesses, interfaceInStep, serverInfo } from '../guesses/accepted.ts'
 
-const file = fileURLToPath(new URL('../guesses/typed.ts', import.meta.url))
+const accepted = fileURLToPath(new URL('../guesses/accepted.ts', import.meta.url))
+const rejected = fileURLToPath(new URL('../guesses/rejected.ts', import.meta.url))
 
 test('each guess compiles, or the error in its line says what is right', { timeout: 120_000 }, () => {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  const expected = lines.flatMap((line, index) => {
-    const advice = / \/\/ error: (.+)$/.exec(line)?.[1]
-    return advice === undefined ? [] : [{ line: index + 1, advice }]
-  })
+  const expected = readFileSync(rejected, 'utf8')
+    .split('\n')
+    .flatMap((line, index) => {
+      const advice = / \/\/ error: (.+)$/.exec(line)?.[1]
+      return advice === undefined ? [] : [{ line: index + 1, advice }]
+    })
   expect(expected.length).toBeGreaterThan(0)
   const found = errors()
-  expect(found.map(({ line }) => line)).toEqual(expected.map(({ line }) => line))
+  expect(found.map(({ file, line }) => [file, line])).toEqual(expected.map(({ line }) => [rejected, line]))
   for (const [index, { advice }] of expected.entries()) expect(found[index]?.message).toContain(advice)
 })
 
-/** The errors of the file under `--strict`, as an author sees them. */
-function errors(): { readonly line: number; readonly message: string }[] {
-  const program = ts.createProgram([file], {
+/** The errors of both files under `--strict`, as an author sees them. */
+function errors(): { readonly file: string | undefined; readonly line: number; readonly message: string }[] {
+  const program = ts.createProgram([accepted, rejected], {
     module: ts.ModuleKind.NodeNext,
     target: ts.ScriptTarget.ES2023,
     strict: true,
@@ -28,10 +35,82 @@ function errors(): { readonly line: number; readonly message: string }[] {
     allowImportingTsExtensions: true,
     types: ['node'],
   })
-  return program
-    .getSemanticDiagnostics(program.getSourceFile(file))
-    .map(({ start = 0, file: source, messageText }) => ({
-      line: (source?.getLineAndCharacterOfPosition(start).line ?? -1) + 1,
-      message: ts.flattenDiagnosticMessageText(messageText, '\n'),
-    }))
+  const diagnostics = [accepted, rejected].flatMap((file) =>
+    program.getSemanticDiagnostics(program.getSourceFile(file)),
+  )
+  return diagnostics.map(({ start = 0, file: source, messageText }) => ({
+    file: source?.fileName,
+    line: (source?.getLineAndCharacterOfPosition(start).line ?? -1) + 1,
+    message: ts.flattenDiagnosticMessageText(messageText, '\n'),
+  }))
 }
+
+describe('a guess that compiles does what its author means:', () => {
+  test('the resources of a template with `list` are listed', async () => {
+    const resources = await client.listResources()
+    expect(resources.map(({ uri }) => uri)).toEqual(['notes://days/monday', 'notes://days/tuesday', 'notes://pages/1'])
+  })
+
+  test('an argument of a prompt is coerced', async () => {
+    const { messages } = await client.prompts.count({ upTo: '3' })
+    expect(messages).toMatchObject([{ content: { text: 'Count to 4' } }])
+  })
+
+  test('the server is known by its name after its first answer', async () => {
+    const fresh = createClient(guesses, author)
+    expect(serverInfo(fresh)).toBeUndefined()
+    await fresh.listPrompts()
+    expect(serverInfo(fresh)).toBe('guesses')
+  })
+
+  test('steps take interfaces, and a checkpoint that begins with an empty list is filled', async () => {
+    const issues = tool('issues', {
+      description: 'Works through issues',
+      run: async (_, ctx) => {
+        const found = await interfaceInStep(ctx, async () => [{ id: 7, title: 'Seven' }])
+        return JSON.stringify([found, await emptyList(ctx)])
+      },
+    })
+    const tester = testClient((kit) => createServer({ ...kit, name: 'guesses', version: '1.0.0', tools: [issues] }))
+    const text = '[[{"id":7,"title":"Seven"}],{"next":1,"ids":["a"]}]'
+    expect((await tester.callTool('issues')).content).toEqual([{ type: 'text', text }])
+  })
+
+  test('a test takes a random key', () => {
+    const state = sealedState({ keys: [randomKey()] })
+    expect(() => createServer({ name: 'guesses', version: '1.0.0', state })).not.toThrow()
+  })
+})
+
+describe('a guess that types do not find is rejected at the start:', () => {
+  const run = () => ''
+
+  test.each(['test', 'a key of a test', new Uint8Array(8)])('the key %j', (key) => {
+    expect(() => sealedState({ keys: [key] })).toThrow(/^keys\[0\] .+: make one with: .+; a test takes randomKey\(\)$/)
+  })
+
+  test.each<[string, object, string]>([
+    ['inputSchema', { inputSchema: z.object({}) }, 'tool "greet": inputSchema is called input'],
+    ['outputSchema', { outputSchema: z.object({}) }, 'tool "greet": outputSchema is called output'],
+    [
+      'an object of schemas',
+      { input: { name: z.string() } },
+      'tool "greet", input: it is an object with the schema of "name"; write one schema, as in z.object({ … })',
+    ],
+  ])('%s in a program without types', (_, members, message) => {
+    const greet = tool('greet', Object.assign({ description: 'Greets', run }, members))
+    expect(() => createServer({ name: 'guesses', version: '1.0.0', tools: [greet] })).toThrow(message)
+  })
+
+  test('ctx.updated in a program without types', async () => {
+    const errors: unknown[] = []
+    const change = tool('change', {
+      description: 'Changes',
+      run: (_, ctx) => Reflect.apply(ctx.updated, ctx, ['notes://days/monday']),
+    })
+    const onError = (error: unknown): number => errors.push(error)
+    const server = createServer({ name: 'guesses', version: '1.0.0', tools: [change], onError })
+    expect(await testClient(server).callTool('change')).toMatchObject({ isError: true })
+    expect(String(errors[0])).toBe('TypeError: ctx.updated is called ctx.notifyResourceUpdated')
+  })
+})

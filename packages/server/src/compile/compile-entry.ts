@@ -21,13 +21,22 @@ export function checkedMaxElements(bound: number | undefined, subject: string): 
 }
 
 /** The part of a compiled definition that all kinds share. */
-export function compileEntry(
-  wire: object,
-  { visibleTo, requires, meta }: Described,
-  subject: string,
-): Omit<CompiledDefinition, 'key'> {
+export function compileEntry(wire: object, definition: Described, subject: string): Omit<CompiledDefinition, 'key'> {
+  rejectForeignNames(definition, subject)
+  const { visibleTo, requires, meta } = definition
   for (const key of Object.keys(meta ?? {})) rejectMetaKey(key, subject)
   return { wire: freezeJsonObject(wire, subject), visibleTo, requires }
+}
+
+/** The names of other libraries and of the wire, with the names that definitions have here. */
+const foreignNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
+
+/** Rejects a member of another name, which would be ignored; programs without types have no other hint. */
+function rejectForeignNames(definition: Described, subject: string): void {
+  for (const [foreign, name] of Object.entries(foreignNames)) {
+    if (!Object.hasOwn(definition, foreign)) continue
+    throw new DefinitionError('value', subject, { reason: `${foreign} is called ${name}` })
+  }
 }
 
 /** Refuses a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */

@@ -101,6 +101,8 @@ export interface Context extends RequestContext {
    * from within a `step`.
    */
   notifyResourceUpdated(uri: string): Promise<void>
+  /** @deprecated It is called {@link notifyResourceUpdated}; a call throws. */
+  updated(hint: 'it is called notifyResourceUpdated'): never
   /** Notifies subscribers that a list has changed for some callers, as `notifyResourceUpdated` does of a resource. */
   notifyListChanged(kind: ListKind): Promise<void>
   /** When the call began, in milliseconds since 1970: the same in every run. */

@@ -2,7 +2,7 @@ import type { ContentBlock, JsonObject, PromptMessage, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, InputRequired } from './context.ts'
 import type { Completer, Described } from './described.ts'
-import type { AnySchema, ParsedBy, SchemaWithInput } from '../json-schema/schemas.ts'
+import type { AnySchema, ParsedBy, PromptArguments } from '../json-schema/schemas.ts'
 
 /** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
 export interface Prompt<Name extends string = string, Input = unknown> extends Typed<Input> {
@@ -53,6 +53,6 @@ export interface PromptContent {
 export function prompt<const Name extends string, Input extends AnySchema | undefined = undefined>(
   name: Name,
   definition: PromptDefinition<Input>,
-): Prompt<Name, SchemaWithInput<Input>> {
+): Prompt<Name, PromptArguments<Input>> {
   return { name, definition }
 }

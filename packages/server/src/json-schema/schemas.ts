@@ -36,6 +36,18 @@ export type SchemaWithInput<S> = S extends StandardTypedV1
     ? undefined
     : JsonObject
 
+/** The type of the arguments that a caller of a prompt writes: each is a string (server/prompts, getting a prompt). */
+export type PromptArguments<S> = S extends StandardTypedV1
+  ? TextArguments<StandardTypedV1.InferInput<S>>
+  : S extends undefined
+    ? undefined
+    : JsonObject
+
+/** Has a string for each argument that the schema turns into something else, such as that of `z.coerce.number()`. */
+export type TextArguments<Input> = {
+  [Name in keyof Input]: Input[Name] extends string | undefined ? Input[Name] : string
+}
+
 /** The type of the values that a caller reads: the output side of the schema, `undefined` without one. */
 export type SchemaInput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
@@ -75,6 +87,7 @@ interface SchemaCompilation {
 export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilation): CompiledSchema {
   const standardProps = standardPropsOf(schema)
   if (standardProps === undefined) {
+    rejectSchemasByName(schema, schemaOptions)
     const json = requireValidSchema(freezeJsonObject(schema, schemaOptions.subject), schemaOptions)
     // The default validator stops at ten issues; of another one nothing is known.
     const stopsEarly = schemaOptions.compile === compileJsonSchema
@@ -96,6 +109,15 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     checkOf: isZod
       ? (equal) => bound(createStandardCheck(interpretedValidation(equal)), () => createZodIssueFinder(equal))
       : undefined,
+  }
+}
+
+/** Rejects an object of schemas: other libraries take one, and as JSON Schema it would mean nothing. */
+function rejectSchemasByName(schema: AnySchema, schemaOptions: SchemaCompilation): void {
+  for (const [name, member] of Object.entries(schema)) {
+    if (typeof member !== 'object' || member === null || !('~standard' in member)) continue
+    const reason = `it is an object with the schema of ${JSON.stringify(name)}; write one schema, as in z.object({ … })`
+    throw unusableSchemaError(schemaOptions, reason)
   }
 }
 

@@ -72,6 +72,7 @@ export function openContext(run: Run): Context {
     checkpoint: (key, initial) => openCheckpoint(run, key, initial),
     task: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
+    updated: rejectRenamed,
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => now(run),
     uuid: (key) => recordUuid(run, key),
@@ -79,6 +80,11 @@ export function openContext(run: Run): Context {
     state: run.journal?.explicit?.state,
   }
   return deferSignal(context, () => signalOf(run))
+}
+
+/** A guess of authors without types, who would read "ctx.updated is not a function" otherwise. */
+function rejectRenamed(): never {
+  throw new TypeError('ctx.updated is called ctx.notifyResourceUpdated')
 }
 
 /**

@@ -13,7 +13,7 @@ export interface RingKey {
   readonly secret: Uint8Array
 }
 
-const keyInstructions = `make one with: node -e "console.log(require('node:crypto').randomBytes(32).toString('base64url'))", or: openssl rand -hex 32`
+const keyInstructions = `make one with: node -e "console.log(require('node:crypto').randomBytes(32).toString('base64url'))", or: openssl rand -hex 32; a test takes randomKey()`
 const maxKeys = 32
 
 /**

@@ -5,6 +5,8 @@ import type { TaskHandle } from './task-handle.ts'
 export interface PollingOptions {
   /** Between two polls where the server suggests nothing; 1000 when absent. */
   readonly defaultMs?: number | undefined
+  /** @deprecated It is called `defaultMs` here. */
+  readonly usualMs?: 'it is called defaultMs'
   /** The minimum, whatever the server suggests; 50 when absent. */
   readonly minMs?: number | undefined
   /** The maximum, whatever the server suggests; an hour when absent. */
@@ -25,6 +27,8 @@ export interface TasksClientOptions {
    */
   readonly follow?: 'poll' | 'listen' | undefined
   readonly polling?: PollingOptions | undefined
+  /** @deprecated The server suggests this interval; `polling.defaultMs` is for one that does not. */
+  readonly pollIntervalMs?: 'it is called polling.defaultMs'
   /** Milliseconds of failures after which following a task ends; 120,000 when absent. */
   readonly failureTimeoutMs?: number | undefined
   /** Milliseconds that a task may take until following it ends; a day when absent. */
@@ -46,7 +50,7 @@ export interface TasksClientOptions {
 }
 
 /** The bounds of {@link PollingOptions}, filled in. */
-export type PollingSettings = { readonly [K in keyof PollingOptions]-?: number }
+export type PollingSettings = { readonly [K in Exclude<keyof PollingOptions, 'usualMs'>]-?: number }
 
 /** {@link TasksClientOptions} with defaults filled in. */
 export interface TasksClientSettings {

@@ -1,0 +1,46 @@
+import type { Client } from '@x/client'
+import { type Context, prompt, tool } from '@x/server'
+import { tasks } from '@x/tasks/client'
+import { z } from 'zod'
+import { client } from './accepted.ts'
+
+// First guesses of an author that are wrong: the error in the line says what is right.
+
+export function dateInStep(ctx: Context): void {
+  const load = async () => ({ list: [{ id: 1, created: new Date() }] })
+  void ctx.step('issue', load) // error: it.list[].created: Date (write toISOString())
+}
+
+export const inputSchema = tool('greet', {
+  description: 'Greets somebody',
+  inputSchema: z.object({ name: z.string() }), // error: it is called input
+  run: () => 'Hello!',
+})
+
+export const outputSchema = tool('greet', {
+  description: 'Greets somebody',
+  outputSchema: z.object({ text: z.string() }), // error: it is called output
+  run: () => 'Hello!',
+})
+
+export const argsSchema = prompt('review', {
+  argsSchema: z.object({ code: z.string() }), // error: it is called input
+  run: () => 'Hello!',
+})
+
+export function updated(ctx: Context): void {
+  ctx.updated('notes://days/monday') // error: it is called notifyResourceUpdated
+}
+
+export function numberForPrompt(): void {
+  void client.prompts.count({ upTo: 3 }) // error: Type 'number' is not assignable to type 'string'
+}
+
+export function pollInterval(): void {
+  tasks({ polling: { usualMs: 100 } }) // error: it is called defaultMs
+  tasks({ pollIntervalMs: 100 }) // error: it is called polling.defaultMs
+}
+
+export function untyped(other: Client): void {
+  void other.tools.greet({ name: 'Ada' }) // error: Property 'greet' does not exist on type 'UnknownServer'
+}
