@@ -1,12 +1,12 @@
 import { base64url } from 'jose'
 
 /** Returns the SHA-256 of text or of bytes, in base64url. */
-export function sha256(value: string | Uint8Array<ArrayBuffer>): string | Promise<string> {
+export function sha256(value: string | Uint8Array): string | Promise<string> {
   return nodeCrypto === undefined ? webSha256(value) : nodeCrypto.hash('sha256', value, 'base64url')
 }
 
-async function webSha256(value: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
+async function webSha256(value: string | Uint8Array): Promise<string> {
+  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : new Uint8Array(value)
   return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
 }
 

@@ -13,7 +13,7 @@ export interface TokenBinding {
 }
 
 /** Returns the certificate, as DER, with which the client of a request authenticated to TLS. */
-export type CertificateOf = (request: HttpRequestHead) => Uint8Array<ArrayBuffer> | undefined
+export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 
 /** Options of the check of bindings. */
 export interface BindingRules {
@@ -70,10 +70,7 @@ export async function checkBinding(
   return proofs.verify({ request, token, jkt })
 }
 
-async function checkCertificate(
-  expectedDigest: string,
-  sentCertificate: Uint8Array<ArrayBuffer> | undefined,
-): Promise<void> {
+async function checkCertificate(expectedDigest: string, sentCertificate: Uint8Array | undefined): Promise<void> {
   if (sentCertificate === undefined)
     throw new TokenError('wrong_certificate', 'The token is bound to a certificate, and the connection shows none')
   if ((await sha256(sentCertificate)) !== expectedDigest)

@@ -1,5 +1,5 @@
 import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
-import type { SubscriptionFilter } from '@x/schema'
+import type { AsyncResource, SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { lazily } from '../request/lazily.ts'
 import type { SendOnce } from '../request/request.ts'
@@ -25,7 +25,7 @@ export interface KeepFreshOptions extends ListenOptions {
 }
 
 /** A cache that is kept fresh until this is closed. */
-export interface KeepFresh extends AsyncDisposable {
+export interface KeepFresh extends AsyncResource {
   /** Ends the subscriptions. Resolves when they have ended. */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, SubscriptionFilter } from '@x/schema'
+import type { AsyncResource, JsonObject, SubscriptionFilter } from '@x/schema'
 import type { ClientError } from '../request/client-error.ts'
 
 /** A list of the server that may change; the name of its member in a filter (basic/patterns/subscriptions). */
@@ -60,7 +60,7 @@ export interface ListenOptions {
  * open a stream again are used up. A slow reader misses no change and receives none twice: a waiting change is not
  * queued again, and after a stream was opened again, its `opened` stands for all that waited before.
  */
-export interface Subscription extends AsyncIterable<SubscriptionEvent>, AsyncDisposable {
+export interface Subscription extends AsyncIterable<SubscriptionEvent>, AsyncResource {
   /** Ends the subscription: the server is notified, and the iteration ends. Resolves when both have happened. */
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { type ErrorListener, errorListener } from '@x/core'
-import type { Exchange, Implementation, JsonValue, ServerCapabilities } from '@x/schema'
+import type { AsyncResource, Exchange, Implementation, JsonValue, ServerCapabilities } from '@x/schema'
 import type { LegacyRevision } from '../revisions.ts'
 
 /** The server at the other end of a connection, as far as it is known. */
@@ -16,7 +16,7 @@ export interface LegacyServerPeer {
 }
 
 /** A connection to a server of 2026-07-28 or of an older revision. */
-export interface DualConnection extends AsyncDisposable {
+export interface DualConnection extends AsyncResource {
   /** Sends requests of 2026-07-28, whatever the server speaks. Any number of clients may share it. */
   readonly exchange: Exchange
   /** Name of the server in errors. */

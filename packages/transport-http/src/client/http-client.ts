@@ -1,5 +1,13 @@
 import { cancelReason, isCancelled } from '@x/core'
-import { type Call, encodeMessage, type Exchange, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
+import {
+  type AsyncResource,
+  type Call,
+  encodeMessage,
+  type Exchange,
+  type ParseBounds,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { failureOf } from './failure.ts'
 import { createPlainHeaders, createRequestHeaders } from './headers.ts'
@@ -15,7 +23,7 @@ import { startTimeoutWatch, type TimeoutWatch } from './watch.ts'
  * share the connections, the user's headers, the authorizer, the limits of time, and the rules for redirects and for
  * sending again.
  */
-export interface HttpClient extends AsyncDisposable {
+export interface HttpClient extends AsyncResource {
   readonly exchange: Exchange
   /** The endpoint without its query, which may hold secrets. */
   readonly url: string

@@ -1,4 +1,5 @@
 import {
+  type AsyncResource,
   type CallContext,
   clientAddressKey,
   createCall,
@@ -29,7 +30,7 @@ import { openServiceStreams } from './service-streams.ts'
 import { stopServing } from './stop-serving.ts'
 
 /** A service on a pair of streams. */
-export interface StdioServer extends AsyncDisposable {
+export interface StdioServer extends AsyncResource {
   /**
    * Resolves when the service has ended: the client closed its end, the process got a stop signal, or `close` was
    * called.

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, realpath, symlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import type { PackedPackage } from './packed-packages.ts'
+import { runCommand } from './run-command.ts'
+
+const manifest = z.object({
+  dependencies: z.record(z.string(), z.string()).default({}),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+})
+
+/**
+ * Unpacks packages into the `node_modules` of a folder. Their dependencies and peers are linked from this workspace, so
+ * that nothing is installed.
+ */
+export async function unpackPackages(folder: string, packed: readonly PackedPackage[]): Promise<void> {
+  for (const { name, tarball, folder: source } of packed) {
+    const place = `${folder}/node_modules/${name}`
+    await mkdir(place, { recursive: true })
+    await runCommand('tar', ['-xzf', tarball, '-C', place, '--strip-components=1'], folder)
+    const parsed = manifest.parse(JSON.parse(await readFile(`${place}/package.json`, 'utf8')))
+    const outside = Object.keys({ ...parsed.dependencies, ...parsed.peerDependencies })
+    for (const one of outside.filter((other) => packed.every((sibling) => sibling.name !== other))) {
+      await linkModule(folder, `${source}/node_modules/${one}`, one)
+    }
+  }
+}
+
+/** Links an installed package into the `node_modules` of a folder, unless it is there, or this workspace has none. */
+export async function linkModule(folder: string, source: string, name: string): Promise<void> {
+  const place = `${folder}/node_modules/${name}`
+  if (existsSync(place) || !existsSync(source)) return
+  await mkdir(dirname(place), { recursive: true })
+  await symlink(await realpath(source), place, 'junction')
+}

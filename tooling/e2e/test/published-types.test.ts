@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compilers } from '@tooling/typescript-versions'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listEntries, packPackages } from '../src/installed/packed-packages.ts'
+import { runCommand } from '../src/installed/run-command.ts'
+import { linkModule, unpackPackages } from '../src/installed/unpack-packages.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const minute = 60_000
+
+/** The entries whose declarations need Node's types. All others are for the web as well. */
+const forNode = new Set([
+  '@x/client/terminal',
+  '@x/legacy/stdio-client',
+  '@x/server/node',
+  '@x/tasks/pglite',
+  '@x/tasks/postgres',
+  '@x/tasks/server',
+  '@x/tasks/testing',
+  '@x/testing/node',
+  '@x/transport-http/node',
+  '@x/transport-stdio',
+])
+
+const strict = { strict: true, noEmit: true, module: 'nodenext', target: 'es2022', skipLibCheck: false }
+const programs = {
+  // Without Node's types: a program of the web that names the packages' types and the platform's.
+  web: { ...strict, lib: ['es2022', 'dom'], types: [], preserveSymlinks: true },
+  node: { ...strict, lib: ['es2022'], types: ['node'] },
+}
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'published-types-'))
+  await unpackPackages(folder, await packPackages(`${folder}/tarballs`))
+  const entries = (await listEntries(root)).flatMap((one) => one.entries)
+  expect(entries).toEqual(expect.arrayContaining([...forNode]))
+  const web = entries.filter((entry) => !forNode.has(entry))
+  for (const [name, list] of Object.entries({ web, node: entries })) {
+    await mkdir(`${folder}/${name}`)
+    await writeFile(`${folder}/${name}/package.json`, '{ "type": "module" }')
+    await writeFile(`${folder}/${name}/program.ts`, importing(list))
+  }
+  await linkModule(`${folder}/node`, `${root}tooling/e2e/node_modules/@types/node`, '@types/node')
+}, 2 * minute)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** A program that names every entry. */
+function importing(entries: readonly string[]): string {
+  const imports = entries.map((entry, index) => `import type * as entry${index} from '${entry}'\n`)
+  return `${imports.join('')}export type All = [${entries.map((_, index) => `typeof entry${index}`).join(', ')}]\n`
+}
+
+/**
+ * The errors of a program and of the packages' declarations; those of other packages are not ours. Besides, every
+ * entry is found.
+ */
+async function errorsOf(compiler: string, name: keyof typeof programs): Promise<readonly string[]> {
+  const place = `${folder}/${name}`
+  const config = { compilerOptions: programs[name], files: ['program.ts'] }
+  await writeFile(`${place}/tsconfig.json`, JSON.stringify(config))
+  const output = await runCommand(process.execPath, [compiler, '-p', '.', '--pretty', 'false'], place).catch(
+    (error: unknown) => String(error),
+  )
+  return output.split('\n').filter((line) => /^(?:\.\.\/node_modules\/@x\/|[a-z-]+\.ts|error )/.test(line))
+}
+
+test.each([...compilers])(
+  'TypeScript %s compiles the packed declarations of every entry, and those for the web without the types of Node',
+  async (_, compiler) => {
+    expect(await errorsOf(compiler, 'node')).toEqual([])
+    expect(await errorsOf(compiler, 'web')).toEqual([])
+  },
+  2 * minute,
+)

@@ -1,0 +1,2 @@
+/** The path of each `tsc`, by its version; Node runs it. */
+export declare const compilers: ReadonlyMap<string, string>
