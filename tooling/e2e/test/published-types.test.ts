@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,14 @@ const forNode = new Set([
   '@x/transport-stdio',
 ])
 
-const strict = { strict: true, noEmit: true, module: 'nodenext', target: 'es2022', skipLibCheck: false }
+const strict = {
+  strict: true,
+  noEmit: true,
+  module: 'nodenext',
+  target: 'es2022',
+  skipLibCheck: false,
+  allowImportingTsExtensions: true,
+}
 const programs = {
   // Without Node's types: a program of the web that names the packages' types and the platform's.
   web: { ...strict, lib: ['es2022', 'dom'], types: [], preserveSymlinks: true },
@@ -44,7 +51,10 @@ beforeAll(async () => {
     await writeFile(`${folder}/${name}/package.json`, '{ "type": "module" }')
     await writeFile(`${folder}/${name}/program.ts`, importing(list))
   }
-  await linkModule(`${folder}/node`, `${root}tooling/e2e/node_modules/@types/node`, '@types/node')
+  await cp(`${root}tooling/examples/src/tracker`, `${folder}/node/tracker`, { recursive: true })
+  for (const types of ['@types/node', '@types/pg']) {
+    await linkModule(`${folder}/node`, `${root}tooling/e2e/node_modules/${types}`, types)
+  }
 }, 2 * minute)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -60,16 +70,16 @@ function importing(entries: readonly string[]): string {
  */
 async function errorsOf(compiler: string, name: keyof typeof programs): Promise<readonly string[]> {
   const place = `${folder}/${name}`
-  const config = { compilerOptions: programs[name], files: ['program.ts'] }
+  const config = { compilerOptions: programs[name], include: ['*.ts', 'tracker'] }
   await writeFile(`${place}/tsconfig.json`, JSON.stringify(config))
   const output = await runCommand(process.execPath, [compiler, '-p', '.', '--pretty', 'false'], place).catch(
     (error: unknown) => String(error),
   )
-  return output.split('\n').filter((line) => /^(?:\.\.\/node_modules\/@x\/|[a-z-]+\.ts|error )/.test(line))
+  return output.split('\n').filter((line) => /^(?:\.\.\/node_modules\/@x\/|[a-z-/]+\.ts|error )/.test(line))
 }
 
 test.each([...compilers])(
-  'TypeScript %s compiles the packed declarations of every entry, and those for the web without the types of Node',
+  'TypeScript %s compiles the packed declarations of every entry, those for the web without the types of Node, and the issue tracker',
   async (_, compiler) => {
     expect(await errorsOf(compiler, 'node')).toEqual([])
     expect(await errorsOf(compiler, 'web')).toEqual([])

@@ -1,0 +1,46 @@
+import { type Client, createClient, type TypesOf } from '@x/client'
+import { type TerminalOptions, terminalHandlers } from '@x/client/terminal'
+import type { Connection } from '@x/schema'
+import { tasks } from '@x/tasks/client'
+import type { server } from './server.ts'
+
+/** The tools and prompts of the tracker. */
+export interface Tracker extends TypesOf<typeof server> {}
+
+/** Connects to a tracker whose questions the person at a terminal answers. */
+export function openTracker(connection: Connection, terminal?: TerminalOptions): Client<Tracker> {
+  return createClient<Tracker>(connection, {
+    name: 'tracker-host',
+    version: '1.0.0',
+    ...terminalHandlers(terminal),
+    extensions: [tasks()],
+  })
+}
+
+/** Creates an issue, has it worked on, and closes it; the person is asked for the title and the resolution. */
+export async function workThrough(tracker: Client<Tracker>, assignee: string): Promise<string> {
+  const created = await tracker.tools.create_issue({})
+  const number = created.structuredContent?.id
+  if (number === undefined) return 'The person would not say'
+  await tracker.tools.assign_issue({ id: number, assignee })
+  await tracker.tools.comment_issue({ id: number, body: 'I am on it' })
+  const { structuredContent } = await tracker.tools.close_issue({ id: number })
+  return `Issue ${number} of ${structuredContent?.assignee} is ${structuredContent?.resolution}`
+}
+
+/** Imports issues, and shows how far it is. */
+export async function importAll(
+  tracker: Client<Tracker>,
+  titles: string[],
+  show: (line: string) => void,
+): Promise<readonly number[]> {
+  const onProgress = ({ progress = 0, total = 0 }): void => show(`${progress} of ${total}`)
+  const { structuredContent } = await tracker.tools.import_issues({ titles }, { onProgress })
+  return structuredContent?.ids ?? []
+}
+
+/** Lists what somebody has to do. */
+export async function listOpen(tracker: Client<Tracker>, assignee: string): Promise<readonly string[]> {
+  const { structuredContent } = await tracker.tools.find_issues({ by: 'assignee', assignee })
+  return (structuredContent?.issues ?? []).filter(({ state }) => state === 'open').map(({ title }) => title)
+}
