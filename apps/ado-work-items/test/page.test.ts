@@ -105,7 +105,7 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     await page.keyboard.press('Enter')
     await expect
       .poll(() => dialog.locator('.issue').allInnerTexts())
-      .toEqual(['Fill this in.', 'Fill this in.', 'Choose one of the options.', 'Choose at least 1 option.'])
+      .toEqual(['Fill this in.', 'Fill this in.', 'Choose one of the options.', 'Choose at least 1 of the options.'])
     await dialog.getByLabel('Name').fill('Ada')
     await dialog.getByLabel('E-mail').fill('ada@example.com')
     await dialog.getByLabel('Page').fill('https://example.com/')
