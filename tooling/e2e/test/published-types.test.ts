@@ -55,7 +55,7 @@ beforeAll(async () => {
   for (const types of ['@types/node', '@types/pg']) {
     await linkModule(`${folder}/node`, `${root}tooling/e2e/node_modules/${types}`, types)
   }
-}, 2 * minute)
+}, 5 * minute)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** A program that names every entry. */
@@ -84,5 +84,5 @@ test.each([...compilers])(
     expect(await errorsOf(compiler, 'node')).toEqual([])
     expect(await errorsOf(compiler, 'web')).toEqual([])
   },
-  2 * minute,
+  5 * minute,
 )

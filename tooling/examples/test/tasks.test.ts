@@ -1,8 +1,9 @@
-import { createServer, sealedState, type Tool } from '@x/server'
+import { createClient } from '@x/client'
+import { createServer, sealedState, tool, type Tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks as clientTasks } from '@x/tasks/client'
 import { tasks as serverTasks } from '@x/tasks/server'
-import { type ServerKit, testClient } from '@x/testing'
+import { type ServerKit, testClient, testRuntime } from '@x/testing'
 import { describe, expect, test } from 'vitest'
 import * as programs from '../src/tasks.ts'
 
@@ -59,4 +60,33 @@ describe('an engine of one’s own', () => {
   }
   time = Date.UTC(2026, 0)
   programs.checkEngine(setUp, test)
+})
+
+test('a task of 600 ms costs its client at most 800, with its polls as far apart as they can be', async () => {
+  const runtime = testRuntime()
+  const slow = tool('slow', {
+    description: 'Takes 600 ms',
+    task: 'required',
+    run: () => new Promise<string>((resolve) => runtime.setTimeout(() => resolve('done'), 600)),
+  })
+  const engine = memoryEngine({ wallClock: () => runtime.now() })
+  await using server = createServer({
+    name: 'shop',
+    version: '1',
+    tools: [slow],
+    runtime,
+    strictReplay: false,
+    extensions: [serverTasks({ engine })],
+  })
+  const client = createClient(server, {
+    name: 'test',
+    version: '1',
+    extensions: [clientTasks({ runtime, random: () => 1 })],
+  })
+  let tookMs = Number.NaN
+  const call = client.callTool('slow').then(() => (tookMs = runtime.monotonicNow()))
+  while (Number.isNaN(tookMs) && runtime.monotonicNow() < 2000) await runtime.advance(10)
+  expect(tookMs).toBeGreaterThanOrEqual(600)
+  expect(tookMs).toBeLessThanOrEqual(800)
+  await call
 })
