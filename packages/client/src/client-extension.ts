@@ -1,5 +1,5 @@
 import type { ClientCapabilities, KnownName, Middleware } from '@x/schema'
-import type { ClientParts } from './client-parts.ts'
+import type { ClientCallSteps } from './client-parts.ts'
 import type { Client } from './client.ts'
 import type { CoreClientOptions } from './request/options.ts'
 import type { ToolCall } from './tools/call-tool.ts'
@@ -26,7 +26,7 @@ export interface ClientExtension<Name extends string = string, Api extends objec
 }
 
 /** The functions of its client that an extension may use. */
-export interface ClientExtensionHost extends ClientParts {
+export interface ClientExtensionHost extends ClientCallSteps {
   /** The client's options, with the capabilities of its extensions. */
   readonly options: CoreClientOptions
   /** Calls a method of the extension, through the client's middleware. */

@@ -1,6 +1,6 @@
 import { callHeadersKey, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { otherResultOf } from './request/client-error.ts'
+import { unknownResultOf } from './request/client-error.ts'
 import type { ClientExtension, ClientExtensionHost } from './client-extension.ts'
 import { createClient } from './create-client.ts'
 import { bareTool, host, never, said, scripted, toolsPage } from './testing/scripted-exchange.ts'
@@ -87,7 +87,7 @@ describe('A result of a type that the client does not know', () => {
       .callTool('greet')
       .catch((failure: unknown) => failure)
     expect(error).toMatchObject({ code: 'invalid_result', method: 'tools/call' })
-    expect(otherResultOf(error)).toEqual(result)
+    expect(unknownResultOf(error)).toEqual(result)
     expect(JSON.stringify([error, String(error)])).not.toContain('a secret')
   })
 
@@ -97,7 +97,7 @@ describe('A result of a type that the client does not know', () => {
       host,
     )
     const error: unknown = await client.callTool('greet').catch((failure: unknown) => failure)
-    expect([otherResultOf(error), otherResultOf(new Error('x')), otherResultOf(5)]).toEqual(Array(3).fill(undefined))
+    expect([unknownResultOf(error), unknownResultOf(new Error('x')), unknownResultOf(5)]).toEqual(Array(3).fill(undefined))
   })
 })
 

@@ -6,8 +6,8 @@ import { errorContextOf, type ClientState } from './request/request.ts'
 import { parseResult } from './request/parse-result.ts'
 import { checkRound } from './rounds/check-round.ts'
 import { answerRequests, checkAnswers, type InputAnswers } from './rounds/answer-requests.ts'
-import { type InputRequired, isRequiredInput, parseInputRequired } from './request/input-required.ts'
-import { handlersOf } from './request/input-handlers.ts'
+import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
+import { mergeHandlers } from './request/input-handlers.ts'
 import { clientClock, type RoundsContext } from './rounds/asking-call.ts'
 import type { ToolCalls } from './tools/call-tool.ts'
 
@@ -22,7 +22,7 @@ export interface ExternalInputRequests {
 }
 
 /** Steps of a client's calls, for extensions that complete a call in other ways. */
-export interface ClientParts {
+export interface ClientCallSteps {
   /** The address of the connection, where it has one. */
   readonly url: string | undefined
   /**
@@ -36,19 +36,19 @@ export interface ClientParts {
   checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
 }
 
-interface ClientPartsContext {
+interface ClientCallStepsContext {
   readonly tools: ToolCalls
   readonly options: CoreClientOptions
   readonly seen: ClientState
 }
 
 interface CheckedRequests {
-  readonly asked: InputRequired
+  readonly inputRequired: InputRequired
   readonly errorContext: CallErrorContext
 }
 
-/** Makes the {@link ClientParts} of a client. */
-export function createClientParts({ tools, options, seen }: ClientPartsContext): ClientParts {
+/** Makes the {@link ClientCallSteps} of a client. */
+export function createClientCallSteps({ tools, options, seen }: ClientCallStepsContext): ClientCallSteps {
   const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, seen) }
   const checkExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
@@ -60,15 +60,15 @@ export function createClientParts({ tools, options, seen }: ClientPartsContext):
     if ('issue' in requiredInput)
       throw new ClientError('invalid_result', `the input request is not valid at ${requiredInput.issue}`, errorContext)
     checkRound(call, { asked: requiredInput, times: round }, roundsContext)
-    return { asked: requiredInput, errorContext }
+    return { inputRequired: requiredInput, errorContext }
   }
   return {
     url: seen.url,
     answerInput: async (externalRequests, callOptions = {}) => {
-      const { asked, errorContext } = checkExternalRequests(externalRequests, callOptions)
+      const { inputRequired: asked, errorContext } = checkExternalRequests(externalRequests, callOptions)
       const { round } = externalRequests
       const timeoutMs = callOptions.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
-      const handlers = handlersOf(options, callOptions)
+      const handlers = mergeHandlers(options, callOptions)
       return answerRequests(asked, {
         handlers,
         errorContext,
@@ -79,7 +79,7 @@ export function createClientParts({ tools, options, seen }: ClientPartsContext):
       })
     },
     checkAnswers: (externalRequests, answers, options = {}) => {
-      const { asked, errorContext } = checkExternalRequests(externalRequests, options)
+      const { inputRequired: asked, errorContext } = checkExternalRequests(externalRequests, options)
       return checkAnswers(asked, answers, errorContext) ?? {}
     },
     checkToolResult: async (name, result, options = {}) => {
@@ -88,7 +88,7 @@ export function createClientParts({ tools, options, seen }: ClientPartsContext):
       const call = { method: 'tools/call', params: { name } } as const
       const errorContext = roundsContext.errorContextOf(call)
       const outcome = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => errorContext)
-      if (isRequiredInput(outcome))
+      if (isInputRequired(outcome))
         throw new ClientError('invalid_result', 'a final result asks for input', errorContext)
       tools.create(call.params, options).check?.(outcome)
       return outcome

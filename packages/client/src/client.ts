@@ -12,7 +12,7 @@ import type {
 import type { ClientCache } from './caching/cache.ts'
 import type { CallOptions, ReadOptions } from './request/call-options.ts'
 import type { ExtensionRequest } from './request/request.ts'
-import type { AskingCalls } from './rounds/asking-calls.ts'
+import type { MultiRoundCalls } from './rounds/asking-calls.ts'
 import type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import type { TypedCalls } from './typed-calls.ts'
 
@@ -27,7 +27,7 @@ export interface CompletionOptions extends CallOptions {
  * Lists come item by item (`eachTool`) or whole (`listTools`). `Types` are those of the server's tools and prompts,
  * where they are known.
  */
-export interface Client<Types = unknown> extends TypedCalls<Types>, AskingCalls, SubscriptionCalls, AsyncResource {
+export interface Client<Types = unknown> extends TypedCalls<Types>, MultiRoundCalls, SubscriptionCalls, AsyncResource {
   /** The revisions, capabilities and instructions of the server (server/discover). No other call needs it. */
   discover(options?: ReadOptions): Promise<DiscoverResult>
   /** Values for an argument that a user is typing (server/utilities/completion). */

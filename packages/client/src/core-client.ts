@@ -1,8 +1,8 @@
 import type { ConnectionView, Exchange } from '@x/schema'
 import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
-import { type ClientParts, createClientParts } from './client-parts.ts'
-import { createListCalls, createOfferedLists, listFetchers } from './offered-lists.ts'
+import { type ClientCallSteps, createClientCallSteps } from './client-parts.ts'
+import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
 import { type CoreClientOptions, warningListener } from './request/options.ts'
 import {
   requireCompleteResult,
@@ -12,7 +12,7 @@ import {
   createClientState,
   errorContextOf,
 } from './request/request.ts'
-import { createAskingCalls } from './rounds/asking-calls.ts'
+import { createMultiRoundCalls } from './rounds/asking-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import { createToolCalls, toToolCall } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
@@ -28,7 +28,7 @@ export interface CoreClientContext {
 /** A client without its extensions, and the steps that extensions use of it. */
 export interface CoreClient {
   readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
-  readonly parts: () => ClientParts
+  readonly callSteps: () => ClientCallSteps
   readonly callTool: ReturnType<typeof toToolCall>
 }
 
@@ -39,7 +39,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   })
   const sendRaw = createSendRaw({ exchange, pipe: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
-  const { send: sendOnce, cache, partition } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
+  const { send: sendOnce, cache, getPartition: partition } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
   const send = requireCompleteResult(sendOnce, state)
   const onWarning = warningListener(options)
   const index = createToolIndex(onWarning)
@@ -50,12 +50,12 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const toolCalls = createToolCalls({
     once: sendOnce,
     tools: index,
-    list: (options) => lists().tools.all(options),
+    listTools: (options) => lists().tools.all(options),
     checkOf: options.validateOutput && (({ tool }, context) => outputCheckOf(tool, context)),
     errorContextOf: errorContext,
   })
 
-  const askingCalls = createAskingCalls(sendOnce, toolCalls, { options, errorContextOf: errorContext })
+  const askingCalls = createMultiRoundCalls(sendOnce, toolCalls, { options, errorContextOf: errorContext })
   // A member that is set, because a getter in a literal would cost each client 1.5 KB.
   const client: Omit<CoreClient['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {
@@ -76,13 +76,13 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       clock: options.runtime,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
-      isKeeping: cacheOptions !== false,
-      lists: listFetchers(lists()),
+      isCacheEnabled: cacheOptions !== false,
+      lists: createListFetchers(lists()),
     })),
     request: createExtensionRequest(sendRaw, state),
     cache,
     serverInfo: undefined,
   }
-  const parts = (): ClientParts => createClientParts({ tools: toolCalls, options, seen: state })
-  return { client, parts, callTool: toToolCall(askingCalls.callTool) }
+  const parts = (): ClientCallSteps => createClientCallSteps({ tools: toolCalls, options, seen: state })
+  return { client, callSteps: parts, callTool: toToolCall(askingCalls.callTool) }
 }

@@ -41,7 +41,7 @@ export function createClient<
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
   const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions })
-  const { client, parts, callTool } = core
+  const { client, callSteps: parts, callTool } = core
   // Extensions may replace `callTool`, so it is looked up with each call.
   const namedCalls = {
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),

@@ -1,7 +1,7 @@
 import type { Client } from './client.ts'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
 import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
-import { lazily } from './request/lazily.ts'
+import { memoize } from './request/lazily.ts'
 import { createList, type List, type ListContext } from './request/lists.ts'
 import type { ListFetchers } from './subscriptions/fresh-lists.ts'
 
@@ -15,7 +15,7 @@ export interface OfferedLists {
 
 /** Creates the lists of one client, with their first use; tools pass through its index. */
 export function createOfferedLists(context: ListContext, index: ToolIndex): () => OfferedLists {
-  return lazily(() => ({
+  return memoize(() => ({
     tools: createList({ method: 'tools/list', itemsOf: index.addPage, keyOf: ({ name }) => name }, context),
     prompts: createList(
       { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
@@ -63,7 +63,7 @@ export function createListCalls(lists: () => OfferedLists): ListCalls {
 }
 
 /** Returns the functions that read whole lists, by method. */
-export function listFetchers({ tools, prompts, resources, templates }: OfferedLists): ListFetchers {
+export function createListFetchers({ tools, prompts, resources, templates }: OfferedLists): ListFetchers {
   return {
     'tools/list': tools.all,
     'prompts/list': prompts.all,

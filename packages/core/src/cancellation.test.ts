@@ -1,14 +1,14 @@
 import { expect, test, vi } from 'vitest'
 import {
   cancel,
-  cancelledBy,
+  withCancellation,
   cancelReason,
   createCancellation,
   isCancelled,
   offCancel,
   onCancel,
   readSignal,
-  unlessCancelled,
+  raceWithCancellation,
 } from './cancellation.ts'
 import { deferSignal } from './index.ts'
 
@@ -38,7 +38,7 @@ const makers = [
     'that a cancellation is behind',
     () => {
       const cancellation = createCancellation()
-      return { call: cancelledBy({}, cancellation), stop: (reason: unknown) => cancel(cancellation, reason) }
+      return { call: withCancellation({}, cancellation), stop: (reason: unknown) => cancel(cancellation, reason) }
     },
   ],
   [
@@ -52,14 +52,14 @@ const makers = [
     'that was copied',
     () => {
       const cancellation = createCancellation()
-      return { call: { ...cancelledBy({}, cancellation) }, stop: (reason: unknown) => cancel(cancellation, reason) }
+      return { call: { ...withCancellation({}, cancellation) }, stop: (reason: unknown) => cancel(cancellation, reason) }
     },
   ],
   [
     'that was copied and given another signal',
     () => {
       const controller = new AbortController()
-      const call = { ...cancelledBy({}, createCancellation()), signal: controller.signal }
+      const call = { ...withCancellation({}, createCancellation()), signal: controller.signal }
       return { call, stop: (reason: unknown) => controller.abort(reason) }
     },
   ],
@@ -82,7 +82,7 @@ test.each(makers)('a call %s tells when and why it is cancelled, once', (_title,
 
 test('a listener that takes another one back, or itself, while they are told, changes nothing for the rest', () => {
   const cancellation = createCancellation()
-  const call = cancelledBy({}, cancellation)
+  const call = withCancellation({}, cancellation)
   const last = vi.fn()
   const first = (): void => offCancel(call, first)
   onCancel(call, first)
@@ -93,7 +93,7 @@ test('a listener that takes another one back, or itself, while they are told, ch
 
 test('no signal is made for those who only listen', () => {
   const cancellation = createCancellation()
-  const call = cancelledBy({}, cancellation)
+  const call = withCancellation({}, cancellation)
   onCancel(call, () => {})
   isCancelled(call)
   expect(cancellation.controller).toBeUndefined()
@@ -103,12 +103,12 @@ test.each(makers)(
   'a wait for a call %s ends with its promise, or with the reason when that comes first',
   async (_title, make) => {
     const kept = make()
-    await expect(unlessCancelled(Promise.resolve('done'), kept.call)).resolves.toBe('done')
-    await expect(unlessCancelled(Promise.reject(new Error('failed')), kept.call)).rejects.toThrow('failed')
-    const waiting = unlessCancelled(new Promise(() => {}), kept.call)
+    await expect(raceWithCancellation(Promise.resolve('done'), kept.call)).resolves.toBe('done')
+    await expect(raceWithCancellation(Promise.reject(new Error('failed')), kept.call)).rejects.toThrow('failed')
+    const waiting = raceWithCancellation(new Promise(() => {}), kept.call)
     kept.stop('gone')
     await expect(waiting).rejects.toBe('gone')
-    await expect(unlessCancelled(Promise.resolve('late'), kept.call)).rejects.toBe('gone')
+    await expect(raceWithCancellation(Promise.resolve('late'), kept.call)).rejects.toBe('gone')
   },
 )
 

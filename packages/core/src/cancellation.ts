@@ -52,7 +52,7 @@ type MaybeCancellationHolder = { readonly [cancellationKey]?: Cancellation | und
  * Gives an object the `signal` of a cancellation. {@link onCancel} and {@link isCancelled} then read the cancellation
  * itself, without creating the signal. A copy of the object has the signal alone, because a copy may be given another.
  */
-export function cancelledBy<T extends object>(target: T, cancellation: Cancellation): T & Cancellable {
+export function withCancellation<T extends object>(target: T, cancellation: Cancellation): T & Cancellable {
   Object.defineProperty(target, cancellationKey, { value: cancellation })
   defineSignal(target)
   return target
@@ -79,7 +79,7 @@ export function withSignalOf<T extends object>(target: T, source: Cancellable): 
   const cancellation = cancellationOf(source)
   return cancellation === undefined
     ? Object.assign(target, { signal: source.signal })
-    : cancelledBy(target, cancellation)
+    : withCancellation(target, cancellation)
 }
 
 /** Tells if an object was cancelled, like `signal.aborted`, without creating a signal. */
@@ -116,7 +116,7 @@ export function offCancel(target: Cancellable, listener: () => void): void {
 }
 
 /** Settles like a promise, or rejects with the reason of an earlier cancellation; the promise itself continues. */
-export function unlessCancelled<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
+export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
     const rejectPromise = (): void => reject(cancelReason(target))
     if (isCancelled(target)) return rejectPromise()

@@ -5,13 +5,13 @@
  * @module @x/core
  */
 
-export { type Change, type ChangeBus, type ChangeListener, BusError, type BusProblem } from './bus/change-bus.ts'
+export { type Change, type ChangeBus, type ChangeListener, BusError, type BusErrorCode as BusProblem } from './bus/change-bus.ts'
 export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'
 export {
   type Cancellable,
   type Cancellation,
   cancel,
-  cancelledBy,
+  withCancellation as cancelledBy,
   cancelReason,
   createCancellation,
   deferSignal,
@@ -21,7 +21,7 @@ export {
   onAbort,
   onCancel,
   readSignal,
-  unlessCancelled,
+  raceWithCancellation as unlessCancelled,
   withSignalOf,
 } from './cancellation.ts'
 export { type ErrorListener, errorListener } from './error-listener.ts'
@@ -42,7 +42,7 @@ export {
   type AbortScope,
   type AbortScopeOptions,
   type BackoffBounds,
-  backoffMs,
+  computeBackoffMs as backoffMs,
   maxTimerMs,
   openAbortScope,
   raceWithAbort,

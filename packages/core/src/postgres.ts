@@ -7,10 +7,10 @@
 import { createBatchSender, maxWaitingCharacters } from './bus/batches.ts'
 import { BusError, type ChangeBus } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
-import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
+import { defaultTimeoutMs, createNetworkBus, type NetworkBusOptions } from './bus/wire-bus.ts'
 
-export { BusError, type BusProblem } from './bus/change-bus.ts'
-export type { WireOptions } from './bus/wire-bus.ts'
+export { BusError, type BusErrorCode as BusProblem } from './bus/change-bus.ts'
+export type { NetworkBusOptions as WireOptions } from './bus/wire-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** A query with a time limit, in milliseconds, as `pg` takes it. */
@@ -47,7 +47,7 @@ export interface PostgresNotification {
 }
 
 /** The options of {@link postgresBus}. */
-export interface PostgresBusOptions extends WireOptions {
+export interface PostgresBusOptions extends NetworkBusOptions {
   /**
    * The channel that every instance of one service has in common, and no other service of the database has. Default:
    * `mcp_changes`.
@@ -78,7 +78,7 @@ const maxBytes = 7_999
  */
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
-  const channel = checkedPostgresChannel(options.channel ?? 'mcp_changes')
+  const channel = checkPostgresChannel(options.channel ?? 'mcp_changes')
   watchConnections(pool)
   watchConnections(listenPool)
   const batchSender = createBatchSender(
@@ -95,7 +95,7 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
         `${maxWaitingCharacters} characters of changes wait for PostgreSQL already: publish fewer`,
       ),
   )
-  return wireBus(
+  return createNetworkBus(
     {
       name: 'PostgreSQL',
       maxBytes,
@@ -135,7 +135,7 @@ function connectPostgres(
   }
 }
 
-function checkedPostgresChannel(channel: string): string {
+function checkPostgresChannel(channel: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
   const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)

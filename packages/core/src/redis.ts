@@ -6,10 +6,10 @@
 
 import { BusError, type ChangeBus } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
-import { wireBus, type WireOptions } from './bus/wire-bus.ts'
+import { createNetworkBus, type NetworkBusOptions } from './bus/wire-bus.ts'
 
-export { BusError, type BusProblem } from './bus/change-bus.ts'
-export type { WireOptions } from './bus/wire-bus.ts'
+export { BusError, type BusErrorCode as BusProblem } from './bus/change-bus.ts'
+export type { NetworkBusOptions as WireOptions } from './bus/wire-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** The part of a Redis client that the bus uses: a connected one of `@redis/client` or `redis` is one. */
@@ -29,7 +29,7 @@ export interface RedisSubscriber {
 }
 
 /** The options of {@link redisBus}. */
-export interface RedisBusOptions extends WireOptions {
+export interface RedisBusOptions extends NetworkBusOptions {
   /** The channel that every instance of one service has in common, and no other service has. Default: `mcp:changes`. */
   readonly channel?: string | undefined
 }
@@ -49,8 +49,8 @@ const maxBytes = 65_536
  * @throws BusError with `option` for a channel or a time that is none.
  */
 export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
-  const channel = checkedRedisChannel(options.channel ?? 'mcp:changes')
-  return wireBus(
+  const channel = checkRedisChannel(options.channel ?? 'mcp:changes')
+  return createNetworkBus(
     {
       name: 'Redis',
       maxBytes,
@@ -75,7 +75,7 @@ function connectRedis(client: RedisClient, channel: string): ConnectFunction {
   }
 }
 
-function checkedRedisChannel(channel: string): string {
+function checkRedisChannel(channel: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(channel)) return channel
   const rule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)

@@ -1,7 +1,7 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { backoffMs, maxTimerMs, openAbortScope, settlesWithin, sleep, withTimeout } from './waiting.ts'
+import { computeBackoffMs, maxTimerMs, openAbortScope, settlesWithin, sleep, withTimeout } from './waiting.ts'
 
 const late = (): Error => new Error('late')
 const never = new Promise<never>(() => {})
@@ -30,7 +30,7 @@ describe('A sleep', () => {
   test('can be ended early, and then resolves', async () => {
     const clock = manualClock()
     let wake = (): void => {}
-    const slept = sleep(100, { clock, wakeBy: (end) => (wake = end) })
+    const slept = sleep(100, { clock, registerWake: (end) => (wake = end) })
     wake()
     await slept
     expect(clock.waiting).toBe(0)
@@ -93,7 +93,7 @@ describe('The pause before another attempt', () => {
     [9, 10, 20, 0, 20],
     [0, 0, 5000, 0.5, 0],
   ])('after %j failures, from %j to %j ms, with chance %j, is %j ms', (failures, firstMs, maxMs, chance, ms) => {
-    expect(backoffMs(failures, { firstMs, maxMs }, () => chance)).toBe(ms)
+    expect(computeBackoffMs(failures, { firstMs, maxMs }, () => chance)).toBe(ms)
   })
 
   test('is never longer than its bound, nor shorter than half of it', () => {
@@ -103,7 +103,7 @@ describe('The pause before another attempt', () => {
         fc.nat(10_000),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (failures, maxMs, chance) => {
-          const ms = backoffMs(failures, { firstMs: 50, maxMs }, () => chance)
+          const ms = computeBackoffMs(failures, { firstMs: 50, maxMs }, () => chance)
           const longestMs = Math.min(50 * 2 ** failures, maxMs)
           expect(ms).toBeLessThanOrEqual(longestMs)
           expect(ms).toBeGreaterThanOrEqual(longestMs / 2)

@@ -17,13 +17,13 @@ export interface SleepOptions {
   /** Ends the sleep; it then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined
   /** Receives a function that ends the sleep early; it then resolves. */
-  readonly wakeBy?: ((wake: () => void) => void) | undefined
+  readonly registerWake?: ((wake: () => void) => void) | undefined
   /** True where the sleep alone must not keep the process alive. */
   readonly isBackground?: boolean | undefined
 }
 
 /** Waits for a time in milliseconds. Rejects with the reason of the signal if that aborts before. */
-export async function sleep(ms: number, { clock, signal, wakeBy, isBackground }: SleepOptions): Promise<void> {
+export async function sleep(ms: number, { clock, signal, registerWake: wakeBy, isBackground }: SleepOptions): Promise<void> {
   signal?.throwIfAborted()
   let timer: unknown
   let rejectOnAbort = (): void => {}
@@ -53,7 +53,7 @@ export interface BackoffBounds {
  *
  * @param failures The number of failures in a row before the last one, from 0.
  */
-export function backoffMs(
+export function computeBackoffMs(
   failures: number,
   { firstMs, maxMs }: BackoffBounds,
   random: () => number = Math.random,

@@ -5,7 +5,7 @@ export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26'] as con
 export type LegacyRevision = (typeof legacyRevisions)[number]
 
 /** The differences between the revisions: each member is something that a revision has, or lacks. */
-export interface RevisionRow {
+export interface RevisionFeatures {
   /**
    * `icons` of tools, prompts, resources and implementations; URL elicitation; choices with titles or of several
    * values.
@@ -23,7 +23,7 @@ export interface RevisionRow {
   readonly batches: boolean
 }
 
-const revisionRows: { readonly [R in LegacyRevision]: RevisionRow } = {
+const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } = {
   '2025-11-25': {
     icons: true,
     urlElicitation: true,
@@ -54,8 +54,8 @@ const revisionRows: { readonly [R in LegacyRevision]: RevisionRow } = {
 }
 
 /** Returns what a revision has. */
-export function revisionRow(revision: LegacyRevision): RevisionRow {
-  return revisionRows[revision]
+export function revisionFeaturesOf(revision: LegacyRevision): RevisionFeatures {
+  return featuresByRevision[revision]
 }
 
 /** Returns the revision of that name among those that are served. */

@@ -26,7 +26,7 @@ export {
   withNotify,
 } from './composition/call-context.ts'
 export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
-export { callerOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
+export { callerKeyOf as callerOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export {
   type AsyncResource,
   type ClientTarget,
@@ -46,7 +46,7 @@ export type {
   ExtensionHost,
   ExtensionInstance,
   ExtensionMethod,
-  KnownName,
+  LiteralName as KnownName,
   ServerApis,
   ServerExtension,
   ServerTypes,
@@ -55,7 +55,7 @@ export type {
   TypesOf,
 } from './composition/server-extension.ts'
 export type {
-  Background,
+  BackgroundRunner as Background,
   Call,
   CallHeaders,
   Exchange,
@@ -66,12 +66,12 @@ export type {
   Principal,
 } from './basic/exchange.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
-export { metaKeys, metaNames } from './basic/meta-keys.ts'
-export { olderClientError } from './basic/revision.ts'
+export { metaKeys, projectMetaKeys as metaNames } from './basic/meta-keys.ts'
+export { checkClientRevision as olderClientError } from './basic/revision.ts'
 export {
   discoverProbe,
-  knowsDiscover,
-  olderHandshake,
+  supportsDiscover as knowsDiscover,
+  olderInitializeRequest as olderHandshake,
   olderRevisionIn,
   olderServerMessage,
 } from './basic/older-server.ts'
@@ -258,15 +258,15 @@ export { checkInputRequest, checkInputRequests } from './methods/check-input-req
 export type { ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
-export { encodeMessage, encodePieces, type MessagePieces, preparedMessage } from './messages/encode-message.ts'
+export { encodeMessage, encodePieces, type MessagePieces, prepareResult as preparedMessage } from './messages/encode-message.ts'
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
 export { isMetaKey, isReservedMetaKey } from './basic/meta-keys.ts'
-export { type Method, type MethodRow, methodRow, methods, type MethodTypes } from './methods/methods.ts'
+export { type Method, type MethodRow, findMethodRow as methodRow, methods, type MethodTypes } from './methods/methods.ts'
 export {
   type NotificationMethod,
   type NotificationRow,
   notificationMethods,
-  notificationRow,
+  findNotificationRow as notificationRow,
 } from './methods/notifications.ts'
 export {
   isErrorResponse,
@@ -276,11 +276,11 @@ export {
   parseBatch,
   parseMessage,
   parseRequestOrNotification,
-  unreadRequestId,
+  rejectedRequestIdOf as unreadRequestId,
 } from './messages/parse-message.ts'
 export { requestMeta } from './methods/request-meta.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
-export { supports } from './basic/supports.ts'
+export { findMissingCapabilities as supports } from './basic/supports.ts'
 export { principalIdentity } from './composition/quota.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'
 export { decodeHeaderValue, encodeHeaderValue } from './transports/header-params.ts'

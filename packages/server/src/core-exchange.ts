@@ -23,7 +23,7 @@ import {
 } from '@x/schema'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
-import { checkCallerLimit, countDown, countUp } from './shedding/caller-limit.ts'
+import { checkCallerLimit, decrementCount, incrementCount } from './shedding/caller-limit.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { quote, type ErrorContext, report } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
@@ -73,7 +73,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       const { handle } = requireServedMethod(method, request.method, state)
       requestState = openRequest(request, call, state)
       // A task was counted when it was created.
-      if (requestState.journal === undefined) checkCallerLimit(state.settings.callers, requestState.caller)
+      if (requestState.journal === undefined) checkCallerLimit(state.settings.callerLimit, requestState.caller)
       const pendingResult = handle(request.params, requestState)
       const result = isPromiseLike(pendingResult) ? await countRequest(pendingResult, requestState) : pendingResult
       return { jsonrpc: '2.0', id: request.id, result }
@@ -113,15 +113,15 @@ export function createCoreExchange(state: ServerState): Exchange {
 
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
 function endRequest(request: RequestState): void {
-  request.open = false
-  if (request.isCounted) countDown(request.settings.callers.running, request.caller)
-  for (const follower of request.followers ?? []) offAbort(request.call.signal, follower)
+  request.isOpen = false
+  if (request.isCounted) decrementCount(request.settings.callerLimit.runningByCaller, request.caller)
+  for (const follower of request.abortListeners ?? []) offAbort(request.call.signal, follower)
 }
 
 /** Counts a call that takes time, until its request ends. */
 function countRequest<T>(pendingResult: T, request: RequestState): T {
   request.isCounted = request.journal === undefined
-  if (request.isCounted) countUp(request.settings.callers.running, request.caller)
+  if (request.isCounted) incrementCount(request.settings.callerLimit.runningByCaller, request.caller)
   return pendingResult
 }
 
@@ -129,15 +129,15 @@ function countRequest<T>(pendingResult: T, request: RequestState): T {
 async function runCountedMethod(
   method: ExtensionMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
-  { callers }: ServerSettings,
+  { callerLimit: callers }: ServerSettings,
 ): Promise<JsonObject> {
   const caller = callerOf(call)
   checkCallerLimit(callers, caller)
-  countUp(callers.running, caller)
+  incrementCount(callers.runningByCaller, caller)
   try {
     return await method(request, call)
   } finally {
-    countDown(callers.running, caller)
+    decrementCount(callers.runningByCaller, caller)
   }
 }
 
@@ -154,9 +154,9 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
     settings,
     journal: call.context.get(journalKey),
     callId: undefined,
-    open: true,
+    isOpen: true,
     isCounted: false,
-    followers: undefined,
+    abortListeners: undefined,
   }
 }
 
@@ -165,7 +165,7 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
  * of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
 function requireServedMethod(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
-  const missingFeature = method && missingRequirement(method, state)
+  const missingFeature = method && findMissingCapability(method, state)
   if (method !== undefined && missingFeature === undefined) return method
   const reason = missingFeature === undefined ? '' : `, because the server has no ${missingFeature}`
   const versions = servedVersions.join(', ')
@@ -184,12 +184,12 @@ function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject
 }
 
 /** Returns the name of the capability that a method needs and this server lacks. */
-function missingRequirement(
+function findMissingCapability(
   { capability, streams }: ServedMethod,
   { catalog, settings }: ServerState,
 ): string | undefined {
   if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
-  return streams === true && !settings.subscriptions.served ? 'subscriptions' : undefined
+  return streams === true && !settings.subscriptions.isEnabled ? 'subscriptions' : undefined
 }
 
 /** Returns the `_meta` of a request of a served revision (basic/versioning, negotiation). */
@@ -203,7 +203,7 @@ function checkVersion({ params }: RpcRequest): RequestMetaObject {
   })
 }
 
-const defined = new Set<number>(Object.values(errorCodes))
+const definedErrorCodes = new Set<number>(Object.values(errorCodes))
 
 /**
  * The one place where errors become what the peer sees: an McpError as it is, all else as -32603 without detail, which
@@ -233,5 +233,5 @@ function errorContextFor({ method, params }: RpcRequest): ErrorContext {
  */
 function isSendable({ code }: McpError): boolean {
   if (!Number.isSafeInteger(code)) return false
-  return defined.has(code) || code < -32099 || code > -32000
+  return definedErrorCodes.has(code) || code < -32099 || code > -32000
 }

@@ -2,7 +2,7 @@ import { createHostCount, type Implementation, type ListKind, type ServerApis, t
 import { type Composition, composeServer } from './compose.ts'
 import { compileDefinition, infoOf } from './compile/compile-definition.ts'
 import { createCoreExchange, type ServerState } from './core-exchange.ts'
-import { localOnly as withoutKeys, type ServerSettings, compileServerSettings } from './compile/settings.ts'
+import { localOnlyReason as withoutKeys, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { report } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import { beginDrain, serverLoad } from './shedding/load-monitor.ts'

@@ -27,7 +27,7 @@ export type { FormAnswer, FormQuestion, UrlQuestion } from './definitions/contex
 export type { Checkpoint, StepContext, StepResult, Widened, WithListsFilled } from './definitions/context.ts'
 export type { ServerWarning, WarningCode } from './request/report.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './definitions/context.ts'
-export type { CacheHints, Completer, Completion, Described, CompletedArguments } from './definitions/described.ts'
+export type { CacheHints, Completer, Completion, BaseDefinition as Described, CompletionContext as CompletedArguments } from './definitions/described.ts'
 export type { CallView, VisibleTo } from './definitions/described.ts'
 export type {
   AnyPromptDefinition,
@@ -55,8 +55,8 @@ export type {
   AnySchema,
   ParsedBy,
   PromptArguments,
-  SchemaInput,
-  SchemaWithInput,
+  CallerOutput as SchemaInput,
+  CallerInput as SchemaWithInput,
   TextArguments,
 } from './json-schema/schemas.ts'
 export type { ErrorContext } from './request/report.ts'

@@ -21,5 +21,5 @@ export {
   sessionKey,
   type SessionMetadata,
   sessionMethods,
-  sessionNotFound,
+  sessionNotFoundCode as sessionNotFound,
 } from './session-metadata.ts'

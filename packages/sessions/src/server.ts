@@ -22,7 +22,7 @@ export type {
   SessionBus,
   SessionChange,
   SessionEvents,
-  SessionFailure,
+  SessionErrorContext as SessionFailure,
   SessionOptions,
   SessionState,
 } from './server/session-options.ts'
@@ -39,5 +39,5 @@ export {
   sessionKey,
   type SessionMetadata,
   sessionMethods,
-  sessionNotFound,
+  sessionNotFoundCode as sessionNotFound,
 } from './session-metadata.ts'

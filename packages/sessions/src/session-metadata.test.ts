@@ -14,7 +14,7 @@ import {
   parseSessionMetadata,
   readSessionMetadata,
   sessionKey,
-  sessionNotFound,
+  sessionNotFoundCode,
 } from './session-metadata.ts'
 
 const visible = fc.string({
@@ -129,5 +129,5 @@ test('the test vectors of the seed are what the types describe, and are read as 
   expect(parseSessionMetadata(created.result.session)).toEqual(session)
   expect(readSessionMetadata(destroy.params, sessionKey)).toEqual({ sessionId: 'sess-abc123' })
   expect(readSessionMetadata(deleted.result, sessionKey)).toBeUndefined()
-  expect(missing.error.code).toBe(sessionNotFound)
+  expect(missing.error.code).toBe(sessionNotFoundCode)
 })

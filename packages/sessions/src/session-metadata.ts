@@ -13,7 +13,7 @@ import {
 export const sessionKey = 'io.modelcontextprotocol/session'
 
 /** The error code of a session that the server does not know, or knows no longer (seed data-layer-sessions, errors). */
-export const sessionNotFound = -32043
+export const sessionNotFoundCode = -32043
 
 /** The HTTP header that repeats the session's id. */
 export const sessionHeader = 'Mcp-Session-Id'
@@ -44,7 +44,7 @@ const standardNames: SessionNames = {
   isStandard: true,
 }
 
-const nameForm = /^[a-z][a-zA-Z0-9]{0,31}$/
+const namePattern = /^[a-z][a-zA-Z0-9]{0,31}$/
 
 /**
  * Returns the names of a kind of sessions: those of the draft for `sessions`, derived ones for others, so that a
@@ -53,7 +53,7 @@ const nameForm = /^[a-z][a-zA-Z0-9]{0,31}$/
  */
 export function createSessionNames(name: string): SessionNames {
   if (name === standardNames.name) return standardNames
-  if (!nameForm.test(name)) {
+  if (!namePattern.test(name)) {
     throw new TypeError('sessions: name must be 1 to 32 letters and digits that begin with a lower-case letter')
   }
   return {
@@ -104,7 +104,7 @@ export interface DeleteSessionResultResponse extends Omit<RpcResult, 'result'> {
 /** The response to a request that names a session which the server does not know (seed data-layer-sessions, errors). */
 export interface SessionNotFoundError extends Omit<RpcError, 'error'> {
   readonly error: WireError & {
-    readonly code: typeof sessionNotFound
+    readonly code: typeof sessionNotFoundCode
     readonly data: JsonObject & { readonly sessionId: string }
   }
 }
@@ -115,8 +115,8 @@ export const maxSessionIdLength = 2048
 /** The maximum length of a state, in characters. */
 export const maxStateLength = 262_144
 
-const visibleAsciiForm = /^[\x21-\x7e]+$/
-const dateTimeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+const visibleAsciiPattern = /^[\x21-\x7e]+$/
+const dateTimePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 /**
  * Returns the session that a request or a result names: its metadata, the issue with it, or undefined for no session.
@@ -153,7 +153,7 @@ function isAbsentOr<T>(value: unknown, hasType: (value: unknown) => value is T):
 }
 
 function isSessionId(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= maxSessionIdLength && visibleAsciiForm.test(value)
+  return typeof value === 'string' && value.length <= maxSessionIdLength && visibleAsciiPattern.test(value)
 }
 
 function isState(value: unknown): value is string {
@@ -161,5 +161,5 @@ function isState(value: unknown): value is string {
 }
 
 function isDateTime(value: unknown): value is string {
-  return typeof value === 'string' && dateTimeForm.test(value) && Number.isFinite(Date.parse(value))
+  return typeof value === 'string' && dateTimePattern.test(value) && Number.isFinite(Date.parse(value))
 }

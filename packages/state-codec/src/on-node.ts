@@ -4,8 +4,8 @@ import { createSingleUseCodec } from './store/single-use.ts'
 import { createStoredCodec, type StoredOptions } from './store/stored.ts'
 import { createPlainCodec, type PlainOptions } from './token/plain.ts'
 import { createNodeEncryption, createNodeSigning, nodeCrypto } from './token/crypto-provider-node.ts'
-import { sealedTokens } from './token/sealed-tokens.ts'
-import { signedTokens } from './token/signed-tokens.ts'
+import { createSealedTokenType } from './token/sealed-tokens.ts'
+import { createSignedTokenType } from './token/signed-tokens.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
@@ -14,7 +14,7 @@ import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
  * @throws StateUsageError for invalid keys or options.
  */
 export function sealed(options: KeyedOptions): StateCodec {
-  return createTokenCodec(sealedTokens(createNodeEncryption), options, nodeCrypto)
+  return createTokenCodec(createSealedTokenType(createNodeEncryption), options, nodeCrypto)
 }
 
 /**
@@ -23,7 +23,7 @@ export function sealed(options: KeyedOptions): StateCodec {
  * @throws StateUsageError for invalid keys or options.
  */
 export function signed(options: KeyedOptions): StateCodec {
-  return createTokenCodec(signedTokens(createNodeSigning), options, nodeCrypto)
+  return createTokenCodec(createSignedTokenType(createNodeSigning), options, nodeCrypto)
 }
 
 /**

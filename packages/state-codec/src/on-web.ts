@@ -4,8 +4,8 @@ import { createSingleUseCodec } from './store/single-use.ts'
 import { createStoredCodec, type StoredOptions } from './store/stored.ts'
 import { createPlainCodec, type PlainOptions } from './token/plain.ts'
 import { createWebEncryption, createWebSigning, webCrypto } from './token/crypto-provider-web.ts'
-import { sealedTokens } from './token/sealed-tokens.ts'
-import { signedTokens } from './token/signed-tokens.ts'
+import { createSealedTokenType } from './token/sealed-tokens.ts'
+import { createSignedTokenType } from './token/signed-tokens.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
@@ -14,7 +14,7 @@ import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
  * @throws StateUsageError for invalid keys or options.
  */
 export function sealed(options: KeyedOptions): StateCodec {
-  return createTokenCodec(sealedTokens(createWebEncryption), options, webCrypto)
+  return createTokenCodec(createSealedTokenType(createWebEncryption), options, webCrypto)
 }
 
 /**
@@ -23,7 +23,7 @@ export function sealed(options: KeyedOptions): StateCodec {
  * @throws StateUsageError for invalid keys or options.
  */
 export function signed(options: KeyedOptions): StateCodec {
-  return createTokenCodec(signedTokens(createWebSigning), options, webCrypto)
+  return createTokenCodec(createSignedTokenType(createWebSigning), options, webCrypto)
 }
 
 /**

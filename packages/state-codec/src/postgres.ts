@@ -9,7 +9,7 @@ import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
   compileOwnerQuota,
-  limitReached,
+  findReachedLimit,
   type OwnerQuotaOptions,
   ownerQuotaError,
   type SharedOperations,
@@ -55,15 +55,15 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const quota = compileOwnerQuota(options)
   const operations = operationsIn(table, query)
   return {
-    add: async (key, value, ttlMs) => (await query(addSql(table), [key, value, ttlMs])).length > 0,
+    add: async (key, value, ttlMs) => (await query(buildAddSql(table), [key, value, ttlMs])).length > 0,
     ...operations,
     ownedBy: (owner) =>
       storeOfOwner(owner, operations, async ({ owner: digest, key, value, ttlMs }) => {
         const size = key.length + value.length
         const values = [key, value, ttlMs, digest, size, quota.entries, quota.characters]
-        const [row] = await query(addOwnedSql(table), values)
+        const [row] = await query(buildAddOwnedSql(table), values)
         const { added, present, entries, characters, soonestMs } = readOwnedReply(row)
-        const reached = added || present ? undefined : limitReached({ entries, characters }, quota, size)
+        const reached = added || present ? undefined : findReachedLimit({ entries, characters }, quota, size)
         if (reached !== undefined) throw ownerQuotaError('The store in PostgreSQL', reached, soonestMs)
         return added
       }),
@@ -100,7 +100,7 @@ const onConflict = `ON CONFLICT (key) DO UPDATE SET value = excluded.value, expi
     WHERE kept.expires_at <= clock_timestamp()
     RETURNING 1`
 
-function addSql(table: string): string {
+function buildAddSql(table: string): string {
   return `INSERT INTO ${table} AS kept (key, value, expires_at) VALUES ($1, $2, ${expiry}) ${onConflict}`
 }
 
@@ -108,7 +108,7 @@ function addSql(table: string): string {
  * Adds a value of an owner who holds less than the quota. The index gives the owner's rows that have not expired, no
  * more than the quota has. `statement_timestamp()` is constant within a statement, as an index needs it.
  */
-function addOwnedSql(table: string): string {
+function buildAddOwnedSql(table: string): string {
   return `WITH own AS (
       SELECT size, expires_at FROM ${table}
       WHERE owner = $4::text AND expires_at > statement_timestamp() ORDER BY expires_at LIMIT $6::bigint

@@ -10,7 +10,7 @@ import type { StateStore } from './state-codec.ts'
 import {
   type StoredAmount,
   compileOwnerQuota,
-  limitReached,
+  findReachedLimit,
   type OwnerQuotaOptions,
   ownerQuotaError,
   type OwnedAddition,
@@ -65,10 +65,10 @@ type SendCommand = (args: string[]) => Promise<unknown>
 /** The operations that are the same for every owner: the value says whose it is. */
 function operationsOn(send: SendCommand, prefix: string): SharedOperations {
   const ownedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
-    const head = await send(['GETRANGE', prefix + key, '0', String(longestHead)])
+    const head = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
     return typeof head === 'string' ? ownedEntryOf(head) : undefined
   }
-  const runOn = (key: string, { head, owner, size }: OwnedEntry, script: Script) =>
+  const runOn = (key: string, { ownerPrefix: head, owner, size }: OwnedEntry, script: Script) =>
     evaluate(send, {
       text: script.text,
       keys: [prefix + key, ...ownerKeys(prefix, owner)],
@@ -106,7 +106,7 @@ async function addOwned(
   const values = [text, wholeMs(ttlMs), `${size}:${key}`, ...limits]
   const reply = await evaluate(send, { text: addScript, keys, values })
   const [outcome, entries = 0, characters = 0, soonestMs = 0] = reply
-  const reached = outcome === rejectedReply ? limitReached({ entries, characters }, quota, size) : undefined
+  const reached = outcome === rejectedReply ? findReachedLimit({ entries, characters }, quota, size) : undefined
   if (reached !== undefined) throw ownerQuotaError('The store in Redis', reached, soonestMs)
   return outcome === addedReply
 }
@@ -165,16 +165,16 @@ end
 return {${addedReply}}`
 
 // The owner was read before: a value that is another's by now is another value.
-const unlessReplaced = `if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return {0} end`
+const ownerGuardLua = `if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return {0} end`
 
 const deleteScript = `
-${unlessReplaced}
+${ownerGuardLua}
 redis.call('DEL', KEYS[1])
 if redis.call('ZREM', KEYS[2], ARGV[2]) == 1 then redis.call('DECRBY', KEYS[3], ARGV[3]) end
 return {1}`
 
 const expireScript = `
-${unlessReplaced}
+${ownerGuardLua}
 ${currentTime}
 redis.call('PEXPIRE', KEYS[1], ARGV[4], 'LT')
 redis.call('ZADD', KEYS[2], 'XX', 'LT', now + tonumber(ARGV[4]), ARGV[2])
@@ -185,28 +185,28 @@ interface OwnedEntry {
   readonly owner: string
   readonly size: number
   /** The text before the value. */
-  readonly head: string
+  readonly ownerPrefix: string
 }
 
-const mark = '\u0000'
+const ownerMark = '\u0000'
 
 /** Two marks, a digest of 43 characters, a colon and a size. */
-const longestHead = 64
+const maxOwnerPrefixLength = 64
 
 /** Writes the owner before a value. A value without one stays as it is, unless it would read as one with an owner. */
 function withOwner(owner: string, value: string): string {
-  return owner === '' && !value.startsWith(mark) ? value : `${mark}${owner}${mark}${value}`
+  return owner === '' && !value.startsWith(ownerMark) ? value : `${ownerMark}${owner}${ownerMark}${value}`
 }
 
 function withoutOwner(text: string): string {
-  return text.startsWith(mark) ? text.slice(text.indexOf(mark, 1) + 1) : text
+  return text.startsWith(ownerMark) ? text.slice(text.indexOf(ownerMark, 1) + 1) : text
 }
 
 function ownedEntryOf(text: string): OwnedEntry | undefined {
-  if (!text.startsWith(mark)) return undefined
-  const head = text.slice(0, text.indexOf(mark, 1) + 1)
+  if (!text.startsWith(ownerMark)) return undefined
+  const head = text.slice(0, text.indexOf(ownerMark, 1) + 1)
   const [owner = '', size = ''] = head.slice(1, -1).split(':')
-  return owner === '' ? undefined : { owner, size: Number(size), head }
+  return owner === '' ? undefined : { owner, size: Number(size), ownerPrefix: head }
 }
 
 function wholeMs(ttlMs: number): string {

@@ -5,7 +5,7 @@
  */
 
 export { relatedTaskKey, tasksCapability, tasksExtension } from './schema/extension.ts'
-export { taskRequestParams, updateTaskRequestParams } from './schema/task-params.ts'
+export { parseTaskRequestParams as taskRequestParams, parseUpdateTaskRequestParams as updateTaskRequestParams } from './schema/task-params.ts'
 export type {
   CancelledTask,
   CompletedTask,

@@ -132,7 +132,7 @@ export function createObserver(): Observer {
   return {
     observed,
     response: (request, response, instance) => {
-      if (methodRow(request.method)?.asks === true) observed.rounds.push(roundOf(request, response, instance))
+      if (methodRow(request.method)?.canRequireInput === true) observed.rounds.push(roundOf(request, response, instance))
       if ('result' in response) noteTask(taskOf(response.result))
     },
     question: (question) => void observed.questions.push(question),

@@ -12,7 +12,7 @@ const greet = tool('greet', {
   description: 'Greets',
   async run(_, ctx) {
     const who = await ctx.elicit('name', { message: 'Who are you?', schema: name })
-    const when = await ctx.ask('day', { message: 'When?', schema: day })
+    const when = await ctx.elicitResult('day', { message: 'When?', schema: day })
     return `${who.name} ${when.content?.day ?? when.action}`
   },
 })

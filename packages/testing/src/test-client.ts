@@ -115,7 +115,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
       ...(runtime !== undefined && { runtime: clockFor(runtime) }),
       ...others,
       capabilities,
-      rounds: { pauseMs: { first: 0, most: 0 }, ...others.rounds },
+      rounds: { pauseMs: { initial: 0, most: 0 }, ...others.rounds },
     },
   )
   const close = client.close.bind(client)

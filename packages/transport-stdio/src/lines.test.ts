@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type SkippedLine, splitLines } from './lines.ts'
+import { type SkippedLine, createLineSplitter } from './lines.ts'
 
 interface Heard {
   readonly lines: string[]
   readonly flaws: SkippedLine[]
 }
 
-function listen(maxBytes: number): Heard & ReturnType<typeof splitLines> {
+function listen(maxBytes: number): Heard & ReturnType<typeof createLineSplitter> {
   const heard: Heard = { lines: [], flaws: [] }
-  const splitter = splitLines(maxBytes, {
+  const splitter = createLineSplitter(maxBytes, {
     onLine: (text) => heard.lines.push(text),
     onSkipped: (skipped) => heard.flaws.push(skipped),
   })

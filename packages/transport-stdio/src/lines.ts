@@ -36,7 +36,7 @@ const emptyBuffer = Buffer.alloc(0)
  * (basic/transports/stdio). Each byte is read and copied a bounded number of times, for any chunking of the stream. Of
  * a line longer than `maxBytes` only the two ends are kept.
  */
-export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
+export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitter {
   const lineBuffer = createLineBuffer()
   let skipped: Excerpt | undefined
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { type LineSink, splitLines } from './lines.ts'
+import { type LineSink, createLineSplitter } from './lines.ts'
 
 /** A stream that is being read. */
 export interface LineReader {
@@ -19,7 +19,7 @@ export interface LineReaderEvents extends LineSink {
 /** Reads a stream line by line from now on, until it ends or is stopped. */
 export function readLines(input: Readable, maxLineBytes: number, events: LineReaderEvents): LineReader {
   let isOver = false
-  const lineSplitter = splitLines(maxLineBytes, {
+  const lineSplitter = createLineSplitter(maxLineBytes, {
     onLine: (text) => {
       if (!isOver) events.onLine(text)
     },

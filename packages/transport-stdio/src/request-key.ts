@@ -4,7 +4,7 @@ import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x
  * The `_meta` key with which a server of this package names the request that a notification belongs to. Progress has a
  * token and a subscription an id; a log message has neither, and on stdio all requests share one stream.
  */
-export const requestKey = 'x.transport-stdio/requestId'
+export const requestIdKey = 'x.transport-stdio/requestId'
 
 /** Adds the request id to a notification that has none. */
 export function withRequestId(message: RpcNotification, id: RequestId): RpcNotification {
@@ -12,5 +12,5 @@ export function withRequestId(message: RpcNotification, id: RequestId): RpcNotif
   const { _meta } = params
   const meta = isJsonObject(_meta) ? _meta : {}
   if (params['progressToken'] !== undefined || meta[metaKeys.subscriptionId] !== undefined) return message
-  return { ...message, params: { ...params, _meta: { ...meta, [requestKey]: id } } }
+  return { ...message, params: { ...params, _meta: { ...meta, [requestIdKey]: id } } }
 }

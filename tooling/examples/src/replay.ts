@@ -75,7 +75,7 @@ export const purge = tool('purge', {
   async run({ paths }, ctx) {
     const deleted: string[] = []
     for (const [index, path] of paths.entries()) {
-      const answer = await ctx.ask(`confirm/${index}`, { message: `Delete ${path}?`, schema: confirmation })
+      const answer = await ctx.elicitResult(`confirm/${index}`, { message: `Delete ${path}?`, schema: confirmation })
       if (answer.action === 'accept' && answer.content.sure) deleted.push(path)
       if (answer.action === 'cancel') break
     }
@@ -146,7 +146,7 @@ export const pay = (tracker: Tracker): Tool =>
       await ctx.elicitUrl('payment', {
         message: 'Please pay the invoice',
         url: `https://pay.example.com/invoices/${invoice}`,
-        done: () => tracker.isPaid(invoice),
+        isDone: () => tracker.isPaid(invoice),
       })
       return 'Paid, thank you'
     },

@@ -107,7 +107,7 @@ export class Instance {
   /** Is told to stop. */
   drain(): void {
     this.monitor.drains++
-    this.monitor.draining++
+    this.monitor.activeDrains++
   }
 
   /** Ends the process, and gives the calls that are lost with it. */
@@ -142,7 +142,7 @@ export class Instance {
     const source = {
       now: () => this.#time,
       wallClock: () => this.#time,
-      later,
+      setTimer: later,
       measure: undefined,
       onFailure: () => {},
       randomId: () => chance().toString(36).slice(2, 10),
@@ -223,11 +223,11 @@ export class Instance {
 
   #reasonToLeave(call: SimulatedCall): ShedReason | undefined {
     const { mode } = this.#context.options
-    if (mode === 'none' || (mode === 'oracle' && this.monitor.draining === 0)) return undefined
+    if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrains === 0)) return undefined
     const { sheds, stops, drains, handOff } = call
     const about = { method: 'tools/call', name: 'work', rounds: 0 }
     const workedMs = this.#time - call.workedFrom
-    const reason = handOffReason(this.monitor, { ...about, sheds, stops, drains, handOff, workedMs })
+    const reason = handOffReason(this.monitor, { ...about, sheds, stops, drainCount: drains, handOff, workedMs })
     return typeof reason === 'string' ? reason : undefined
   }
 

@@ -1,7 +1,7 @@
 // The simulation runs the code of the server and of the client itself, not a copy of it.
-export { handOffPauseMs as handOffPause } from '../../../packages/client/src/rounds/hand-off-pause.ts'
+export { computeHandOffDelayMs as handOffPause } from '../../../packages/client/src/rounds/hand-off-pause.ts'
 export type { HandOffTag } from '../../../packages/server/src/shedding/fleet-view.ts'
-export { handOffReason, recordHandOff, tagHandOff } from '../../../packages/server/src/shedding/hand-off.ts'
+export { decideHandOff as handOffReason, recordHandOff, tagHandOff } from '../../../packages/server/src/shedding/hand-off.ts'
 export {
   createLoadMonitor,
   beginMonitoredCall,

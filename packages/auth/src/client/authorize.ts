@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import type { TokenDemand } from './challenges.ts'
+import type { TokenChallenge } from './challenges.ts'
 import type { StoredCredentials } from './stored-credentials.ts'
 import { AuthError, quoteText } from './auth-error.ts'
 import type { Dpop } from './dpop.ts'
@@ -10,7 +10,7 @@ import type { StoredEndpoint } from './stored.ts'
 import { type TokenRequirements, type TokenResult, getOrObtainToken, type TokenSource } from './token-source.ts'
 
 /** Settings of the user for one authorization server. */
-export interface IssuerSelection {
+export interface AuthServerSettings {
   /** `omit`: no `resource` parameter, for servers that refuse it. */
   readonly resource?: 'omit' | undefined
   /** The issuer as its own metadata spells it, where that differs. */
@@ -19,28 +19,28 @@ export interface IssuerSelection {
 
 /** Dependencies of an authorizer of any kind. */
 export interface AuthorizerDeps extends TokenSource {
-  readonly issuers: ReadonlyMap<string, IssuerSelection>
+  readonly issuers: ReadonlyMap<string, AuthServerSettings>
   /** Issuers that the user has credentials for. */
   readonly preferred: readonly string[]
   /** The only issuer that may be used. */
   readonly pinned?: string | undefined
   readonly dpop?: Dpop | undefined
   /** True when a person has to act for a new authorization. */
-  readonly needsPerson: boolean
+  readonly requiresUserInteraction: boolean
 }
 
 /** Returns what it takes to send to an authorization server, which `source` has named. */
-export type ServerLinkResolver = (
+export type AuthServerContextResolver = (
   issuer: string,
   source: URL,
   signal: AbortSignal,
-) => Promise<TokenRequirements['link']>
+) => Promise<TokenRequirements['serverContext']>
 
 const metadataTtlMs = 600_000
 const maxCachedServers = 100
 
 /** Links to authorization servers, whose metadata is kept for ten minutes. */
-export function createServerLinkResolver({ fetch, now, issuers, dpop }: AuthorizerDeps): ServerLinkResolver {
+export function createAuthServerContextResolver({ fetch, now, issuers, dpop }: AuthorizerDeps): AuthServerContextResolver {
   const servers = new Map<string, { readonly at: number; readonly server: AuthorizationServer }>()
   return async (issuer, source, signal) => {
     const { alias, resource } = issuers.get(issuer) ?? {}
@@ -68,7 +68,7 @@ function dpopFor(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | un
 /** A request for a token at an endpoint that has asked for one. */
 export interface TokenQuery {
   readonly endpoint: URL
-  readonly demand: TokenDemand
+  readonly challenge: TokenChallenge
   /** The access token that was refused. */
   readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
@@ -77,16 +77,16 @@ export interface TokenQuery {
 
 /** Finds out who issues tokens for an endpoint, and gets one there. */
 export async function authorize(
-  deps: AuthorizerDeps & { readonly tokens: StoredCredentials; readonly linkTo: ServerLinkResolver },
+  deps: AuthorizerDeps & { readonly tokens: StoredCredentials; readonly linkTo: AuthServerContextResolver },
   query: TokenQuery,
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
   const { tokens, linkTo, fetch } = deps
-  const { endpoint, demand, ...rest } = query
+  const { endpoint, challenge: demand, ...rest } = query
   // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to
   // another.
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: demand.metadataUrl, fetch, signal })
-  const lastEndpoint = await tokens.lastKnown(endpoint)
+  const lastEndpoint = await tokens.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
   const link = await linkTo(issuer, endpoint, signal)
   const { resource } = metadata
@@ -101,10 +101,10 @@ export async function authorize(
   const tokenResult = await getOrObtainToken(deps, {
     ...rest,
     endpoint,
-    link,
+    serverContext: link,
     resource,
     scopes,
-    demanded: demandedScopes,
+    requiredScopes: demandedScopes,
   })
   if (tokenResult !== undefined) await tokens.store(endpoint, { issuer, resource }, tokenResult.token)
   return tokenResult

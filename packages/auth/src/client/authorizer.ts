@@ -1,7 +1,7 @@
 import type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
-import { authorize, type AuthorizerDeps, createServerLinkResolver, type ServerLinkResolver } from './authorize.ts'
-import { type TokenDemand, demandOf, dpopErrorOf, demandsToken } from './challenges.ts'
+import { authorize, type AuthorizerDeps, createAuthServerContextResolver, type AuthServerContextResolver } from './authorize.ts'
+import { type TokenChallenge, parseTokenChallenge, dpopErrorOf, isTokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './flights.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { createStepUpLimiter, type StepUpLimiter } from './step-ups.ts'
@@ -11,7 +11,7 @@ import { isRenewalDue, type TokenResult, getOrObtainToken } from './token-source
 /** An authorizer, and what logins need of it besides. */
 export interface Authorizer extends HttpAuthorizer {
   readonly tokens: StoredCredentials
-  readonly linkTo: ServerLinkResolver
+  readonly resolveServerContext: AuthServerContextResolver
   /** Gets a token for an endpoint without a request to it. */
   login(endpoint: URL, signal: AbortSignal): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface Authorizer extends HttpAuthorizer {
 interface CallState {
   /** The access token that it was sent with last. */
   sent?: string
-  by?: TokenResult['obtainedBy']
+  obtainedBy?: TokenResult['obtainedBy']
   authorizations: number
   /** The access token for which a nonce was taken. */
   nonceFor?: string
@@ -28,10 +28,10 @@ interface CallState {
 
 interface AuthorizerState extends AuthorizerDeps {
   readonly tokens: StoredCredentials
-  readonly linkTo: ServerLinkResolver
-  readonly flights: SharedRequests<TokenResult | undefined>
+  readonly linkTo: AuthServerContextResolver
+  readonly sharedRequests: SharedRequests<TokenResult | undefined>
   readonly stepUps: StepUpLimiter
-  readonly callOf: (target: HttpTarget) => CallState
+  readonly callStateOf: (target: HttpTarget) => CallState
 }
 
 const maxAuthorizations = 3
@@ -42,19 +42,19 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const state: AuthorizerState = {
     ...deps,
     tokens: createStoredCredentials(deps),
-    linkTo: createServerLinkResolver(deps),
-    flights: createSharedRequests(),
+    linkTo: createAuthServerContextResolver(deps),
+    sharedRequests: createSharedRequests(),
     stepUps: createStepUpLimiter(deps.now),
-    callOf: (target) => {
+    callStateOf: (target) => {
       const call = calls.get(target) ?? { authorizations: 0 }
       calls.set(target, call)
       return call
     },
   }
-  const { tokens, linkTo, flights } = state
+  const { tokens, linkTo, sharedRequests: flights } = state
   return {
     tokens,
-    linkTo,
+    resolveServerContext: linkTo,
     headers: (target) => tokenHeaders(state, target),
     onResponse: (head, target) => {
       deps.dpop?.takeNonce('resource', target.url, head.header('dpop-nonce'))
@@ -62,23 +62,23 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       return head.status === 403 ? handleForbidden(state, head, target) : undefined
     },
     login: async (endpoint, signal) => {
-      const demand = { metadataUrl: undefined, scopes: undefined, error: undefined }
-      const query = { endpoint, demand, rejectedToken: undefined, canRefresh: true, canObtain: () => true }
+      const challenge = { metadataUrl: undefined, scopes: undefined, error: undefined }
+      const query = { endpoint, challenge, rejectedToken: undefined, canRefresh: true, canObtain: () => true }
       await flights.join(endpoint.href, { scopes: [], signal }, (sharedSignal) => authorize(state, query, sharedSignal))
     },
   }
 }
 
 async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise<HttpHeaders> {
-  const token = await state.tokens.current(target.url)
+  const token = await state.tokens.load(target.url)
   if (token === undefined) return {}
-  const isRenewable = token.token.refresh !== undefined || !state.needsPerson
+  const isRenewable = token.token.refresh !== undefined || !state.requiresUserInteraction
   const mustRenew = isRenewable && isRenewalDue(token.token, state.now())
   const { access, thumbprint } = mustRenew ? await renewToken(state, token, target) : token.token
-  state.callOf(target).sent = access
+  state.callStateOf(target).sent = access
   if (thumbprint === undefined || state.dpop === undefined) return { authorization: `Bearer ${access}` }
   const { requestUrl: url = target.url, method } = target
-  return { authorization: `DPoP ${access}`, dpop: await state.dpop.proof({ from: 'resource', url, method, access }) }
+  return { authorization: `DPoP ${access}`, dpop: await state.dpop.proof({ nonceSource: 'resource', url, method, accessToken: access }) }
 }
 
 /** Renews a token that ends soon. One that has not ended yet is used while the authorization server is away. */
@@ -89,18 +89,19 @@ async function renewToken(
 ): Promise<StoredToken> {
   const { endpoint, token } = credential
   const requestRenewal = async (sharedSignal: AbortSignal): Promise<TokenResult | undefined> => {
-    const link = await state.linkTo(endpoint.issuer, url, sharedSignal)
-    const requirements = { endpoint: url, link, resource: endpoint.resource, scopes: endpoint.requested, demanded: [] }
+    const serverContext = await state.linkTo(endpoint.issuer, url, sharedSignal)
+    const { resource, requested: scopes } = endpoint
+    const requirements = { endpoint: url, serverContext, resource, scopes, requiredScopes: [] }
     const tokenResult = await getOrObtainToken(state, {
       ...requirements,
       canRefresh: true,
-      canObtain: () => !state.needsPerson,
+      canObtain: () => !state.requiresUserInteraction,
     })
     if (tokenResult !== undefined) await state.tokens.store(url, endpoint, tokenResult.token)
     return tokenResult
   }
   try {
-    const tokenResult = await state.flights.join(`renew ${url.href}`, { scopes: [], signal }, requestRenewal)
+    const tokenResult = await state.sharedRequests.join(`renew ${url.href}`, { scopes: [], signal }, requestRenewal)
     // Without a refresh token, the server's challenge says what a new login needs.
     return tokenResult?.token ?? token
   } catch (error) {
@@ -116,8 +117,8 @@ async function handleUnauthorized(
   target: HttpTarget,
 ): Promise<'retry' | undefined> {
   const header = head.header('www-authenticate')
-  if (!demandsToken(header)) return undefined
-  const call = state.callOf(target)
+  if (!isTokenChallenge(header)) return undefined
+  const call = state.callStateOf(target)
   const token = state.tokens.peek(target.url)
   if (token?.token.thumbprint !== undefined && token.token.access === call.sent) {
     const decision = handleProofError(state, head, target)
@@ -125,18 +126,18 @@ async function handleUnauthorized(
   }
   // Another call has got a newer token meanwhile.
   if (token !== undefined && token.token.access !== call.sent) return 'retry'
-  if (call.by === 'authorization') {
+  if (call.obtainedBy === 'authorization') {
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
     throw new AuthError('token_refused', message, { issuer: token?.endpoint.issuer })
   }
-  return getToken(state, target, { demand: demandOf(header), canRefresh: call.by !== 'refresh' })
+  return getToken(state, target, { challenge: parseTokenChallenge(header), canRefresh: call.obtainedBy !== 'refresh' })
 }
 
 /**
  * Answers a 401 that is about the proof and not the token, for which no new token helps (RFC 9449, sections 7.1 and 9).
  */
 function handleProofError(
-  { dpop, callOf }: AuthorizerState,
+  { dpop, callStateOf: callOf }: AuthorizerState,
   head: HttpResponseHead,
   target: HttpTarget,
 ): 'retry' | undefined {
@@ -163,15 +164,15 @@ async function handleForbidden(
   head: HttpResponseHead,
   target: HttpTarget,
 ): Promise<'retry' | undefined> {
-  const demand = demandOf(head.header('www-authenticate'))
-  const call = state.callOf(target)
+  const demand = parseTokenChallenge(head.header('www-authenticate'))
+  const call = state.callStateOf(target)
   if (demand.error !== 'insufficient_scope' || demand.scopes === undefined || call.sent === undefined) return undefined
   const token = state.tokens.peek(target.url)
   if (hasNewerToken(demand.scopes, token, call.sent)) return 'retry'
   // A person may grant more the second time; a machine gets the same again.
-  if (!state.needsPerson && demand.scopes.every((scope) => token?.token.requested.includes(scope))) return undefined
+  if (!state.requiresUserInteraction && demand.scopes.every((scope) => token?.token.requested.includes(scope))) return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
-  return getToken(state, target, { demand, canRefresh: false, isAllowed: () => state.stepUps.take(operation) })
+  return getToken(state, target, { challenge: demand, canRefresh: false, isAllowed: () => state.stepUps.tryAcquire(operation) })
 }
 
 function hasNewerToken(scopes: readonly string[], token: StoredCredential | undefined, sentToken: string): boolean {
@@ -184,7 +185,7 @@ function hasNewerToken(scopes: readonly string[], token: StoredCredential | unde
 
 /** A challenge to a call, and the ways to meet it that are allowed. */
 interface GetTokenOptions {
-  readonly demand: TokenDemand
+  readonly challenge: TokenChallenge
   readonly canRefresh: boolean
   /** Asked before a person is. */
   readonly isAllowed?: () => boolean
@@ -193,15 +194,15 @@ interface GetTokenOptions {
 async function getToken(
   state: AuthorizerState,
   target: HttpTarget,
-  { demand, canRefresh, isAllowed = () => true }: GetTokenOptions,
+  { challenge: demand, canRefresh, isAllowed = () => true }: GetTokenOptions,
 ): Promise<'retry' | undefined> {
-  const call = state.callOf(target)
+  const call = state.callStateOf(target)
   const { url: endpoint, signal } = target
   const canObtain = (): boolean => call.authorizations < maxAuthorizations && isAllowed()
-  const query = { endpoint, demand, rejectedToken: call.sent, canRefresh, canObtain }
+  const query = { endpoint, challenge: demand, rejectedToken: call.sent, canRefresh, canObtain }
   for (;;) {
     let isOwnAttempt = false
-    const tokenResult = await state.flights.join(
+    const tokenResult = await state.sharedRequests.join(
       endpoint.href,
       { scopes: demand.scopes ?? [], signal },
       (sharedSignal) => {
@@ -210,7 +211,7 @@ async function getToken(
       },
     )
     if (tokenResult !== undefined && tokenResult.token.access !== call.sent) {
-      call.by = tokenResult.obtainedBy
+      call.obtainedBy = tokenResult.obtainedBy
       if (tokenResult.obtainedBy === 'authorization') call.authorizations += 1
       return 'retry'
     }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { demandOf, demandsToken, parseChallenges } from './challenges.ts'
+import { parseTokenChallenge, isTokenChallenge, parseChallenges } from './challenges.ts'
 
 describe('A WWW-Authenticate header', () => {
   test.each([
@@ -91,7 +91,7 @@ describe('A WWW-Authenticate header', () => {
 test('A demand is read from the Bearer or DPoP challenge, wherever it stands', () => {
   const header =
     'Basic realm="scope=x", Bearer error="insufficient_scope", scope="a b a \\"c", resource_metadata="https://x.test/m"'
-  expect(demandOf(header)).toEqual({ metadataUrl: 'https://x.test/m', scopes: ['a', 'b'], error: 'insufficient_scope' })
+  expect(parseTokenChallenge(header)).toEqual({ metadataUrl: 'https://x.test/m', scopes: ['a', 'b'], error: 'insufficient_scope' })
 })
 
 test.each([
@@ -100,5 +100,5 @@ test.each([
   ['Basic realm="x", DPoP algs="ES256"', true],
   ['Basic realm="Bearer"', false],
 ])('A response with %s may be answered with a token: %s', (header, expected) => {
-  expect(demandsToken(header)).toBe(expected)
+  expect(isTokenChallenge(header)).toBe(expected)
 })

@@ -82,14 +82,14 @@ function createHeaderReader(text: string): HeaderReader {
 }
 
 /** Demands of a 401 or 403 response. */
-export interface TokenDemand {
+export interface TokenChallenge {
   readonly metadataUrl: string | undefined
   readonly scopes: readonly string[] | undefined
   readonly error: string | undefined
 }
 
 /** True unless a response asks for credentials of other kinds alone, such as a password. */
-export function demandsToken(header: string | undefined): boolean {
+export function isTokenChallenge(header: string | undefined): boolean {
   const challenges = parseChallenges(header)
   return challenges.length === 0 || challenges.some(isTokenScheme)
 }
@@ -99,7 +99,7 @@ function isTokenScheme({ scheme }: Challenge): boolean {
 }
 
 /** Reads what the first Bearer or DPoP challenge of a header asks for (RFC 6750, RFC 9728 section 5.1). */
-export function demandOf(header: string | undefined): TokenDemand {
+export function parseTokenChallenge(header: string | undefined): TokenChallenge {
   const challenges = parseChallenges(header).filter(isTokenScheme)
   const findParam = (name: string): string | undefined =>
     challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined)

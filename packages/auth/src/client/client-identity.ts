@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
 import { isLoopbackHost } from '../secure-url.ts'
-import { registerClient, type ServerLink } from './server-requests.ts'
+import { registerClient, type AuthServerContext } from './server-requests.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
 
 /** A client that an authorization server knows already, with the credentials that are for this server alone. */
@@ -27,7 +27,7 @@ export interface ClientIdentity {
 /** Redirect URI to which the answer of a login comes back. */
 export interface RedirectTarget {
   readonly uri: string
-  readonly registered: readonly string[]
+  readonly registeredUris: readonly string[]
   readonly applicationType: 'native' | 'web'
 }
 
@@ -44,7 +44,7 @@ export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
  * registration that was kept, or registered now. Throws {@link AuthError} when there is no way.
  */
 export async function findOrRegisterClient(
-  link: ServerLink,
+  link: AuthServerContext,
   identity: ClientIdentity,
   context: { readonly records: AuthRecords; readonly target: RedirectTarget; readonly now: number },
 ): Promise<StoredClient> {
@@ -66,7 +66,7 @@ export async function findOrRegisterClient(
     throw new AuthError('client_needed', message, { issuer })
   }
   const registered = await registerClient(link, registrationOf(link.server, identity, target))
-  const client = registered.redirectUris.length > 0 ? registered : { ...registered, redirectUris: target.registered }
+  const client = registered.redirectUris.length > 0 ? registered : { ...registered, redirectUris: target.registeredUris }
   await records.clients.write(key, client)
   return client
 }
@@ -122,7 +122,7 @@ function registrationOf(
   // No scope: a server refuses a registration that names one it does not list.
   return {
     client_name: identity.name,
-    redirect_uris: [...target.registered],
+    redirect_uris: [...target.registeredUris],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: method,

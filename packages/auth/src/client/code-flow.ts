@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
 import { type ClientIdentity, findOrRegisterClient } from './client-identity.ts'
-import { toServerClient, pushRequest } from './server-requests.ts'
+import { toServerClient, pushAuthorizationRequest } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
 import { exchangeCode, toStoredToken } from './token-requests.ts'
@@ -12,11 +12,11 @@ export interface Redirect {
   /** `web` for pages of a host that is not this machine (basic/authorization/client-registration). */
   readonly applicationType: 'native' | 'web'
   /** Opens the place that the answer comes to. It closes with `close` at the latest. */
-  open(signal: AbortSignal): Promise<OpenRedirect>
+  open(signal: AbortSignal): Promise<RedirectListener>
 }
 
 /** A place that waits for the answer of one login. */
-export interface OpenRedirect {
+export interface RedirectListener {
   /** The redirect URI. */
   readonly uri: string
   /** The URIs to register, where they differ from `uri`. */
@@ -39,12 +39,12 @@ const loginTimeoutMs = 600_000
 /** Obtains tokens by sending a person to the authorization server: the code flow with PKCE (basic/authorization). */
 export function createCodeFlow(login: CodeFlowOptions): ObtainToken {
   return async (requirements) => {
-    checkPkce(requirements.link.server)
-    const openedRedirect = await login.redirect.open(requirements.link.signal)
+    checkPkce(requirements.serverContext.server)
+    const openedRedirect = await login.redirect.open(requirements.serverContext.signal)
     try {
       const { state, url } = await beginLogin(login, requirements, openedRedirect)
       const answerUrl = await openedRedirect.visit(url, state)
-      return await finishLogin(login, requirements.link, await takePendingLogin(login, answerUrl, state))
+      return await finishLogin(login, requirements.serverContext, await takePendingLogin(login, answerUrl, state))
     } finally {
       await openedRedirect.close()
     }
@@ -61,16 +61,16 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.
 async function beginLogin(
   login: CodeFlowOptions,
   requirements: TokenRequirements,
-  openedRedirect: OpenRedirect,
+  openedRedirect: RedirectListener,
 ): Promise<{ state: string; url: URL }> {
   const { records, now } = login
-  const { link, resource, scopes, endpoint } = requirements
+  const { serverContext: link, resource, scopes, endpoint } = requirements
   const { issuer, authorization_endpoint: authorizationEndpoint } = link.server
   if (authorizationEndpoint === undefined) {
     throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
   }
   const { uri, registered = [uri] } = openedRedirect
-  const clientRedirectTarget = { uri, registered, applicationType: login.redirect.applicationType }
+  const clientRedirectTarget = { uri, registeredUris: registered, applicationType: login.redirect.applicationType }
   const client = await findOrRegisterClient(link, login.identity, { records, target: clientRedirectTarget, now: now() })
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()]
   const params = new URLSearchParams({
@@ -92,7 +92,7 @@ async function beginLogin(
   await records.pendingLogins.write(records.pendingLogins.key(state), pendingLogin)
   const requiresPushedRequest = link.server.require_pushed_authorization_requests === true
   const visibleParams = requiresPushedRequest
-    ? await pushRequest(link, toServerClient(client, link.server), params)
+    ? await pushAuthorizationRequest(link, toServerClient(client, link.server), params)
     : params
   const url = new URL(authorizationEndpoint)
   for (const [name, value] of visibleParams) url.searchParams.set(name, value)
@@ -133,7 +133,7 @@ export async function takePendingLogin(
 /** Checks an answer against its flow and exchanges the code. */
 export async function finishLogin(
   { now }: Pick<CodeFlowOptions, 'now'>,
-  link: TokenRequirements['link'],
+  link: TokenRequirements['serverContext'],
   login: AnsweredLogin,
 ): Promise<StoredToken> {
   const { server } = link

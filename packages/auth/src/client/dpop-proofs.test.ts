@@ -17,7 +17,7 @@ test('Any proof is good for its request, and for no other [AUE-014]', async () =
       time = Date.now()
       const url = new URL(address)
       dpop.takeNonce('resource', url, nonce)
-      const proof = await dpop.proof({ from: 'resource', url, method, access })
+      const proof = await dpop.proof({ nonceSource: 'resource', url, method, accessToken: access })
       const request = { method, headers: { dpop: proof } } as unknown as Received
       const check = { url: url.origin + url.pathname, access, nonce, seen }
       const thumbprint = await dpop.thumbprint()

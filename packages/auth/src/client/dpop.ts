@@ -22,11 +22,11 @@ export type NonceSource = 'authorization' | 'resource'
 
 /** One request to prove the possession of the key for. */
 export interface ProofRequest {
-  readonly from: NonceSource
+  readonly nonceSource: NonceSource
   readonly url: URL
   readonly method: string
   /** The token that the request carries. */
-  readonly access?: string | undefined
+  readonly accessToken?: string | undefined
 }
 
 /** The key of a client, and the nonces that servers have given it. */
@@ -81,7 +81,7 @@ function createDpop(
       if (nonces.size >= maxNonces && oldest !== undefined) nonces.delete(oldest)
       nonces.set(storageKey, nonce)
     },
-    proof: async ({ from, url, method, access }) => {
+    proof: async ({ nonceSource: from, url, method, accessToken: access }) => {
       const { privateKey, jwk } = await key()
       const claims = {
         jti: generateRandomNonce(),

@@ -80,7 +80,7 @@ function createIdentityExchange({
   const authenticate = createClientAuthenticator(idp.client)
   const findServer = createIdentityServerFinder(idp)
   return async (requirements) => {
-    const { signal } = requirements.link
+    const { signal } = requirements.serverContext
     const server = await findServer(fetch, signal)
     const link = { server, fetch, signal }
     const client = await authenticate(server)
@@ -104,7 +104,7 @@ function assertionOf(identity: string | IdentityAssertion): IdentityAssertion {
 }
 
 function exchangeFields(
-  { link, resource, scopes }: TokenRequirements,
+  { serverContext: link, resource, scopes }: TokenRequirements,
   { token, type }: IdentityAssertion,
 ): Record<string, string> {
   return {

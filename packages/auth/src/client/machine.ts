@@ -1,6 +1,6 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
-import type { IssuerSelection } from './authorize.ts'
+import type { AuthServerSettings } from './authorize.ts'
 import { createAuthorizer } from './authorizer.ts'
 import { matchesBinding } from './dpop.ts'
 import { withoutFragment } from './safe-url.ts'
@@ -15,7 +15,7 @@ import { type TokenGrant, requestGrant, toStoredToken } from './token-requests.t
 import type { TokenRequirements } from './token-source.ts'
 
 /** Options shared by the authorizers that need no person. */
-export interface MachineOptions extends IssuerSelection, AuthorizerOptions {
+export interface MachineOptions extends AuthServerSettings, AuthorizerOptions {
   /**
    * The issuer of the authorization server, letter for letter. Where a server names another one, nothing is sent to it.
    */
@@ -64,7 +64,7 @@ export function clientCredentials(options: ClientCredentialsOptions): MachineAut
     extension: 'io.modelcontextprotocol/oauth-client-credentials',
     clientId: options.client.id,
     request: async (requirements) =>
-      requestGrant(requirements.link, await authenticate(requirements.link.server), {
+      requestGrant(requirements.serverContext, await authenticate(requirements.serverContext.server), {
         type: 'client_credentials',
         fields: grantFields(requirements),
       }),
@@ -108,14 +108,14 @@ export async function requestWithAssertion(
   // Files end with a line break.
   const assertion = text.trim()
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
-  const client = await authenticate(requirements.link.server)
-  return requestGrant(requirements.link, client, {
+  const client = await authenticate(requirements.serverContext.server)
+  return requestGrant(requirements.serverContext, client, {
     type: jwtBearerGrantType,
     fields: { ...grantFields(requirements), assertion },
   })
 }
 
-function grantFields({ link, resource, scopes }: TokenRequirements): Record<string, string> {
+function grantFields({ serverContext: link, resource, scopes }: TokenRequirements): Record<string, string> {
   return {
     ...(link.sendsResource && { resource }),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
@@ -132,10 +132,10 @@ export function createMachineAuth(options: MachineOptions, grant: MachineGrant):
     issuers: new Map([[issuer, { alias, resource }]]),
     preferred: [],
     pinned: issuer,
-    needsPerson: false,
+    requiresUserInteraction: false,
     isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
     // RFC 6749, section 4.4.3: there should be no refresh tokens; the grant itself is as good.
-    client: async () => undefined,
+    findClient: async () => undefined,
     obtain: async (requirements) => {
       const requestedScopes = requirements.scopes.filter((scope) => scope !== 'offline_access')
       const token = toStoredToken(await grant.request({ ...requirements, scopes: requestedScopes }), deps.now())

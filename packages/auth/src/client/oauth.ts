@@ -1,6 +1,6 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
-import type { IssuerSelection } from './authorize.ts'
+import type { AuthServerSettings } from './authorize.ts'
 import { type Authorizer, createAuthorizer } from './authorizer.ts'
 import { checkClientIdentity, type ClientIdentity, findKnownClient } from './client-identity.ts'
 import { matchesBinding } from './dpop.ts'
@@ -14,7 +14,7 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly client: ClientIdentity
   readonly redirect: Redirect
   /** Settings of the user for authorization servers, by issuer. */
-  readonly issuers?: Readonly<Record<string, IssuerSelection>> | undefined
+  readonly issuers?: Readonly<Record<string, AuthServerSettings>> | undefined
 }
 
 /** The logins of one person, for any number of servers. */
@@ -50,12 +50,12 @@ export function oauth(options: OAuthOptions): OAuth {
   const authorizer = createAuthorizer({
     ...deps,
     obtain: createCodeFlow(codeFlowOptions),
-    client: async (server, id) => {
+    findClient: async (server, id) => {
       const client = await findKnownClient(server, identity, { records, id })
       return client && toServerClient(client, server)
     },
     isUsable: (token) => matchesBinding(deps.dpop, token),
-    needsPerson: true,
+    requiresUserInteraction: true,
     issuers: new Map(Object.entries(issuers)),
     preferred: identity.registrations?.map(({ issuer }) => issuer) ?? [],
   })
@@ -68,7 +68,7 @@ export function oauth(options: OAuthOptions): OAuth {
       const url = new URL(answerUrl)
       const answeredLogin = await takePendingLogin(codeFlowOptions, url)
       const endpoint = new URL(answeredLogin.endpoint)
-      const link = await authorizer.linkTo(answeredLogin.issuer, endpoint, new AbortController().signal)
+      const link = await authorizer.resolveServerContext(answeredLogin.issuer, endpoint, new AbortController().signal)
       const token = await finishLogin(codeFlowOptions, link, answeredLogin)
       await records.tokens.write(records.tokens.key(answeredLogin.issuer, answeredLogin.resource), token)
       await authorizer.tokens.store(endpoint, answeredLogin, token)
@@ -82,13 +82,13 @@ async function logout(
   endpoint: URL,
   { identity, records }: Pick<Parameters<typeof createCodeFlow>[0], 'identity' | 'records'>,
 ): Promise<void> {
-  const credential = await authorizer.tokens.current(endpoint)
+  const credential = await authorizer.tokens.load(endpoint)
   await authorizer.tokens.forget(endpoint)
   if (credential === undefined) return
   const { token } = credential
   const { issuer } = credential.endpoint
   try {
-    const link = await authorizer.linkTo(issuer, endpoint, new AbortController().signal)
+    const link = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
     const client = await findKnownClient(link.server, identity, { records, id: token.clientId })
     if (link.server.revocation_endpoint === undefined || client === undefined) return
     const revoke = (value: string, hint: 'refresh_token' | 'access_token'): Promise<void> =>

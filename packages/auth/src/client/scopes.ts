@@ -1,11 +1,11 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError } from './auth-error.ts'
-import type { TokenDemand } from './challenges.ts'
+import type { TokenChallenge } from './challenges.ts'
 import type { ResourceMetadata } from './resource-metadata.ts'
 
 /** Sources from which the scopes of a login are chosen. */
-export interface ScopeChoice {
-  readonly demand: TokenDemand
+export interface ScopeSources {
+  readonly demand: TokenChallenge
   readonly metadata: ResourceMetadata
   readonly server: AuthorizationServer
   /** Scopes that logins for this resource have asked for so far. */
@@ -18,7 +18,7 @@ const maxScopes = 100
  * Chooses the scopes to ask for (basic/authorization, scope selection strategy): those of the challenge, else all that
  * the resource lists, and those that were asked for before. Throws {@link AuthError} `too_many_scopes`.
  */
-export function selectScopes({ demand, metadata, server, requested }: ScopeChoice): readonly string[] {
+export function selectScopes({ demand, metadata, server, requested }: ScopeSources): readonly string[] {
   const neededScopes = demand.scopes ?? metadata.scopes ?? []
   const scopes = new Set([...requested, ...neededScopes])
   // Alone it would take the place of the server's own choice of scopes.

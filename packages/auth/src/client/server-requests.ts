@@ -7,7 +7,7 @@ import type { Dpop } from './dpop.ts'
 import type { StoredClient } from './stored.ts'
 
 /** An authorization server and what it takes to send to it. */
-export interface ServerLink {
+export interface AuthServerContext {
   readonly server: oauth.AuthorizationServer
   readonly fetch: FetchFunction
   readonly signal: AbortSignal
@@ -49,7 +49,7 @@ function basicAuth(secret: string): oauth.ClientAuth {
 }
 
 /** Options of every request of the library. Addresses were checked when the metadata was read, loopbacks among them. */
-export function requestOptions(link: ServerLink, send: SendForm = sendForm): RequestOptions {
+export function requestOptions(link: AuthServerContext, send: SendForm = sendForm): RequestOptions {
   return {
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url, request) => send(link, url, request),
@@ -60,7 +60,7 @@ type RequestOptions = oauth.HttpRequestOptions<'POST', URLSearchParams>
 
 /** Sends one form of the library. */
 export type SendForm = (
-  link: ServerLink,
+  link: AuthServerContext,
   url: string,
   request: oauth.CustomFetchOptions<'POST', URLSearchParams>,
 ) => Promise<Response>
@@ -125,8 +125,8 @@ function parseOAuthError({ error, error_description: description }: JsonObject):
 }
 
 /** Pushes the parameters of an authorization request, and returns those that stand for them (RFC 9126). */
-export async function pushRequest(
-  link: ServerLink,
+export async function pushAuthorizationRequest(
+  link: AuthServerContext,
   { client, auth }: ServerClient,
   params: URLSearchParams,
 ): Promise<URLSearchParams> {
@@ -142,7 +142,7 @@ export async function pushRequest(
 
 /** Revokes a token (RFC 7009). */
 export async function revokeToken(
-  link: ServerLink,
+  link: AuthServerContext,
   { client, auth }: ServerClient,
   token: { readonly value: string; readonly hint: 'refresh_token' | 'access_token' },
 ): Promise<void> {
@@ -156,7 +156,7 @@ export async function revokeToken(
 }
 
 /** Registers a client (RFC 7591). Throws {@link AuthError} `registration_rejected`. */
-export async function registerClient(link: ServerLink, metadata: Partial<oauth.Client>): Promise<StoredClient> {
+export async function registerClient(link: AuthServerContext, metadata: Partial<oauth.Client>): Promise<StoredClient> {
   const { server, fetch, signal } = link
   const { issuer, registration_endpoint: endpoint = '' } = server
   const response = await fetchFromServer(fetch, endpoint, {

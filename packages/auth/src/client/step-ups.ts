@@ -1,7 +1,7 @@
 /** Counts how often the scopes of an operation were asked for lately. */
 export interface StepUpLimiter {
   /** Counts one more; `false` when the operation has had its share. */
-  take(operation: string): boolean
+  tryAcquire(operation: string): boolean
 }
 
 const windowMs = 300_000
@@ -12,7 +12,7 @@ const maxOperations = 1000
 export function createStepUpLimiter(now: () => number): StepUpLimiter {
   const attempts = new Map<string, { readonly since: number; readonly count: number }>()
   return {
-    take: (operation) => {
+    tryAcquire: (operation) => {
       const attempt = attempts.get(operation)
       const isRecent = attempt !== undefined && now() - attempt.since < windowMs
       const { since, count } = isRecent ? attempt : { since: now(), count: 0 }

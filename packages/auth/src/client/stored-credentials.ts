@@ -12,9 +12,9 @@ export interface StoredCredentials {
   /** Returns what is in memory. */
   peek(endpoint: URL): StoredCredential | undefined
   /** Returns what is in memory, or was in the store when the endpoint was first asked about. */
-  current(endpoint: URL): Promise<StoredCredential | undefined>
+  load(endpoint: URL): Promise<StoredCredential | undefined>
   /** Returns the authorization server and resource of an endpoint, where a token is lacking as well. */
-  lastKnown(endpoint: URL): Promise<StoredEndpoint | undefined>
+  loadEndpoint(endpoint: URL): Promise<StoredEndpoint | undefined>
   /** Remembers the token of an endpoint, which the store has. */
   store(endpoint: URL, endpointFields: Pick<StoredEndpoint, 'issuer' | 'resource'>, token: StoredToken): Promise<void>
   /** Forgets the token of an endpoint, in the store as well. */
@@ -48,8 +48,8 @@ export function createStoredCredentials({
   }
   return {
     peek: ({ href }) => tokens.get(href),
-    current: getCredential,
-    lastKnown: async (url) => tokens.get(url.href)?.endpoint ?? records.endpoints.read(endpointKey(url)),
+    load: getCredential,
+    loadEndpoint: async (url) => tokens.get(url.href)?.endpoint ?? records.endpoints.read(endpointKey(url)),
     store: async (url, { issuer, resource }, token) => {
       const endpoint = { issuer, resource, requested: token.requested }
       await records.endpoints.write(endpointKey(url), endpoint)

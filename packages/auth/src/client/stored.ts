@@ -66,7 +66,7 @@ const isNonEmptyText = (value: unknown): value is string => typeof value === 'st
 const optionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
 const optionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
 
-const tokens: RecordKind<StoredToken> = {
+const tokenRecordKind: RecordKind<StoredToken> = {
   name: 'token',
   parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, thumbprint }) =>
     isNonEmptyText(access) && isNonEmptyText(clientId)
@@ -82,12 +82,12 @@ const tokens: RecordKind<StoredToken> = {
       : undefined,
 }
 
-const keys: RecordKind<StoredKey> = {
+const keyRecordKind: RecordKind<StoredKey> = {
   name: 'key',
   parse: ({ x, y, d }) => (isNonEmptyText(x) && isNonEmptyText(y) && isNonEmptyText(d) ? { x, y, d } : undefined),
 }
 
-const endpoints: RecordKind<StoredEndpoint> = {
+const endpointRecordKind: RecordKind<StoredEndpoint> = {
   name: 'endpoint',
   parse: ({ issuer, resource, requested }) =>
     isNonEmptyText(issuer) && isNonEmptyText(resource)
@@ -95,7 +95,7 @@ const endpoints: RecordKind<StoredEndpoint> = {
       : undefined,
 }
 
-const clients: RecordKind<StoredClient> = {
+const clientRecordKind: RecordKind<StoredClient> = {
   name: 'client',
   parse: ({ id, secret, expiresAt, method, redirectUris }) =>
     isNonEmptyText(id)
@@ -109,10 +109,10 @@ const clients: RecordKind<StoredClient> = {
       : undefined,
 }
 
-const pendingLogins: RecordKind<PendingLogin> = {
+const pendingLoginRecordKind: RecordKind<PendingLogin> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
-    const parsedClient = isJsonObject(client) ? clients.parse(client) : undefined
+    const parsedClient = isJsonObject(client) ? clientRecordKind.parse(client) : undefined
     return isNonEmptyText(endpoint) &&
       isNonEmptyText(issuer) &&
       isNonEmptyText(resource) &&
@@ -166,10 +166,10 @@ export function openRecords(store: AuthStore): AuthRecords {
   })
   return {
     store,
-    tokens: createRecordStore(tokens),
-    endpoints: createRecordStore(endpoints),
-    clients: createRecordStore(clients),
-    pendingLogins: createRecordStore(pendingLogins),
-    keys: createRecordStore(keys),
+    tokens: createRecordStore(tokenRecordKind),
+    endpoints: createRecordStore(endpointRecordKind),
+    clients: createRecordStore(clientRecordKind),
+    pendingLogins: createRecordStore(pendingLoginRecordKind),
+    keys: createRecordStore(keyRecordKind),
   }
 }

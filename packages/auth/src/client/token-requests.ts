@@ -6,7 +6,7 @@ import {
   sendForm,
   type SendForm,
   type ServerClient,
-  type ServerLink,
+  type AuthServerContext,
 } from './server-requests.ts'
 import type { StoredToken } from './stored.ts'
 
@@ -47,7 +47,7 @@ export interface CodeExchange extends ServerClient {
 }
 
 /** Exchanges an authorization code for tokens (RFC 6749, section 4.1.3). */
-export function exchangeCode(link: ServerLink, exchange: CodeExchange): Promise<TokenGrant> {
+export function exchangeCode(link: AuthServerContext, exchange: CodeExchange): Promise<TokenGrant> {
   const { server } = link
   const { client, auth, params, redirectUri, verifier, resource } = exchange
   const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceFields(resource) }
@@ -67,7 +67,7 @@ export function exchangeCode(link: ServerLink, exchange: CodeExchange): Promise<
 
 /** Asks for new tokens with a refresh token (RFC 6749, section 6). */
 export function requestRefreshGrant(
-  link: ServerLink,
+  link: AuthServerContext,
   { client, auth }: ServerClient,
   params: { readonly refresh: string; readonly resource: string | undefined },
 ): Promise<TokenGrant> {
@@ -87,7 +87,7 @@ export interface GrantRequest {
 
 /** Asks for a token with another grant (RFC 6749, sections 4.4 and 4.5). */
 export function requestGrant(
-  link: ServerLink,
+  link: AuthServerContext,
   { client, auth }: ServerClient,
   { type, fields }: GrantRequest,
 ): Promise<TokenGrant> {
@@ -107,7 +107,7 @@ export function requestGrant(
 
 /** Exchanges a token for one of the type that `fields` asks for (RFC 8693), which is no access token. */
 export async function exchangeToken(
-  link: ServerLink,
+  link: AuthServerContext,
   { client, auth }: ServerClient,
   fields: Readonly<Record<string, string>>,
 ): Promise<string> {
@@ -136,7 +136,7 @@ function resourceFields(resource: string | undefined): Record<string, string> {
 }
 
 /** Sends a request for a token and returns what was granted. Throws {@link AuthError} `token_rejected`. */
-async function runGrantRequest(link: ServerLink, run: () => Promise<oauth.TokenEndpointResponse>): Promise<TokenGrant> {
+async function runGrantRequest(link: AuthServerContext, run: () => Promise<oauth.TokenEndpointResponse>): Promise<TokenGrant> {
   try {
     const response = await retryWithNonce(link, run)
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds } = response
@@ -155,7 +155,7 @@ async function runGrantRequest(link: ServerLink, run: () => Promise<oauth.TokenE
 }
 
 /** Runs a request once more when the server gave the nonce that its proof has to have (RFC 9449, section 8). */
-async function retryWithNonce<T>({ server, dpop }: ServerLink, run: () => Promise<T>): Promise<T> {
+async function retryWithNonce<T>({ server, dpop }: AuthServerContext, run: () => Promise<T>): Promise<T> {
   const { token_endpoint: endpoint } = server
   if (dpop === undefined || endpoint === undefined) return run()
   const url = new URL(endpoint)
@@ -168,7 +168,7 @@ async function retryWithNonce<T>({ server, dpop }: ServerLink, run: () => Promis
   }
 }
 
-async function checkBoundThumbprint({ server, dpop }: ServerLink, type: string): Promise<string | undefined> {
+async function checkBoundThumbprint({ server, dpop }: AuthServerContext, type: string): Promise<string | undefined> {
   if (type === 'dpop') {
     if (dpop === undefined) throw new Error('the access token is bound to a key that is not known here')
     return dpop.thumbprint()
@@ -183,7 +183,7 @@ const sendWithProof: SendForm = async (link, address, request) => {
   const { dpop } = link
   if (dpop === undefined) return sendForm(link, address, request)
   const url = new URL(address)
-  const proof = await dpop.proof({ from: 'authorization', url, method: request.method })
+  const proof = await dpop.proof({ nonceSource: 'authorization', url, method: request.method })
   const response = await sendForm(link, address, { ...request, headers: { ...request.headers, dpop: proof } })
   dpop.takeNonce('authorization', url, response.headers.get('dpop-nonce'))
   return response

@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { type AuthError, isAuthError } from './auth-error.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import type { ServerClient, ServerLink } from './server-requests.ts'
+import type { ServerClient, AuthServerContext } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'
 import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
@@ -9,7 +9,7 @@ import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
 /** The purpose for which a token is needed. */
 export interface TokenRequirements {
   readonly endpoint: URL
-  readonly link: ServerLink & { readonly sendsResource: boolean }
+  readonly serverContext: AuthServerContext & { readonly sendsResource: boolean }
   /** As the metadata of the resource has it. */
   readonly resource: string
   readonly scopes: readonly string[]
@@ -25,7 +25,7 @@ export interface TokenSource {
   readonly now: () => number
   readonly obtain: ObtainToken
   /** Returns the client that a token was issued to, when it can still authenticate. */
-  client(server: AuthorizationServer, id: string): Promise<ServerClient | undefined>
+  findClient(server: AuthorizationServer, id: string): Promise<ServerClient | undefined>
   /** True for a stored token that is this client's to use. */
   isUsable(token: StoredToken): Promise<boolean>
 }
@@ -35,7 +35,7 @@ export interface TokenRequest extends TokenRequirements {
   /** The access token that the server refused. */
   readonly rejectedToken?: string | undefined
   /** The scopes that have to have been asked for. */
-  readonly demanded: readonly string[]
+  readonly requiredScopes: readonly string[]
   /**
    * True when a refresh can help: it brings no scopes, and a token that was just refreshed is not refused for its age.
    */
@@ -62,7 +62,7 @@ export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
  */
 export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
-  const key = records.tokens.key(request.link.server.issuer, request.resource)
+  const key = records.tokens.key(request.serverContext.server.issuer, request.resource)
   return withLock(records.store, key, async () => {
     const foundToken = await records.tokens.read(key)
     const storedToken = foundToken && (await source.isUsable(foundToken)) ? foundToken : undefined
@@ -79,7 +79,7 @@ async function reuseStoredToken(
   request: TokenRequest,
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
-  if (!request.demanded.every((scope) => storedToken.requested.includes(scope))) return undefined
+  if (!request.requiredScopes.every((scope) => storedToken.requested.includes(scope))) return undefined
   if (storedToken.access !== request.rejectedToken && !isRenewalDue(storedToken, source.now()))
     return { token: storedToken, obtainedBy: 'store' }
   return request.canRefresh && storedToken.refresh !== undefined
@@ -97,7 +97,7 @@ async function obtainNewToken(
   // basic/authorization, step-up flow: what was asked for before stays.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
   const token = await source.obtain({ ...request, scopes })
-  await records.tokens.write(records.tokens.key(request.link.server.issuer, request.resource), token)
+  await records.tokens.write(records.tokens.key(request.serverContext.server.issuer, request.resource), token)
   return { token, obtainedBy: 'authorization' }
 }
 
@@ -106,8 +106,8 @@ async function refreshStoredToken(
   request: TokenRequest,
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
-  const { link, resource } = request
-  const client = await source.client(link.server, storedToken.clientId)
+  const { serverContext: link, resource } = request
+  const client = await source.findClient(link.server, storedToken.clientId)
   if (client === undefined) return undefined
   try {
     const params = { refresh: storedToken.refresh ?? '', resource: link.sendsResource ? resource : undefined }
@@ -130,7 +130,7 @@ async function refreshStoredToken(
 /** Forgets a refresh token that is good no longer, unless another process has stored a newer one meanwhile. */
 async function recoverFromInvalidGrant(
   { records }: TokenSource,
-  { link, resource }: TokenRequest,
+  { serverContext: link, resource }: TokenRequest,
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
   const key = records.tokens.key(link.server.issuer, resource)

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { OpenRedirect, Redirect } from '../client/code-flow.ts'
+import type { RedirectListener, Redirect } from '../client/code-flow.ts'
 import { openBrowser } from './open-browser.ts'
 
 /** Options of a login by a program on a person's machine. */
@@ -24,7 +24,7 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
   const { ports = [], path = '/callback', open = openBrowser, show = printLoginUrl } = options
   return {
     applicationType: 'native',
-    open: async (signal): Promise<OpenRedirect> => {
+    open: async (signal): Promise<RedirectListener> => {
       signal.throwIfAborted()
       const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 })
       const port = await listenOnFirstFreePort(server, ports)

@@ -1,5 +1,5 @@
 import type { Principal } from '@x/schema'
-import { type TokenBinding, type BindingRules, parseTokenBinding, checkBinding, isPlainBearer } from './binding.ts'
+import { type TokenBinding, type BindingOptions, parseTokenBinding, checkBinding, isPlainBearer } from './binding.ts'
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import {
   type AccessToken,
@@ -16,18 +16,18 @@ import { sha256 } from '../digest.ts'
 import { isTokenError, TokenError } from './token-error.ts'
 
 /** The principal, or the answer that rejects the request. */
-export type Identity = Principal | HttpErrorResponse
+export type AuthenticationResult = Principal | HttpErrorResponse
 
 /** Settings of authentication, and its caches. */
-export interface AuthenticationState extends BindingRules {
+export interface AuthenticationState extends BindingOptions {
   /** The answers, by the scheme with which a request came. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
   readonly issuerOf: (token: string) => Issuer
-  readonly verified: TokenCache<VerifiedToken>
+  readonly verifiedTokens: TokenCache<VerifiedToken>
   /** The tokens that are being verified, so that each is verified once. */
-  readonly running: Map<string, Promise<VerifiedToken>>
+  readonly pendingVerifications: Map<string, Promise<VerifiedToken>>
   readonly scopes: Scopes
-  readonly implies: ReadonlyMap<string, Scopes>
+  readonly impliedScopes: ReadonlyMap<string, Scopes>
   readonly toPrincipal: ToPrincipal
   readonly now: () => number
   readonly onError: (error: unknown) => void
@@ -35,7 +35,7 @@ export interface AuthenticationState extends BindingRules {
 
 /** A token that its issuer stands for. */
 export interface VerifiedToken {
-  readonly identity: Identity
+  readonly authenticationResult: AuthenticationResult
   readonly binding: TokenBinding | undefined
 }
 
@@ -43,7 +43,7 @@ export interface VerifiedToken {
  * Identifies the caller of a request: reads its credentials, verifies its token unless it is known, and checks what the
  * token is bound to.
  */
-export function authenticate(request: HttpRequestHead, state: AuthenticationState): Identity | Promise<Identity> {
+export function authenticate(request: HttpRequestHead, state: AuthenticationState): AuthenticationResult | Promise<AuthenticationResult> {
   const header = readAuthorization(request)
   const knownIdentity = typeof header === 'string' ? findKnownBearer(header, state) : undefined
   if (knownIdentity !== undefined) return knownIdentity
@@ -55,11 +55,11 @@ export function authenticate(request: HttpRequestHead, state: AuthenticationStat
 }
 
 /** Returns the identity of a token without a binding that was verified before; nearly every request has one. */
-function findKnownBearer(header: string, state: AuthenticationState): Identity | undefined {
+function findKnownBearer(header: string, state: AuthenticationState): AuthenticationResult | undefined {
   if (!isBearerKey(header)) return undefined
   const digest = sha256(header)
-  const token = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
-  return token !== undefined && isPlainBearer(token.binding, 'bearer', state) ? token.identity : undefined
+  const token = typeof digest === 'string' ? state.verifiedTokens.get(digest, state.now()) : undefined
+  return token !== undefined && isPlainBearer(token.binding, 'bearer', state) ? token.authenticationResult : undefined
 }
 
 /** The answers to requests that named no scheme. */
@@ -71,10 +71,10 @@ async function identifyCaller(
   credentials: AccessToken,
   request: HttpRequestHead,
   state: AuthenticationState,
-): Promise<Identity> {
+): Promise<AuthenticationResult> {
   const challenges = state.challenges[credentials.scheme]
   try {
-    const { identity, binding } = await verifyOnce(credentials.token, await sha256(credentialsKey(credentials)), state)
+    const { authenticationResult: identity, binding } = await verifyOnce(credentials.token, await sha256(credentialsKey(credentials)), state)
     if (isPlainBearer(binding, credentials.scheme, state)) return identity
     const nonce = await checkBinding(credentials, { request, binding }, state)
     return nonce === undefined ? identity : challenges.useNonce(nonce)
@@ -89,10 +89,10 @@ async function identifyCaller(
 }
 
 function verifyOnce(token: string, digest: string, state: AuthenticationState): VerifiedToken | Promise<VerifiedToken> {
-  const knownToken = state.verified.get(digest, state.now()) ?? state.running.get(digest)
+  const knownToken = state.verifiedTokens.get(digest, state.now()) ?? state.pendingVerifications.get(digest)
   if (knownToken !== undefined) return knownToken
-  const verification = verifyToken(token, digest, state).finally(() => state.running.delete(digest))
-  state.running.set(digest, verification)
+  const verification = verifyToken(token, digest, state).finally(() => state.pendingVerifications.delete(digest))
+  state.pendingVerifications.set(digest, verification)
   return verification
 }
 
@@ -104,11 +104,11 @@ async function verifyToken(token: string, digest: string, state: AuthenticationS
   const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
   const cachedUntil = state.now() + issuer.cacheMs
-  state.verified.set(digest, { identity, binding }, Math.min(cachedUntil, principal.expiresAt ?? cachedUntil))
-  return { identity, binding }
+  state.verifiedTokens.set(digest, { authenticationResult: identity, binding }, Math.min(cachedUntil, principal.expiresAt ?? cachedUntil))
+  return { authenticationResult: identity, binding }
 }
 
-function withImpliedScopes(principal: Principal, { implies }: AuthenticationState): Principal {
+function withImpliedScopes(principal: Principal, { impliedScopes: implies }: AuthenticationState): Principal {
   return { ...principal, scopes: expandScopes(principal.scopes ?? [], implies) }
 }
 

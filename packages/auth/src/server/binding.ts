@@ -16,7 +16,7 @@ export interface TokenBinding {
 export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 
 /** Options of the check of bindings. */
-export interface BindingRules {
+export interface BindingOptions {
   /** Undefined where tokens with a proof are not taken. */
   readonly proofs: ProofVerifier | undefined
   readonly proofRequired: boolean
@@ -44,7 +44,7 @@ function isOptionalText(value: unknown): value is string | undefined {
 export function isPlainBearer(
   binding: TokenBinding | undefined,
   scheme: AccessToken['scheme'],
-  { proofRequired }: BindingRules,
+  { proofRequired }: BindingOptions,
 ): boolean {
   return binding === undefined && scheme === 'bearer' && !proofRequired
 }
@@ -56,7 +56,7 @@ export function isPlainBearer(
 export async function checkBinding(
   { token, scheme }: AccessToken,
   { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: TokenBinding | undefined },
-  { proofs, proofRequired, certificateOf }: BindingRules,
+  { proofs, proofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
   const { jkt, certificate } = binding
   // RFC 9449, section 7.1: a bound token is no bearer token, and the other way round.

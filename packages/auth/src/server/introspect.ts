@@ -15,7 +15,7 @@ export interface IntrospectionOptions {
 }
 
 /** Dependencies of introspection beside its options. */
-export interface IntrospectionSource extends IntrospectionOptions {
+export interface IntrospectionDeps extends IntrospectionOptions {
   readonly issuer: string
   readonly audience: readonly string[]
   readonly fetch: FetchFunction
@@ -33,7 +33,7 @@ const metadataTtlMs = 600_000
  * Makes the introspection of one issuer's tokens. At most 64 questions are under way at once, so that made-up tokens
  * cannot be turned against the issuer.
  */
-export function createIntrospection(source: IntrospectionSource): IntrospectionFunction {
+export function createIntrospection(source: IntrospectionDeps): IntrospectionFunction {
   const authentication = clientAuthentication(source)
   let runningRequests = 0
   let server: { readonly known: Promise<oauth.AuthorizationServer>; readonly at: number } | undefined
@@ -50,13 +50,13 @@ export function createIntrospection(source: IntrospectionSource): IntrospectionF
   }
   return async (token) => {
     if (runningRequests >= maxConcurrentRequests)
-      throw introspectionUnavailable(source, `${runningRequests} questions are under way`)
+      throw introspectionUnavailableError(source, `${runningRequests} questions are under way`)
     runningRequests += 1
     try {
       const introspection = await introspectToken(token, { source, authentication, server: await getServer() })
       return checkIntrospection(introspection, token, source)
     } catch (error) {
-      throw error instanceof TokenError ? error : introspectionUnavailable(source, failureMessage(error))
+      throw error instanceof TokenError ? error : introspectionUnavailableError(source, failureMessage(error))
     } finally {
       runningRequests -= 1
     }
@@ -64,7 +64,7 @@ export function createIntrospection(source: IntrospectionSource): IntrospectionF
 }
 
 // The cause is left out: a library's error may hold the request, and with it the token.
-function introspectionUnavailable({ issuer }: IntrospectionSource, reason: string): TokenError {
+function introspectionUnavailableError({ issuer }: IntrospectionDeps, reason: string): TokenError {
   return new TokenError('issuer_unavailable', `"${issuer}" could not be asked about a token: ${reason}`)
 }
 
@@ -80,7 +80,7 @@ async function resolveAuthorizationServer({
   issuer,
   endpoint,
   fetch,
-}: IntrospectionSource): Promise<oauth.AuthorizationServer> {
+}: IntrospectionDeps): Promise<oauth.AuthorizationServer> {
   const url = endpoint ?? (await discoverIssuerMetadata(issuer, fetch))['introspection_endpoint']
   if (typeof url !== 'string')
     throw new Error('its metadata has no introspection_endpoint: give introspection.endpoint in issuers')
@@ -88,7 +88,7 @@ async function resolveAuthorizationServer({
 }
 
 interface IntrospectionRequest {
-  readonly source: IntrospectionSource
+  readonly source: IntrospectionDeps
   readonly authentication: oauth.ClientAuth
   readonly server: oauth.AuthorizationServer
 }
@@ -110,7 +110,7 @@ async function introspectToken(
 function checkIntrospection(
   introspection: oauth.IntrospectionResponse,
   token: string,
-  source: IntrospectionSource,
+  source: IntrospectionDeps,
 ): JsonObject {
   const { active, aud, iss, exp, nbf } = introspection
   if (!active) throw new TokenError('inactive', 'The issuer says that the token is not active')

@@ -34,7 +34,7 @@ const maxCandidates = 8
  * them, for that at most once in 30 seconds. When the issuer cannot be reached, the last set is used for a day; it is
  * asked again after 30 seconds.
  */
-export function createIssuerKeys(source: KeySource): FindKeys {
+export function createIssuerKeyFinder(source: KeySource): FindKeys {
   let keys: { readonly find: KeySet; readonly fetchedAt: number } | undefined
   let failedAt: number | undefined
   let searchedAt: number | undefined

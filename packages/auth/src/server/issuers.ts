@@ -4,7 +4,7 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../secure-url.ts'
 import { createIssuerFetch } from './fetch-json.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
-import { createIssuerKeys } from './issuer-keys.ts'
+import { createIssuerKeyFinder } from './issuer-keys.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 
@@ -51,7 +51,7 @@ const introspectionCacheMs = 30_000
  *
  * Throws a TypeError for issuers that make no sense.
  */
-export function compileIssuers(
+export function createIssuerResolver(
   issuerEntries: readonly (string | IssuerOptions)[],
   settings: IssuerSettings,
 ): (token: string) => Issuer {
@@ -102,7 +102,7 @@ function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer
   }
   const { jwksUri } = options
   if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
-  const findKeys = createIssuerKeys({ issuer, jwksUri, fetch, now, onError })
+  const findKeys = createIssuerKeyFinder({ issuer, jwksUri, fetch, now, onError })
   const jwtRules = { issuer, audience, algorithms: algorithmsOf(options), findKeys, clockToleranceMs, now }
   return { issuer, cacheMs: cacheMs, verify: (token) => verifyJwt(token, jwtRules) }
 }

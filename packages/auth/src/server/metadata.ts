@@ -15,7 +15,7 @@ export interface ResourceDescription {
   readonly scopes: Scopes
   readonly name: string | undefined
   readonly dpop: 'accepted' | 'required' | undefined
-  readonly certificates: boolean
+  readonly hasCertificateBoundTokens: boolean
 }
 
 const wellKnownPath = '/.well-known/oauth-protected-resource'
@@ -54,7 +54,7 @@ function metadataPath(resource: string): string {
  * Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root.
  */
 export function metadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
-  const { resource, issuers, scopes, name, dpop, certificates } = description
+  const { resource, issuers, scopes, name, dpop, hasCertificateBoundTokens: certificates } = description
   const document: MetadataDocument = {
     body: {
       resource,

@@ -6,13 +6,13 @@ import {
   type AuthenticationState,
   createTokenCache,
   defaultChallenges,
-  type Identity,
+  type AuthenticationResult,
 } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
 import { createChallenges, type HttpErrorResponse } from './challenge.ts'
 import type { HttpRequestHead } from './credentials.ts'
 import { createProofVerifier, type DpopOptions } from './dpop.ts'
-import { compileIssuers, type IssuerOptions } from './issuers.ts'
+import { createIssuerResolver, type IssuerOptions } from './issuers.ts'
 import { canonicalResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
 import { standardPrincipal, type ToPrincipal } from './principal.ts'
 import { checkScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
@@ -67,7 +67,7 @@ export interface ProtectOptions {
 /** Options of the HTTP entries (`serveHttp`, `nodeHandler`, `httpHandler`), to be spread into them. */
 export interface Protection {
   /** Returns the principal of a request, or the answer that rejects it with a challenge. */
-  readonly authenticate: (request: HttpRequestHead) => Identity | Promise<Identity>
+  readonly authenticate: (request: HttpRequestHead) => AuthenticationResult | Promise<AuthenticationResult>
   /** The metadata of the resource, by path. */
   readonly documents: Readonly<Record<string, MetadataDocument>>
   /** Makes 403 with a challenge of an error that {@link requireScopes} or {@link needScopes} answered. */
@@ -75,8 +75,8 @@ export interface Protection {
 }
 
 const cacheSize = 1000
-const fiveMinutesMs = 300_000
-const fiveSecondsMs = 5000
+const defaultCacheMs = 300_000
+const defaultClockToleranceMs = 5000
 
 /**
  * Protects a server by OAuth access tokens (basic/authorization): each is verified whole, and a request without a good
@@ -102,7 +102,7 @@ export function protect(options: ProtectOptions): Protection {
     scopes: supportedScopes,
     name: options.name,
     dpop: dpopMode(options),
-    certificates: options.certificateOf !== undefined,
+    hasCertificateBoundTokens: options.certificateOf !== undefined,
   }
   return {
     authenticate: (request) => authenticate(request, state),
@@ -127,8 +127,8 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
     now,
     onError,
     fetch,
-    clockToleranceMs: checkDuration('clockToleranceMs', options.clockToleranceMs ?? fiveSecondsMs),
-    cacheMs: checkDuration('cacheMs', options.cacheMs ?? fiveMinutesMs),
+    clockToleranceMs: checkDuration('clockToleranceMs', options.clockToleranceMs ?? defaultClockToleranceMs),
+    cacheMs: checkDuration('cacheMs', options.cacheMs ?? defaultCacheMs),
   }
   const proofSettings = { ...(typeof options.dpop === 'object' && options.dpop), resource, now }
   return {
@@ -143,16 +143,16 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
     toPrincipal,
     now,
     onError,
-    issuerOf: compileIssuers(options.issuers, settings),
-    verified: createTokenCache(cacheSize),
-    running: new Map(),
-    implies: compileImpliedScopes(options.implies),
+    issuerOf: createIssuerResolver(options.issuers, settings),
+    verifiedTokens: createTokenCache(cacheSize),
+    pendingVerifications: new Map(),
+    impliedScopes: compileImpliedScopes(options.implies),
   }
 }
 
 function checkDuration(name: string, value: number): number {
-  if (value >= 0 && value <= fiveMinutesMs) return value
-  throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${fiveMinutesMs}`)
+  if (value >= 0 && value <= defaultCacheMs) return value
+  throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${defaultCacheMs}`)
 }
 
 // The scopes of every request are part of what this one needs: a client that asks for the challenge's scopes alone

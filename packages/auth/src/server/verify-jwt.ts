@@ -4,7 +4,7 @@ import type { FindKeys } from './issuer-keys.ts'
 import { TokenError, type TokenErrorCode } from './token-error.ts'
 
 /** Requirements on a JWT of one issuer. */
-export interface JwtRules {
+export interface JwtRequirements {
   readonly issuer: string
   readonly audience: readonly string[]
   readonly algorithms: readonly string[]
@@ -31,7 +31,7 @@ const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'ap
  *
  * Rejects with a {@link TokenError}.
  */
-export async function verifyJwt(token: string, rules: JwtRules): Promise<JsonObject> {
+export async function verifyJwt(token: string, rules: JwtRequirements): Promise<JsonObject> {
   const header = readTokenHeader(token)
   if (!rules.algorithms.includes(header.alg))
     throw new TokenError(
@@ -54,7 +54,7 @@ function readTokenHeader(token: string): ReturnType<typeof decodeProtectedHeader
   }
 }
 
-async function verifyWithKeys(keys: readonly CryptoKey[], token: string, rules: JwtRules): Promise<JsonObject> {
+async function verifyWithKeys(keys: readonly CryptoKey[], token: string, rules: JwtRequirements): Promise<JsonObject> {
   const options: JWTVerifyOptions = {
     algorithms: [...rules.algorithms],
     issuer: rules.issuer,

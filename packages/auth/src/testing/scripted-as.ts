@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createCall, type Exchange, type RpcRequest } from '@x/schema'
-import type { OpenRedirect, Redirect } from '../client/code-flow.ts'
+import type { RedirectListener, Redirect } from '../client/code-flow.ts'
 import { type CheckedProof, checkProof } from './proofs.ts'
 import { type Received, type Reply, type Route, type ScriptedServer, scriptedServer } from './http-script.ts'
 
@@ -279,7 +279,7 @@ export function memoryBrowser(uri = 'http://127.0.0.1:7777/callback'): MemoryBro
     applicationType: 'native',
     visited,
     back: (answer) => answer,
-    open: async (signal): Promise<OpenRedirect> => ({
+    open: async (signal): Promise<RedirectListener> => ({
       uri,
       visit: async (url) => {
         visited.push(url)

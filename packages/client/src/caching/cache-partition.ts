@@ -18,7 +18,7 @@ export interface PendingRead {
   /** Stores the result, unless it became stale meanwhile. */
   store(entry: CacheEntry): void
   /** Does not store the result, and removes an earlier one when `isReplaced`. */
-  end(isReplaced?: boolean): void
+  discard(isReplaced?: boolean): void
 }
 
 /** The results of one partition of a store. */
@@ -26,9 +26,9 @@ export interface CachePartition {
   find(key: CacheKey): CacheEntry | undefined
   begin(key: CacheKey): PendingRead
   /** Removes stale results; results that are being requested at this moment are not stored. */
-  forget(isStale: StaleKeyPredicate): void
+  removeStale(isStale: StaleKeyPredicate): void
   /** Visits the results that are stored now. */
-  each(visit: CacheVisitor): void
+  forEach(visit: CacheVisitor): void
   /** Visits each result that is stored from now on, until the returned function is called. */
   onStored(visit: CacheVisitor): () => void
 }
@@ -54,18 +54,18 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
           store.set(storeKeyOf(key), entry)
           for (const visit of visitors) visit(key)
         },
-        end: (isReplaced = false) => {
+        discard: (isReplaced = false) => {
           if (pendingReads.delete(pendingRead) && isReplaced) store.delete(storeKeyOf(key))
         },
       }
       pendingReads.set(pendingRead, key)
       return pendingRead
     },
-    forget: (isStale) => {
+    removeStale: (isStale) => {
       for (const [one, key] of pendingReads) if (isStale(key)) pendingReads.delete(one)
       for (const key of keys()) if (isStale(key)) store.delete(key.text)
     },
-    each: (visit) => {
+    forEach: (visit) => {
       for (const key of keys()) visit(key)
     },
     onStored: (visit) => {
@@ -78,9 +78,9 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
 /** A partition that stores nothing. */
 export const emptyPartition: CachePartition = {
   find: () => undefined,
-  begin: () => ({ store: () => {}, end: () => {} }),
-  forget: () => {},
-  each: () => {},
+  begin: () => ({ store: () => {}, discard: () => {} }),
+  removeStale: () => {},
+  forEach: () => {},
   onStored: () => () => {},
 }
 

@@ -163,7 +163,7 @@ describe('The cache of a client', () => {
     const client = createClient(exchange, host)
     const useBoth = async (): Promise<unknown> => Promise.all([client.listTools(), client.readResource('a:b')])
     await useBoth()
-    client.cache.changed({ jsonrpc: '2.0', method, params })
+    client.cache.handleNotification({ jsonrpc: '2.0', method, params })
     await useBoth()
     const again = exchange.received.slice(2).map(({ request, params: asked }) => asked.uri ?? request.method)
     expect(again).toEqual(stale === undefined ? [] : [stale])
@@ -175,7 +175,7 @@ describe('The cache of a client', () => {
     const client = createClient(exchange, host)
     const early = client.readResource('a:b')
     await Promise.resolve()
-    client.cache.changed({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:b' } })
+    client.cache.handleNotification({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:b' } })
     arrive(contents('old'))
     await early
     const late = client.readResource('a:b')

@@ -1,13 +1,13 @@
 import { type Clock, platformRuntime } from '@x/core'
 import { type ConnectionView, type JsonObject, methodRow, preparedMessage, type RpcNotification } from '@x/schema'
-import { lazily } from '../request/lazily.ts'
+import { memoize } from '../request/lazily.ts'
 import type { CacheOptions } from '../request/options.ts'
 import { createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import { type CachePartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import { type InputRequired, isRequiredInput } from '../request/input-required.ts'
+import { type InputRequired, isInputRequired } from '../request/input-required.ts'
 import { stalePredicateByNotification } from '../subscriptions/changes.ts'
 
 /** The cache of a client, with counts of its use. */
@@ -20,7 +20,7 @@ export interface ClientCache {
    * Removes the results that a change notification makes stale (server/utilities/caching, interaction with
    * notifications). The client's own subscriptions do this by themselves.
    */
-  changed(notification: RpcNotification): void
+  handleNotification(notification: RpcNotification): void
   /** Removes every result, or every result of one method. */
   clear(method?: string): void
 }
@@ -29,7 +29,7 @@ export interface ClientCache {
 export interface CachedSender {
   readonly send: SendOnce
   readonly cache: ClientCache
-  readonly partition: () => CachePartition
+  readonly getPartition: () => CachePartition
 }
 
 /** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
@@ -37,15 +37,15 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
   const cache = {
     hits: 0,
     misses: 0,
-    changed(notification: RpcNotification): void {
+    handleNotification(notification: RpcNotification): void {
       const isStale = stalePredicateByNotification(notification)
-      if (isStale) partition().forget(isStale)
+      if (isStale) partition().removeStale(isStale)
     },
     clear(method?: string): void {
-      partition().forget((key) => method === undefined || key.method === method)
+      partition().removeStale((key) => method === undefined || key.method === method)
     },
   }
-  const partition = lazily(() => (options === false ? emptyPartition : cachePartition(options)))
+  const partition = memoize(() => (options === false ? emptyPartition : openCachePartition(options)))
   const readThroughCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     options: ReadOptions,
@@ -61,11 +61,11 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
     const pendingRead = partition().begin(call)
     try {
       const result = await send(call, options)
-      if (isRequiredInput(result)) return result
+      if (isInputRequired(result)) return result
       // Freshness counts from the arrival of the response.
       const freshUntil = clock.monotonicNow() + ('ttlMs' in result ? result.ttlMs : 0)
       if (!(freshUntil > clock.monotonicNow())) {
-        pendingRead.end(cachedEntry !== undefined)
+        pendingRead.discard(cachedEntry !== undefined)
         return result
       }
       // A copy, because a server in this process may hold the object; frozen, because all callers share it.
@@ -73,12 +73,12 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       pendingRead.store({ result: sharedResult as unknown as JsonObject, freshUntil })
       return sharedResult
     } finally {
-      pendingRead.end()
+      pendingRead.discard()
     }
   }
   const sendCached: SendOnce = (call, options) =>
     isCacheable(call.method, call.params) ? readThroughCache(call, options) : send(call, options)
-  return { send: options === false ? send : sendCached, cache, partition }
+  return { send: options === false ? send : sendCached, cache, getPartition: partition }
 }
 
 /** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
@@ -89,7 +89,7 @@ export function cacheOptionsOf(
   return cache === false || (mixedPrincipals && cache.shared === undefined) ? false : cache
 }
 
-function cachePartition(options: CacheOptions): CachePartition {
+function openCachePartition(options: CacheOptions): CachePartition {
   const { store, partition } = options.shared ?? { store: createCacheStore(options), partition: '' }
   return openPartition(store, partition)
 }

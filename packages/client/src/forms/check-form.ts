@@ -123,7 +123,7 @@ function plainTextMismatch(field: StringSchema, value: string): string | undefin
   const length = [...value].length
   if (minLength !== undefined && length < minLength) return `at least ${countWithNoun(minLength, 'character')}`
   if (maxLength !== undefined && length > maxLength) return `at most ${countWithNoun(maxLength, 'character')}`
-  return format === undefined || formats[format].test(value) ? undefined : formats[format].says
+  return format === undefined || formats[format].test(value) ? undefined : formats[format].description
 }
 
 function countWithNoun(quantity: number, noun: string): string {
@@ -131,7 +131,7 @@ function countWithNoun(quantity: number, noun: string): string {
 }
 
 interface Format {
-  readonly says: string
+  readonly description: string
   readonly test: (value: string) => boolean
 }
 
@@ -140,13 +140,13 @@ const dateTimePattern =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 const formats: Readonly<Record<'date' | 'date-time' | 'email' | 'uri', Format>> = {
-  date: { says: 'a date such as 2026-07-28', test: isCalendarDate },
+  date: { description: 'a date such as 2026-07-28', test: isCalendarDate },
   'date-time': {
-    says: 'a time such as 2026-07-28T12:00:00Z',
+    description: 'a time such as 2026-07-28T12:00:00Z',
     test: (value) => isCalendarDate(dateTimePattern.exec(value)?.[1] ?? ''),
   },
-  email: { says: 'an e-mail address', test: (value) => /^[^\s@]+@[^\s@]+$/.test(value) },
-  uri: { says: 'an absolute URI', test: (value) => URL.canParse(value) },
+  email: { description: 'an e-mail address', test: (value) => /^[^\s@]+@[^\s@]+$/.test(value) },
+  uri: { description: 'an absolute URI', test: (value) => URL.canParse(value) },
 }
 
 function isCalendarDate(value: string): boolean {

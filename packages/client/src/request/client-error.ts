@@ -82,11 +82,11 @@ export class ClientError extends Error {
 }
 
 // Stored beside the error, not in it: printing the error must not print content of the server.
-const otherResults = new WeakMap<ClientError, JsonObject>()
+const unknownResults = new WeakMap<ClientError, JsonObject>()
 
 /** Remembers the result of an unknown type for which a call failed. */
-export function noteOtherResult(error: ClientError, result: JsonObject): ClientError {
-  otherResults.set(error, result)
+export function attachUnknownResult(error: ClientError, result: JsonObject): ClientError {
+  unknownResults.set(error, result)
   return error
 }
 
@@ -94,8 +94,8 @@ export function noteOtherResult(error: ClientError, result: JsonObject): ClientE
  * Returns the untrusted result of an unknown type for which a call failed, for an extension that knows the type.
  * Undefined for every other failure.
  */
-export function otherResultOf(error: unknown): JsonObject | undefined {
-  return error instanceof ClientError ? otherResults.get(error) : undefined
+export function unknownResultOf(error: unknown): JsonObject | undefined {
+  return error instanceof ClientError ? unknownResults.get(error) : undefined
 }
 
 /** Returns true for a {@link ClientError}, from this copy of the package or another. */

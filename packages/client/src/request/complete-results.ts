@@ -9,11 +9,11 @@ import {
   type ListToolsResult,
   type SubscriptionsListenResult,
 } from '@x/schema'
-import type { AskingResults } from './input-required.ts'
+import type { MultiRoundResults } from './input-required.ts'
 import { describeCheckFailure } from './client-error.ts'
 
 /** The complete result of each method that this client calls. */
-export interface CompleteResults extends AskingResults {
+export interface CompleteResults extends MultiRoundResults {
   'server/discover': DiscoverResult
   'tools/list': ListToolsResult
   'prompts/list': ListPromptsResult

@@ -67,7 +67,7 @@ export function declaredCapabilities(
 ): ClientCapabilities {
   return withHandlerCapabilities(
     mergeClientCapabilities(client.capabilities ?? {}, call.capabilities),
-    handlersOf(client, call),
+    mergeHandlers(client, call),
   )
 }
 
@@ -109,7 +109,7 @@ function elicitationModesOf(declaration: Elicitation | undefined, { elicit, open
 }
 
 /** Returns the handlers of one call: its own take precedence over the client's. */
-export function handlersOf(client: InputHandlers, call: InputHandlers): InputHandlers {
+export function mergeHandlers(client: InputHandlers, call: InputHandlers): InputHandlers {
   return {
     elicit: call.elicit ?? client.elicit,
     openUrl: call.openUrl ?? client.openUrl,

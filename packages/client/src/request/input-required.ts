@@ -10,14 +10,14 @@ import {
 import { printableKey, describeCheckFailure } from './client-error.ts'
 
 /** The final results of the methods that may answer `input_required` (basic/patterns/mrtr). */
-export interface AskingResults {
+export interface MultiRoundResults {
   'tools/call': CallToolResult
   'prompts/get': GetPromptResult
   'resources/read': ReadResourceResult
 }
 
 /** A method that may answer `input_required`. */
-export type AskingMethod = keyof AskingResults
+export type MultiRoundMethod = keyof MultiRoundResults
 
 /** The input that a server requires before it continues a call: at least one request, or a state. */
 export interface InputRequired {
@@ -30,7 +30,7 @@ export interface InputRequired {
 }
 
 /** Returns true for required input. A complete result always has another `resultType`. */
-export function isRequiredInput(outcome: { readonly resultType: string }): outcome is InputRequired {
+export function isInputRequired(outcome: { readonly resultType: string }): outcome is InputRequired {
   return outcome.resultType === 'input_required'
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcError, type RpcResponse } from '@x/schema'
-import { type CallErrorContext, ClientError, noteOtherResult } from './client-error.ts'
+import { type CallErrorContext, ClientError, attachUnknownResult } from './client-error.ts'
 import { type InputRequired, parseInputRequired } from './input-required.ts'
 import { type ClientMethod, type CompleteResults, checkCompleteResult } from './complete-results.ts'
 
@@ -38,10 +38,10 @@ function parseIncomplete(
   errorContext: () => CallErrorContext,
 ): InputRequired {
   const { resultType: type } = result
-  if (type !== 'input_required' || !row?.asks) {
+  if (type !== 'input_required' || !row?.canRequireInput) {
     const problem = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
     const reason = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${problem}`
-    throw noteOtherResult(new ClientError('invalid_result', reason, errorContext()), result)
+    throw attachUnknownResult(new ClientError('invalid_result', reason, errorContext()), result)
   }
   const requiredInput = parseInputRequired(result)
   if ('issue' in requiredInput)

@@ -17,9 +17,9 @@ import { type CallErrorContext, ClientError } from './client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
 import { type CoreClientOptions, clientInfoOf } from './options.ts'
-import { type InputRequired, isRequiredInput } from './input-required.ts'
+import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { resendLostRequest, type ResendLimits, type ResendRules, resendUnstartedRequest } from './resend.ts'
+import { resendLostRequest, type ResendLimits, type ResendOptions, resendUnstartedRequest } from './resend.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, parseResult } from './parse-result.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
@@ -35,7 +35,7 @@ export interface ClientRequest<M extends string> {
   /** True when the request may be sent again after its answer was lost; methods that only read always may. */
   readonly isRepeatable?: (() => boolean) | undefined
   /** The member of the params that names the target, for a method of an extension. */
-  readonly named?: string | undefined
+  readonly targetParam?: string | undefined
   /**
    * Takes the notifications of a response that lasts, with the id of its request; returns true once the stream is open.
    */
@@ -79,7 +79,7 @@ export function createClientState(
 }
 
 /** The exchanges that a client's requests go through. */
-export interface RequestPath {
+export interface RequestExchanges {
   readonly exchange: Exchange
   /** The exchange behind all middleware, in which no two requests may have the same id. */
   readonly pipe: Exchange
@@ -90,7 +90,7 @@ export interface RequestPath {
  * names one (basic/versioning, protocol version negotiation).
  */
 export function createSendRaw(
-  { exchange, pipe }: RequestPath,
+  { exchange, pipe }: RequestExchanges,
   options: CoreClientOptions,
   state: ClientState,
 ): SendRaw {
@@ -105,7 +105,7 @@ export function createSendRaw(
     const id = nextId()
     const _meta = createRequestMeta(id, state.versions.current(), {
       options: callOptions,
-      asks: methodRow(call.method)?.asks ?? false,
+      asks: methodRow(call.method)?.canRequireInput ?? false,
     })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
     const timeoutMs = timeoutOf(options, callOptions)
@@ -117,7 +117,7 @@ export function createSendRaw(
     return runCall(exchange, {
       request,
       headerParams,
-      repeated: nameHeader,
+      mcpName: nameHeader,
       options: callOptions,
       onMessage,
       timeoutMs,
@@ -130,13 +130,13 @@ export function createSendRaw(
   return async (call, callOptions) => {
     const errorContext = (): CallErrorContext => errorContextOf(call, state)
     const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, errorContext)
-    const resendPolicy = resendRules(call, options, callOptions)
+    const resendPolicy = resendOptionsOf(call, options, callOptions)
     const sendUntilAnswered = (): Promise<RpcResponse> =>
       resendPolicy === undefined ? sendOnce() : resendLostRequest(sendOnce, resendPolicy)
     let response = await sendUntilAnswered()
     // The reader of a response that lasts opens it again itself.
     if ('error' in response && call.onMessage === undefined)
-      response = await resendUnstartedRequest(response, sendUntilAnswered, resendLimits(options, callOptions))
+      response = await resendUnstartedRequest(response, sendUntilAnswered, resendLimitsOf(options, callOptions))
     const serverVersions = supportedVersions(response)
     if (serverVersions) {
       if (!state.versions.prefer(serverVersions))
@@ -144,12 +144,12 @@ export function createSendRaw(
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
       response = await sendUntilAnswered()
     }
-    noteServer(response, state)
+    recordServer(response, state)
     return response
   }
 }
 
-function noteServer(response: RpcResponse, state: ClientState): void {
+function recordServer(response: RpcResponse, state: ClientState): void {
   const server = serverInfoOf(response)
   if (server === undefined) return
   state.server = server
@@ -157,24 +157,24 @@ function noteServer(response: RpcResponse, state: ClientState): void {
 }
 
 /** Returns the rules for sending a call again; undefined where it must not be, or where its reader does it. */
-function resendRules(
+function resendOptionsOf(
   call: ClientRequest<string>,
   options: CoreClientOptions,
   callOptions: CallOptions,
-): ResendRules | undefined {
+): ResendOptions | undefined {
   const row = methodRow(call.method)
-  const isReadOnly = row !== undefined && row.effects === undefined
+  const isReadOnly = row !== undefined && row.hasEffects === undefined
   const isRepeatable = isReadOnly ? () => true : call.isRepeatable
-  if (isRepeatable === undefined || call.onMessage !== undefined || row?.streams === true) return undefined
+  if (isRepeatable === undefined || call.onMessage !== undefined || row?.isStreaming === true) return undefined
   const { runtime: clock = platformRuntime } = options
   return { isRepeatable, retries: callOptions.retries ?? options.retries ?? 3, clock, signal: callOptions.signal }
 }
 
-function resendLimits(options: CoreClientOptions, callOptions: CallOptions): ResendLimits {
+function resendLimitsOf(options: CoreClientOptions, callOptions: CallOptions): ResendLimits {
   const { runtime: clock = platformRuntime } = options
   return {
     retries: callOptions.retries ?? options.retries ?? 3,
-    withinMs: timeoutOf(options, callOptions),
+    maxElapsedMs: timeoutOf(options, callOptions),
     clock,
     signal: callOptions.signal,
   }
@@ -192,7 +192,7 @@ function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
 }
 
 /** Returns the encoded value of `Mcp-Name` for a method whose row names no member. */
-function mcpNameHeader({ params, named }: ClientRequest<string>, errorContext: ErrorContextOf): string | undefined {
+function mcpNameHeader({ params, targetParam: named }: ClientRequest<string>, errorContext: ErrorContextOf): string | undefined {
   const name = named === undefined ? undefined : params[named]
   if (typeof name !== 'string') return undefined
   try {
@@ -249,7 +249,7 @@ export type ExtensionRequest = (
 export function requireCompleteResult(sendOnce: SendOnce, state: ClientState): SendRequest {
   return async (call, options) => {
     const outcome = await sendOnce(call, options)
-    if (!isRequiredInput(outcome)) return outcome
+    if (!isInputRequired(outcome)) return outcome
     throw new ClientError('input_required', 'this call cannot be asked for input', errorContextOf(call, state))
   }
 }
@@ -258,7 +258,7 @@ type ErrorContextOf = () => CallErrorContext
 
 /** Returns the context of a call for its errors. */
 export function errorContextOf(
-  { method, params, named }: Pick<ClientRequest<string>, 'method' | 'params' | 'named'>,
+  { method, params, targetParam: named }: Pick<ClientRequest<string>, 'method' | 'params' | 'targetParam'>,
   state: ClientState,
 ): CallErrorContext {
   const target = params[methodRow(method)?.named ?? named ?? '']

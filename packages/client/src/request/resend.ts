@@ -7,7 +7,7 @@ export interface ResendLimits {
   /** The number of times. */
   readonly retries: number
   /** Milliseconds from the first rejection; a wait that would end later is not started. */
-  readonly withinMs: number
+  readonly maxElapsedMs: number
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
 }
@@ -21,7 +21,7 @@ export interface ResendLimits {
 export async function resendUnstartedRequest(
   failedResponse: RpcResponse,
   send: () => Promise<RpcResponse>,
-  { retries, withinMs, clock, signal }: ResendLimits,
+  { retries, maxElapsedMs: withinMs, clock, signal }: ResendLimits,
 ): Promise<RpcResponse> {
   const startedAt = clock.monotonicNow()
   let response = failedResponse
@@ -29,7 +29,7 @@ export async function resendUnstartedRequest(
     const requestedDelayMs = retryDelayOf(response)
     if (requestedDelayMs === undefined) return response
     const waitMs =
-      requestedDelayMs + backoffMs(retryCount, { firstMs: Math.max(requestedDelayMs, minPauseMs), maxMs: maxPauseMs })
+      requestedDelayMs + backoffMs(retryCount, { firstMs: Math.max(requestedDelayMs, minDelayMs), maxMs: maxDelayMs })
     if (clock.monotonicNow() - startedAt + waitMs > withinMs) return response
     await sleep(waitMs, { clock, signal })
     response = await send()
@@ -37,8 +37,8 @@ export async function resendUnstartedRequest(
   return response
 }
 
-const minPauseMs = 50
-const maxPauseMs = 5000
+const minDelayMs = 50
+const maxDelayMs = 5000
 
 /** The reasons for which a server has not started a call. */
 const retryableReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
@@ -56,7 +56,7 @@ function retryDelayOf(response: RpcResponse, reasons = retryableReasons): number
 }
 
 /** Options for sending a request again whose answer was lost. */
-export interface ResendRules {
+export interface ResendOptions {
   /** True when nothing is done twice although the server has had the request. */
   readonly isRepeatable: () => boolean
   /** The highest number of times. */
@@ -75,7 +75,7 @@ const unknownOutcomeReasons: ReadonlySet<unknown> = new Set(['unavailable'])
  */
 export async function resendLostRequest(
   send: () => Promise<RpcResponse>,
-  { isRepeatable, retries, clock, signal }: ResendRules,
+  { isRepeatable, retries, clock, signal }: ResendOptions,
 ): Promise<RpcResponse> {
   for (let retryCount = 0; ; retryCount++) {
     const mayRetry = (): boolean => retryCount < retries && isRepeatable()
@@ -85,15 +85,15 @@ export async function resendLostRequest(
       const requestedDelayMs = retryDelayOf(response, unknownOutcomeReasons)
       if (requestedDelayMs === undefined || !mayRetry()) return response
       // A server may ask for a longer pause, and does not get it.
-      delayMs = Math.min(requestedDelayMs, maxPauseMs)
+      delayMs = Math.min(requestedDelayMs, maxDelayMs)
     } catch (error) {
       if (!isConnectionLost(error) || !mayRetry()) throw error
     }
-    await sleep(delayMs + backoffMs(retryCount, pauses), { clock, signal })
+    await sleep(delayMs + backoffMs(retryCount, backoff), { clock, signal })
   }
 }
 
-const pauses = { firstMs: 100, maxMs: 2000 }
+const backoff = { firstMs: 100, maxMs: 2000 }
 
 /** Status codes with which a proxy answers for a server that it has lost, or does not reach. */
 const gatewayStatuses: ReadonlySet<unknown> = new Set([502, 503, 504])

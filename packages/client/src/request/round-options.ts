@@ -22,7 +22,7 @@ export interface RoundView {
 /** The pause before a round that only hands the call off, in milliseconds. */
 export interface PauseBounds {
   /** The longest pause of the first four in a row; each further one may be twice as long. Default 50. */
-  readonly first?: number | undefined
+  readonly initial?: number | undefined
   /** The longest of all. Default 400. */
   readonly most?: number | undefined
 }

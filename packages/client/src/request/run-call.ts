@@ -23,7 +23,7 @@ export interface RunningCall {
   readonly request: RpcRequest
   readonly headerParams: HeaderParams | undefined
   /** The encoded value of `Mcp-Name`, for an extension's method. */
-  readonly repeated: string | undefined
+  readonly mcpName: string | undefined
   readonly options: CallOptions
   /** Takes the messages of a response that lasts; returns true once it is open, from when on no time limit applies. */
   readonly onMessage?: ((message: RpcNotification) => boolean) | undefined
@@ -98,7 +98,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
   })
 }
 
-function createCallContext({ headerParams, repeated }: RunningCall): CallContext {
+function createCallContext({ headerParams, mcpName: repeated }: RunningCall): CallContext {
   if (headerParams === undefined && repeated === undefined) return emptyContext
   let call = createCall()
   if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
@@ -118,7 +118,7 @@ function callTimeoutError(
   { request, errorContext, timeoutMs, maxTotalMs }: RunningCall,
   elapsedMs: number,
 ): ClientError {
-  if (methodRow(request.method)?.streams) {
+  if (methodRow(request.method)?.isStreaming) {
     const errorMessage = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
     return new ClientError('timeout', errorMessage, errorContext())
   }

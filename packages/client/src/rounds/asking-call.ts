@@ -1,6 +1,6 @@
 import { type Clock, platformRuntime } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import { type InputRequired, type AskingMethod, isRequiredInput } from '../request/input-required.ts'
+import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import type { CallErrorContext } from '../request/client-error.ts'
@@ -8,7 +8,7 @@ import type { CoreClientOptions } from '../request/options.ts'
 import type { RoundView } from '../request/round-options.ts'
 
 /** A call that may take several requests. */
-export interface AskingCall<M extends AskingMethod> {
+export interface MultiRoundCall<M extends MultiRoundMethod> {
   readonly method: M
   /** The params of every request of the call, without answers and state. */
   readonly params: JsonObject
@@ -24,7 +24,7 @@ export interface AskingCall<M extends AskingMethod> {
 /** The parts of a client that its rounds share. */
 export interface RoundsContext {
   readonly options: CoreClientOptions
-  readonly errorContextOf: (call: { readonly method: AskingMethod; readonly params: JsonObject }) => CallErrorContext
+  readonly errorContextOf: (call: { readonly method: MultiRoundMethod; readonly params: JsonObject }) => CallErrorContext
 }
 
 /** One request of a call, by its number. */
@@ -48,8 +48,8 @@ export function observerOf(
 }
 
 /** Sends one request of a call, and reports its response to the observer. */
-export async function sendRound<M extends AskingMethod>(
-  call: AskingCall<M>,
+export async function sendRound<M extends MultiRoundMethod>(
+  call: MultiRoundCall<M>,
   start: RoundStart,
   context: RoundsContext,
 ): Promise<CompleteResults[M] | InputRequired> {
@@ -60,7 +60,7 @@ export async function sendRound<M extends AskingMethod>(
   const outcome = await call.attempt(start.params, call.options)
   const durationMs = clock.monotonicNow() - sentAt
   const { method, target } = context.errorContextOf(call)
-  const requiredInput = isRequiredInput(outcome) ? outcome : undefined
+  const requiredInput = isInputRequired(outcome) ? outcome : undefined
   onRound({
     method,
     target,

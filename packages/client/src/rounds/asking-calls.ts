@@ -8,7 +8,7 @@ import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
 import type { CallTool, ToolCalls } from '../tools/call-tool.ts'
 
 /** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
-export interface AskingCalls {
+export interface MultiRoundCalls {
   /** Calls a tool (server/tools, calling tools). */
   callTool: CallTool
   /** Returns a prompt with its arguments filled in (server/prompts, getting a prompt). */
@@ -20,7 +20,7 @@ export interface AskingCalls {
 }
 
 /** Creates the calls that may have several rounds. */
-export function createAskingCalls(sendOnce: SendOnce, tools: ToolCalls, context: RoundsContext): AskingCalls {
+export function createMultiRoundCalls(sendOnce: SendOnce, tools: ToolCalls, context: RoundsContext): MultiRoundCalls {
   const runAllRounds = createRunRounds(context)
   const callFactory = createCallFactory(sendOnce, tools)
   return {
@@ -31,14 +31,14 @@ export function createAskingCalls(sendOnce: SendOnce, tools: ToolCalls, context:
     },
     getPrompt: (name, args, options = {}) =>
       runAllRounds(
-        callFactory.otherCall(
+        callFactory.createReadCall(
           'prompts/get',
           args === undefined ? { name } : { name, arguments: args },
           withIdempotencyKey(options),
         ),
       ),
     readResource: (uri, options = {}) =>
-      runAllRounds(callFactory.otherCall('resources/read', { uri }, withIdempotencyKey(options))),
-    manual: createManualRounds(callFactory.of, context),
+      runAllRounds(callFactory.createReadCall('resources/read', { uri }, withIdempotencyKey(options))),
+    manual: createManualRounds(callFactory.createCall, context),
   }
 }

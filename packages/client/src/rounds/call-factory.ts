@@ -1,28 +1,28 @@
 import type { JsonObject } from '@x/schema'
-import type { AskingMethod } from '../request/input-required.ts'
+import type { MultiRoundMethod } from '../request/input-required.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import type { SendOnce } from '../request/request.ts'
-import type { AskingCall } from './asking-call.ts'
+import type { MultiRoundCall } from './asking-call.ts'
 import type { ToolCalls } from '../tools/call-tool.ts'
 
 /** Creates the requests of a call, of any method. */
-export type CreateCall = <M extends AskingMethod>(
+export type CreateCall = <M extends MultiRoundMethod>(
   method: M,
   params: JsonObject,
   options: ReadOptions,
-) => Promise<AskingCall<M>>
+) => Promise<MultiRoundCall<M>>
 
 /** The calls that may be asked for input (basic/patterns/mrtr, supported requests). */
 interface CallFactory {
-  readonly tool: ToolCalls
-  readonly of: CreateCall
+  readonly toolCalls: ToolCalls
+  readonly createCall: CreateCall
   /** The call of a prompt or a resource, which only reads. */
-  readonly otherCall: <M extends AskingMethod>(method: M, params: JsonObject, options: ReadOptions) => AskingCall<M>
+  readonly createReadCall: <M extends MultiRoundMethod>(method: M, params: JsonObject, options: ReadOptions) => MultiRoundCall<M>
 }
 
 /** Creates the calls of a client that may have several requests. */
 export function createCallFactory(sendOnce: SendOnce, tool: ToolCalls): CallFactory {
-  const otherCall: CallFactory['otherCall'] = (method, params, callOptions) => ({
+  const otherCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
     method,
     params,
     options: callOptions,
@@ -30,7 +30,7 @@ export function createCallFactory(sendOnce: SendOnce, tool: ToolCalls): CallFact
     isRepeatable: () => true,
   })
   const callsByMethod: {
-    readonly [M in AskingMethod]: (params: JsonObject, options: ReadOptions) => Promise<AskingCall<M>>
+    readonly [M in MultiRoundMethod]: (params: JsonObject, options: ReadOptions) => Promise<MultiRoundCall<M>>
   } = {
     'tools/call': async (params, options) => {
       await tool.prepare(String(params.name), options)
@@ -39,7 +39,7 @@ export function createCallFactory(sendOnce: SendOnce, tool: ToolCalls): CallFact
     'prompts/get': async (params, options) => otherCall('prompts/get', params, options),
     'resources/read': async (params, options) => otherCall('resources/read', params, options),
   }
-  return { tool, otherCall, of: (method, params, options) => callsByMethod[method](params, options) }
+  return { toolCalls: tool, createReadCall: otherCall, createCall: (method, params, options) => callsByMethod[method](params, options) }
 }
 
 /**

@@ -1,9 +1,9 @@
 import { errorCodes, type InputResponses, isJsonObject, type JsonObject } from '@x/schema'
-import type { InputRequired, AskingMethod } from '../request/input-required.ts'
+import type { InputRequired, MultiRoundMethod } from '../request/input-required.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { declaredCapabilities } from '../request/input-handlers.ts'
 import { checkInputRequests } from './input-kinds.ts'
-import type { RoundsContext, AskingCall } from './asking-call.ts'
+import type { RoundsContext, MultiRoundCall } from './asking-call.ts'
 
 /** The number of `input_required` results of one call, and the last of them. */
 interface RoundCount {
@@ -14,8 +14,8 @@ interface RoundCount {
 /**
  * Rejects a round beyond the limit, and one with requests that this client must not answer, before any handler runs.
  */
-export function checkRound<M extends AskingMethod>(
-  call: Pick<AskingCall<M>, 'method' | 'params' | 'options'>,
+export function checkRound<M extends MultiRoundMethod>(
+  call: Pick<MultiRoundCall<M>, 'method' | 'params' | 'options'>,
   { asked, times }: RoundCount,
   { options, errorContextOf }: RoundsContext,
 ): void {
@@ -33,7 +33,7 @@ export function checkRound<M extends AskingMethod>(
  * Returns the params of a retry: those of the call, the answers to this round and its unchanged state. Answers of
  * earlier rounds are omitted (basic/patterns/mrtr, client requirements).
  */
-export function retryParams(
+export function createRetryParams(
   params: JsonObject,
   { state }: InputRequired,
   responses: InputResponses | undefined,

@@ -3,13 +3,13 @@ import { type JsonObject, metaNames } from '@x/schema'
 import type { PauseBounds } from '../request/round-options.ts'
 
 /** Number of hand-offs in a row that are followed at the shortest pause. */
-const flatPauseCount = 4
+const flatDelayCount = 4
 
 /** A server may ask for a longer pause than this, and does not get it. */
 const maxRequestedMs = 5000
 
 /** Inputs to the pause before a retry that follows a hand-off. */
-export interface HandOffPause {
+export interface HandOffDelayOptions {
   /** Number of hand-offs in a row before this one. */
   readonly earlier: number
   /** The `_meta` of the result, in which the server may say how long to wait. */
@@ -22,10 +22,10 @@ export interface HandOffPause {
  * fifth in a row on twice as long each time, up to 400. Instances pace their hand-offs, so a call finds a place at once
  * as a rule. A random part keeps the calls of an instance that stops from all coming back at one moment.
  */
-export function handOffPauseMs({ earlier, meta, bounds }: HandOffPause, random: () => number = Math.random): number {
+export function computeHandOffDelayMs({ earlier, meta, bounds }: HandOffDelayOptions, random: () => number = Math.random): number {
   const requestedMs = meta?.[metaNames.retryAfterMs]
   if (typeof requestedMs === 'number' && requestedMs >= 0)
     return Math.min(requestedMs, maxRequestedMs) * (1 + random() / 2)
-  const { first = 50, most = 400 } = bounds
-  return backoffMs(Math.max(0, earlier - flatPauseCount + 1), { firstMs: first, maxMs: most }, random)
+  const { initial: first = 50, most = 400 } = bounds
+  return backoffMs(Math.max(0, earlier - flatDelayCount + 1), { firstMs: first, maxMs: most }, random)
 }

@@ -6,24 +6,24 @@ import type { Awaitable, InputContext, InputHandlers } from '../request/input-ha
 /** The handler of a kind of request, and the capability that allows it. */
 interface InputKind {
   readonly handler: keyof InputHandlers
-  readonly needs: ClientCapabilities
+  readonly requiredCapabilities: ClientCapabilities
   /** The capability as documentation writes it. */
   readonly capability: string
 }
 
-const formKind: InputKind = { handler: 'elicit', needs: { elicitation: { form: {} } }, capability: 'elicitation.form' }
-const url: InputKind = { handler: 'openUrl', needs: { elicitation: { url: {} } }, capability: 'elicitation.url' }
-const samplingKind: InputKind = { handler: 'sample', needs: { sampling: {} }, capability: 'sampling' }
+const formKind: InputKind = { handler: 'elicit', requiredCapabilities: { elicitation: { form: {} } }, capability: 'elicitation.form' }
+const urlKind: InputKind = { handler: 'openUrl', requiredCapabilities: { elicitation: { url: {} } }, capability: 'elicitation.url' }
+const samplingKind: InputKind = { handler: 'sample', requiredCapabilities: { sampling: {} }, capability: 'sampling' }
 const samplingWithToolsKind: InputKind = {
   handler: 'sample',
-  needs: { sampling: { tools: {} } },
+  requiredCapabilities: { sampling: { tools: {} } },
   capability: 'sampling.tools',
 }
-const rootsKind: InputKind = { handler: 'roots', needs: { roots: {} }, capability: 'roots' }
+const rootsKind: InputKind = { handler: 'roots', requiredCapabilities: { roots: {} }, capability: 'roots' }
 
 function inputKindOf(request: InputRequest): InputKind {
   if (request.method === 'roots/list') return rootsKind
-  if (request.method === 'elicitation/create') return request.params.mode === 'url' ? url : formKind
+  if (request.method === 'elicitation/create') return request.params.mode === 'url' ? urlKind : formKind
   const { tools, toolChoice } = request.params
   return tools !== undefined || toolChoice !== undefined ? samplingWithToolsKind : samplingKind
 }
@@ -38,7 +38,7 @@ export function checkInputRequests(
   errorContext: CallErrorContext,
 ): void {
   for (const [key, request] of requests) {
-    const { needs, capability } = inputKindOf(request)
+    const { requiredCapabilities: needs, capability } = inputKindOf(request)
     if (supports(callCapabilities, needs) !== undefined) {
       const reason = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
       throw new ClientError('input_required', reason, errorContext)

@@ -1,25 +1,25 @@
 import type { InputRequests, JsonObject } from '@x/schema'
-import { checkRound, retryParams } from './check-round.ts'
+import { checkRound, createRetryParams } from './check-round.ts'
 import { checkAnswers, type InputAnswers } from './answer-requests.ts'
 import {
   type InputRequired,
-  type AskingMethod,
-  type AskingResults,
-  isRequiredInput,
+  type MultiRoundMethod,
+  type MultiRoundResults,
+  isInputRequired,
 } from '../request/input-required.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { ClientError } from '../request/client-error.ts'
 import { type ParsedPendingCall, parsePendingCall, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
-import { type RoundsContext, type AskingCall, sendRound } from './asking-call.ts'
+import { type RoundsContext, type MultiRoundCall, sendRound } from './asking-call.ts'
 
 /** The outcome of one request of a call: its result, or the input that the server requires. */
-export type Round<M extends AskingMethod> =
-  | { readonly status: 'complete'; readonly result: AskingResults[M] }
-  | AskedRound<M>
+export type Round<M extends MultiRoundMethod> =
+  | { readonly status: 'complete'; readonly result: MultiRoundResults[M] }
+  | InputRequiredRound<M>
 
 /** A call that waits for its caller. */
-export interface AskedRound<M extends AskingMethod> {
+export interface InputRequiredRound<M extends MultiRoundMethod> {
   readonly status: 'input_required'
   /** The requests by the server's keys; empty when the server only asks for a retry. */
   readonly requests: InputRequests
@@ -40,7 +40,7 @@ export interface ManualRounds {
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<Round<'prompts/get'>>
   readResource(uri: string, options?: ReadOptions): Promise<Round<'resources/read'>>
   /** Continues a serialized call; rejects with `ClientError` `invalid_pending` for any other value. */
-  resume<M extends AskingMethod>(
+  resume<M extends MultiRoundMethod>(
     pending: PendingCall<M>,
     answers: InputAnswers,
     options?: CallOptions,
@@ -49,21 +49,21 @@ export interface ManualRounds {
 
 /** Creates the calls that expose their rounds. */
 export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
-  const runRound = async <M extends AskingMethod>(
-    call: AskingCall<M>,
+  const runRound = async <M extends MultiRoundMethod>(
+    call: MultiRoundCall<M>,
     startState: RoundStartState,
   ): Promise<Round<M>> => {
     const outcome = await sendRound(call, { ...startState, isRestarted: false }, context)
-    if (isRequiredInput(outcome)) return createAskedRound(call, outcome, startState.round)
+    if (isInputRequired(outcome)) return createAskedRound(call, outcome, startState.round)
     call.check?.(outcome)
     return { status: 'complete', result: outcome }
   }
 
-  const createAskedRound = <M extends AskingMethod>(
-    call: AskingCall<M>,
+  const createAskedRound = <M extends MultiRoundMethod>(
+    call: MultiRoundCall<M>,
     requiredInput: InputRequired,
     round: number,
-  ): AskedRound<M> => {
+  ): InputRequiredRound<M> => {
     checkRound(call, { asked: requiredInput, times: round }, context)
     const { method, params } = call
     const { state } = requiredInput
@@ -74,20 +74,20 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
       requests,
       pending,
       resume: async (answers, options = {}) =>
-        resumeRound(await createCall(method, params, options), { asked: requiredInput, round }, answers),
+        resumeRound(await createCall(method, params, options), { inputRequired: requiredInput, round }, answers),
     }
   }
 
-  const resumeRound = <M extends AskingMethod>(
-    call: AskingCall<M>,
-    { asked, round }: Pick<ParsedPendingCall, 'asked' | 'round'>,
+  const resumeRound = <M extends MultiRoundMethod>(
+    call: MultiRoundCall<M>,
+    { inputRequired: asked, round }: Pick<ParsedPendingCall, 'inputRequired' | 'round'>,
     answers: InputAnswers,
   ): Promise<Round<M>> => {
     const responses = checkAnswers(asked, answers, context.errorContextOf(call))
-    return runRound(call, { params: retryParams(call.params, asked, responses), round: round + 1 })
+    return runRound(call, { params: createRetryParams(call.params, asked, responses), round: round + 1 })
   }
 
-  const startRounds = async <M extends AskingMethod>(
+  const startRounds = async <M extends MultiRoundMethod>(
     method: M,
     params: JsonObject,
     options: ReadOptions,

@@ -1,8 +1,8 @@
 import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, methodRow } from '@x/schema'
-import { type InputRequired, type AskingMethod, parseInputRequired } from '../request/input-required.ts'
+import { type InputRequired, type MultiRoundMethod, parseInputRequired } from '../request/input-required.ts'
 
 /** A call that waits for input, as plain JSON: its holder can continue the call, in this process or another. */
-export interface PendingCall<M extends AskingMethod = AskingMethod> {
+export interface PendingCall<M extends MultiRoundMethod = MultiRoundMethod> {
   readonly method: M
   /** The tool, prompt or resource and its arguments. */
   readonly params: JsonObject
@@ -15,9 +15,9 @@ export interface PendingCall<M extends AskingMethod = AskingMethod> {
 
 /** A parsed pending call. */
 export interface ParsedPendingCall {
-  readonly method: AskingMethod
+  readonly method: MultiRoundMethod
   readonly params: JsonObject
-  readonly asked: InputRequired
+  readonly inputRequired: InputRequired
   readonly round: number
 }
 
@@ -26,26 +26,26 @@ export function parsePendingCall(value: unknown): ParsedPendingCall | { readonly
   if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
   const { method, round } = value
-  if (!isAskingMethod(method)) return { issue: 'method: expected tools/call, prompts/get or resources/read' }
+  if (!isMultiRoundMethod(method)) return { issue: 'method: expected tools/call, prompts/get or resources/read' }
   if (!isPositiveInteger(round)) return { issue: 'round: expected a whole number from 1' }
   const call = parseCallParams(method, value.params)
   if ('issue' in call) return call
   const requiredInput = parseInputRequired({ inputRequests: value.requests, requestState: value.state })
-  return 'issue' in requiredInput ? requiredInput : { method, params: call.params, asked: requiredInput, round }
+  return 'issue' in requiredInput ? requiredInput : { method, params: call.params, inputRequired: requiredInput, round }
 }
 
 function isPositiveInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 1
 }
 
-function isAskingMethod(method: unknown): method is AskingMethod {
-  return typeof method === 'string' && methodRow(method)?.asks === true
+function isMultiRoundMethod(method: unknown): method is MultiRoundMethod {
+  return typeof method === 'string' && methodRow(method)?.canRequireInput === true
 }
 
 type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 
 /** Parses the target and its arguments, and nothing else: answers, state and `_meta` of a stored call are ignored. */
-function parseCallParams(method: AskingMethod, value: unknown): ParsedParams {
+function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = methodRow(method)?.named ?? 'name'
   const target = value[field]

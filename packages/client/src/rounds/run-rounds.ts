@@ -1,17 +1,17 @@
 import { openAbortScope, sleep } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { checkRound, isStateRejected, retryParams } from './check-round.ts'
+import { checkRound, isStateRejected, createRetryParams } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
-import { type InputRequired, type AskingMethod, isRequiredInput } from '../request/input-required.ts'
+import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
 import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
-import { handlersOf, type InputHandlers } from '../request/input-handlers.ts'
-import { handOffPauseMs } from './hand-off-pause.ts'
+import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
+import { computeHandOffDelayMs } from './hand-off-pause.ts'
 import { type RoundOptions, mergeRoundOptions } from '../request/round-options.ts'
-import { clientClock, type RoundsContext, type AskingCall, sendRound, observerOf } from './asking-call.ts'
+import { clientClock, type RoundsContext, type MultiRoundCall, sendRound, observerOf } from './asking-call.ts'
 
 /** Runs a call to its complete result, through every round. */
-export type RunRounds = <M extends AskingMethod>(call: AskingCall<M>) => Promise<CompleteResults[M]>
+export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
 
 /**
  * Creates the function that runs multi round-trip requests (basic/patterns/mrtr). A call without questions costs
@@ -27,25 +27,25 @@ export function createRunRounds(context: RoundsContext): RunRounds {
   }
 }
 
-function isObserved<M extends AskingMethod>(
-  { options: callOptions }: AskingCall<M>,
+function isObserved<M extends MultiRoundMethod>(
+  { options: callOptions }: MultiRoundCall<M>,
   { options }: RoundsContext,
 ): boolean {
   const totalMs = callOptions.rounds?.totalTimeoutMs ?? options.rounds?.totalTimeoutMs
   return totalMs !== undefined || observerOf(callOptions, options) !== undefined
 }
 
-async function runWithoutTimeout<M extends AskingMethod>(
-  call: AskingCall<M>,
+async function runWithoutTimeout<M extends MultiRoundMethod>(
+  call: MultiRoundCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
   const firstOutcome = await call.attempt(call.params, call.options)
-  return isRequiredInput(firstOutcome) ? runRoundLoop(createLoopState(call, context), firstOutcome) : firstOutcome
+  return isInputRequired(firstOutcome) ? runRoundLoop(createLoopState(call, context), firstOutcome) : firstOutcome
 }
 
 /** Runs a call with a bound on its whole time, or with a watcher from the first request on. */
-async function runWithTimeout<M extends AskingMethod>(
-  call: AskingCall<M>,
+async function runWithTimeout<M extends MultiRoundMethod>(
+  call: MultiRoundCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
   const { options } = call
@@ -69,33 +69,33 @@ async function runWithTimeout<M extends AskingMethod>(
 }
 
 /** The loop state of one call. */
-interface LoopState<M extends AskingMethod> {
-  readonly call: AskingCall<M>
+interface LoopState<M extends MultiRoundMethod> {
+  readonly call: MultiRoundCall<M>
   readonly context: RoundsContext
   readonly rules: RoundOptions
   readonly handlers: InputHandlers
   /** Requests sent so far. */
-  sent: number
+  sentCount: number
   /** Consecutive rounds without a question. */
-  pauses: number
+  roundsWithoutInput: number
   isRestarted: boolean
 }
 
-function createLoopState<M extends AskingMethod>(call: AskingCall<M>, context: RoundsContext): LoopState<M> {
+function createLoopState<M extends MultiRoundMethod>(call: MultiRoundCall<M>, context: RoundsContext): LoopState<M> {
   const { options } = context
-  const handlers = handlersOf(options, call.options)
+  const handlers = mergeHandlers(options, call.options)
   const roundOptions = mergeRoundOptions(options.rounds, call.options.rounds)
-  return { call, context, rules: roundOptions, handlers, sent: 0, pauses: 0, isRestarted: false }
+  return { call, context, rules: roundOptions, handlers, sentCount: 0, roundsWithoutInput: 0, isRestarted: false }
 }
 
-async function runRoundLoop<M extends AskingMethod>(
+async function runRoundLoop<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   firstOutcome: CompleteResults[M] | InputRequired,
 ): Promise<CompleteResults[M]> {
   // The first request may have been sent before the loop began.
-  loopState.sent = 1
+  loopState.sentCount = 1
   let outcome = firstOutcome
-  for (let count = 1; isRequiredInput(outcome); count += 1) {
+  for (let count = 1; isInputRequired(outcome); count += 1) {
     checkRound(loopState.call, { asked: outcome, times: count }, loopState.context)
     outcome = await sendRetry(loopState, await collectInput(loopState, outcome))
   }
@@ -103,7 +103,7 @@ async function runRoundLoop<M extends AskingMethod>(
 }
 
 /** Returns the params of the next request, once every question is answered. */
-async function collectInput<M extends AskingMethod>(
+async function collectInput<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   requiredInput: InputRequired,
 ): Promise<JsonObject> {
@@ -112,19 +112,19 @@ async function collectInput<M extends AskingMethod>(
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput
-    await sleep(handOffPauseMs({ earlier: loopState.pauses, meta, bounds: rules.pauseMs ?? {} }), { clock, signal })
-    loopState.pauses += 1
-    return retryParams(call.params, requiredInput, undefined)
+    await sleep(computeHandOffDelayMs({ earlier: loopState.roundsWithoutInput, meta, bounds: rules.pauseMs ?? {} }), { clock, signal })
+    loopState.roundsWithoutInput += 1
+    return createRetryParams(call.params, requiredInput, undefined)
   }
-  loopState.pauses = 0
+  loopState.roundsWithoutInput = 0
   const errorContext = context.errorContextOf(call)
-  const round = loopState.sent
+  const round = loopState.sentCount
   const timeoutMs = rules.answerTimeoutMs
   const responses = await answerRequests(requiredInput, { handlers, errorContext, round, clock, signal, timeoutMs })
-  return retryParams(call.params, requiredInput, responses)
+  return createRetryParams(call.params, requiredInput, responses)
 }
 
-async function sendRetry<M extends AskingMethod>(
+async function sendRetry<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
@@ -138,14 +138,14 @@ async function sendRetry<M extends AskingMethod>(
   }
 }
 
-function sendNextRound<M extends AskingMethod>(
+function sendNextRound<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
-  loopState.sent += 1
+  loopState.sentCount += 1
   return sendRound(
     loopState.call,
-    { params, round: loopState.sent, isRestarted: loopState.isRestarted },
+    { params, round: loopState.sentCount, isRestarted: loopState.isRestarted },
     loopState.context,
   )
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type RpcNotification, type SubscriptionF
 import type { StaleKeyPredicate } from '../caching/cache-partition.ts'
 import type { ListChange, SubscriptionEvent } from './subscription.ts'
 
-interface ListChangeRow {
+interface ListChangeMapping {
   readonly change: ListChange
   /** The method of the notification. */
   readonly notification: string
@@ -10,7 +10,7 @@ interface ListChangeRow {
   readonly stale: readonly string[]
 }
 
-const listChangeRows: readonly ListChangeRow[] = [
+const listChangeMappings: readonly ListChangeMapping[] = [
   { change: 'toolsListChanged', notification: 'notifications/tools/list_changed', stale: ['tools/list'] },
   { change: 'promptsListChanged', notification: 'notifications/prompts/list_changed', stale: ['prompts/list'] },
   {
@@ -19,10 +19,10 @@ const listChangeRows: readonly ListChangeRow[] = [
     stale: ['resources/list', 'resources/templates/list'],
   },
 ]
-const rowsByNotification: ReadonlyMap<string, ListChangeRow> = new Map(
-  listChangeRows.map((row) => [row.notification, row]),
+const mappingsByNotification: ReadonlyMap<string, ListChangeMapping> = new Map(
+  listChangeMappings.map((row) => [row.notification, row]),
 )
-const rowsByChange: ReadonlyMap<string, ListChangeRow> = new Map(listChangeRows.map((row) => [row.change, row]))
+const mappingsByChange: ReadonlyMap<string, ListChangeMapping> = new Map(listChangeMappings.map((row) => [row.change, row]))
 const resourceUpdatedMethod = 'notifications/resources/updated'
 
 /** The changes that a subscription covers. */
@@ -34,13 +34,13 @@ export interface WantedChanges extends SubscribedUris {
 export interface Change {
   readonly event: SubscriptionEvent
   /** The subscribed resource, if the changed one is a part of it. */
-  readonly part?: { readonly of: string } | undefined
+  readonly containingResource?: { readonly of: string } | undefined
 }
 
 /** Parses a filter; other members are ignored, and later changes to the object have no effect. */
 export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
-  const lists = listChangeRows.map(({ change }) => change).filter((change) => filter[change] === true)
-  return wantedChanges(lists, filter.resourceSubscriptions ?? [])
+  const lists = listChangeMappings.map(({ change }) => change).filter((change) => filter[change] === true)
+  return createWantedChanges(lists, filter.resourceSubscriptions ?? [])
 }
 
 /**
@@ -49,13 +49,13 @@ export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
  */
 export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wanted: WantedChanges): WantedChanges {
   const uris = Array.isArray(acknowledgedFilter.resourceSubscriptions) ? acknowledgedFilter.resourceSubscriptions : []
-  return wantedChanges(
+  return createWantedChanges(
     [...wanted.lists].filter((change) => acknowledgedFilter[change] === true),
     uris.filter((uri) => typeof uri === 'string').filter((uri) => wanted.uris.has(uri)),
   )
 }
 
-function wantedChanges(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
+function createWantedChanges(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
   return { lists: new Set(lists), ...createSubscribedUris(uris) }
 }
 
@@ -72,7 +72,7 @@ const maxUriLength = 2048
 
 /** Returns the change that a notification reports; undefined unless the server has accepted to report it. */
 export function changeOf({ method, params }: RpcNotification, accepted: WantedChanges): Change | undefined {
-  const row = rowsByNotification.get(method)
+  const row = mappingsByNotification.get(method)
   if (row) return accepted.lists.has(row.change) ? { event: { type: row.change } } : undefined
   if (method !== resourceUpdatedMethod || typeof params?.uri !== 'string') return undefined
   const { uri } = params
@@ -80,12 +80,12 @@ export function changeOf({ method, params }: RpcNotification, accepted: WantedCh
   const subscribedUri = subscribedUriOf(uri, accepted)
   if (subscribedUri === undefined) return undefined
   if (uri.length > maxUriLength) return { event: { type: 'resourceUpdated', uri: subscribedUri } }
-  return { event: { type: 'resourceUpdated', uri }, part: { of: subscribedUri } }
+  return { event: { type: 'resourceUpdated', uri }, containingResource: { of: subscribedUri } }
 }
 
 /** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
-export function stalePredicateOf({ event, part }: Change): StaleKeyPredicate {
-  const row = rowsByChange.get(event.type)
+export function stalePredicateOf({ event, containingResource: part }: Change): StaleKeyPredicate {
+  const row = mappingsByChange.get(event.type)
   if (row) return ({ method }) => row.stale.includes(method)
   const uri = event.type === 'resourceUpdated' ? event.uri : undefined
   return ({ method, params }) => method === 'resources/read' && (params.uri === uri || params.uri === part?.of)
@@ -96,7 +96,7 @@ export function stalePredicateOf({ event, part }: Change): StaleKeyPredicate {
  * included.
  */
 export function stalePredicateAfterGap(wanted: WantedChanges): StaleKeyPredicate {
-  const lists = new Set(listChangeRows.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
+  const lists = new Set(listChangeMappings.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
   return ({ method, params }) => {
     if (lists.has(method)) return true
     if (method !== 'resources/read' || typeof params.uri !== 'string') return false
@@ -106,7 +106,7 @@ export function stalePredicateAfterGap(wanted: WantedChanges): StaleKeyPredicate
 
 /** Returns the results that a notification makes stale; undefined if it reports no change. */
 export function stalePredicateByNotification({ method, params }: RpcNotification): StaleKeyPredicate | undefined {
-  const row = rowsByNotification.get(method)
+  const row = mappingsByNotification.get(method)
   if (row) return stalePredicateOf({ event: { type: row.change } })
   if (method !== resourceUpdatedMethod || !isJsonObject(params) || typeof params.uri !== 'string') return undefined
   return stalePredicateOf({ event: { type: 'resourceUpdated', uri: params.uri } })
@@ -114,7 +114,7 @@ export function stalePredicateByNotification({ method, params }: RpcNotification
 
 /** Returns the methods whose results a change makes stale. */
 export function staleListMethods(change: ListChange): readonly string[] {
-  return rowsByChange.get(change)?.stale ?? []
+  return mappingsByChange.get(change)?.stale ?? []
 }
 
 /** Resources by their URIs, and the lengths of these, the longest first. */
@@ -131,7 +131,7 @@ export function createSubscribedUris(uris: readonly string[]): SubscribedUris {
   return { uris: new Set(uris), lengths: [...lengths].sort((a, b) => b - a) }
 }
 
-const ends: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
+const pathDelimiters: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
 
 /**
  * Returns the nearest resource that contains another one, by its path: `file:///a` and `file:///a/` contain
@@ -141,7 +141,7 @@ const ends: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
 export function subscribedUriOf(uri: string, { uris, lengths }: SubscribedUris): string | undefined {
   // Only where a containing URI can end, because a server may send a text of millions of slashes.
   for (const length of lengths) {
-    if (length >= uri.length || (!ends.has(uri[length]) && !ends.has(uri[length - 1]))) continue
+    if (length >= uri.length || (!pathDelimiters.has(uri[length]) && !pathDelimiters.has(uri[length - 1]))) continue
     const start = uri.slice(0, length)
     if (uris.has(start)) return start
   }

@@ -15,7 +15,7 @@ const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resou
  * for good.
  */
 export async function keepListsFresh(context: RefreshContext, lists: ListFetchers): Promise<void> {
-  const { listen, partition, clock, jitterMs, options, signal, failed } = context
+  const { listen, partition, clock, jitterMs, options, signal, onError: failed } = context
   const debouncedFetches = new Map(
     Object.entries(lists).map(([method, ask]) => {
       const fetchList = async (): Promise<void> => void (await ask({ signal }))
@@ -26,10 +26,10 @@ export async function keepListsFresh(context: RefreshContext, lists: ListFetcher
   const requestedMethods = new Set<string>()
   const noteRequestedMethod = ({ method }: { readonly method: string }): void =>
     void (debouncedFetches.has(method) && requestedMethods.add(method))
-  partition.each(noteRequestedMethod)
+  partition.forEach(noteRequestedMethod)
   const unsubscribe = partition.onStored(noteRequestedMethod)
   const requestFetches = (changedMethods: Iterable<string>): void => {
-    for (const method of changedMethods) if (requestedMethods.has(method)) debouncedFetches.get(method)?.want()
+    for (const method of changedMethods) if (requestedMethods.has(method)) debouncedFetches.get(method)?.schedule()
   }
   try {
     for await (const event of listen(allListsFilter, options)) {

@@ -14,7 +14,7 @@ function start() {
 
 test('work that is wanted often is done once, within its time', async () => {
   const { clock, runs, soon: debounced } = start()
-  for (let count = 0; count < 10; count += 1) debounced.want()
+  for (let count = 0; count < 10; count += 1) debounced.schedule()
   expect([runs.length, clock.waiting]).toEqual([0, 1])
   clock.advance(100)
   expect([runs.length, clock.waiting]).toEqual([1, 0])
@@ -22,9 +22,9 @@ test('work that is wanted often is done once, within its time', async () => {
 
 test('work that is wanted while it runs is done once more, also when it failed', async () => {
   const { clock, runs, errors, soon: debounced } = start()
-  debounced.want()
+  debounced.schedule()
   clock.advance(100)
-  for (let count = 0; count < 10; count += 1) debounced.want()
+  for (let count = 0; count < 10; count += 1) debounced.schedule()
   clock.advance(1000)
   expect(runs).toHaveLength(1)
   runs[0]?.fail('broken')
@@ -39,15 +39,15 @@ test('work that is wanted while it runs is done once more, also when it failed',
 
 test('work that is stopped is not begun any more', async () => {
   const { clock, runs, soon: debounced } = start()
-  debounced.want()
+  debounced.schedule()
   debounced.stop()
   expect(clock.waiting).toBe(0)
-  debounced.want()
+  debounced.schedule()
   clock.advance(1000)
   const other = start()
-  other.soon.want()
+  other.soon.schedule()
   other.clock.advance(100)
-  other.soon.want()
+  other.soon.schedule()
   other.soon.stop()
   other.runs[0]?.finish()
   await settled()

@@ -8,7 +8,7 @@ import type { ListenOptions } from './subscription.ts'
 /** The parts of the client that keep one part of the cache fresh. */
 export interface RefreshContext {
   readonly listen: Listen
-  readonly once: SendOnce
+  readonly sendOnce: SendOnce
   readonly partition: CachePartition
   readonly clock: Clock
   readonly jitterMs: number
@@ -16,7 +16,7 @@ export interface RefreshContext {
   readonly options: ListenOptions
   /** Aborts when this part is no longer kept fresh. */
   readonly signal: AbortSignal
-  readonly failed: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 /** Creates the error for a subscription that the server ended and that is not opened again. */
@@ -28,7 +28,7 @@ export function subscriptionEndedError(): ClientError {
 /** Work that is requested repeatedly, and done once for all requests since the last time. */
 export interface DebouncedWork {
   /** Does the work within the time; while it runs, once more after it. */
-  want(): void
+  schedule(): void
   /** Starts no further work. */
   stop(): void
 }
@@ -65,7 +65,7 @@ export function debounceWork({ work, failed, jitterMs, clock }: DebounceOptions)
     timer = clock.setTimeout(start, Math.random() * jitterMs)
   }
   return {
-    want,
+    schedule: want,
     stop: () => {
       state = 'stopped'
       clock.clearTimeout(timer)

@@ -18,7 +18,7 @@ interface OpenStream {
  * the subscription ends for good.
  */
 export async function keepResourcesFresh(context: RefreshContext): Promise<void> {
-  const { listen, partition, clock, jitterMs, options, signal, failed } = context
+  const { listen, partition, clock, jitterMs, options, signal, onError: failed } = context
   const debouncedReader = createDebouncedReader(context)
   // The open subscription, and the last one, which may not be open yet.
   let openStream: OpenStream | undefined
@@ -58,9 +58,9 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
   }
   const debouncedListen = debounceWork({ work, failed: onSubscriptionLost, jitterMs, clock })
   const unsubscribe = partition.onStored(({ method, params }) => {
-    if (method === 'resources/read' && !lastStream?.resources.uris.has(String(params.uri))) debouncedListen.want()
+    if (method === 'resources/read' && !lastStream?.resources.uris.has(String(params.uri))) debouncedListen.schedule()
   })
-  if (watchedUris(context).length > 0) debouncedListen.want()
+  if (watchedUris(context).length > 0) debouncedListen.schedule()
   if (signal.aborted) resolveEnded()
   else onAbort(signal, resolveEnded)
 
@@ -73,7 +73,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
 
 function watchedUris({ partition }: RefreshContext): string[] {
   const uris: string[] = []
-  partition.each(({ method, params }) => {
+  partition.forEach(({ method, params }) => {
     if (method === 'resources/read' && typeof params.uri === 'string') uris.push(params.uri)
   })
   return uris
@@ -87,7 +87,7 @@ function changedUris(event: SubscriptionEvent, resources: SubscribedUris): reado
   return subscribedUri === undefined ? ownUris : [...ownUris, subscribedUri]
 }
 
-function createDebouncedReader({ once, clock, jitterMs, signal, failed }: RefreshContext): Pick<
+function createDebouncedReader({ sendOnce: once, clock, jitterMs, signal, onError: failed }: RefreshContext): Pick<
   DebouncedWork,
   'stop'
 > & {
@@ -112,7 +112,7 @@ function createDebouncedReader({ once, clock, jitterMs, signal, failed }: Refres
   return {
     want: (uris) => {
       for (const uri of uris) pendingUris.add(uri)
-      if (uris.length > 0) debouncedReads.want()
+      if (uris.length > 0) debouncedReads.schedule()
     },
     stop: debouncedReads.stop,
   }

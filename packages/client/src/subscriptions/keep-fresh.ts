@@ -1,7 +1,7 @@
 import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
 import type { AsyncResource, SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
-import { lazily } from '../request/lazily.ts'
+import { memoize } from '../request/lazily.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
@@ -37,13 +37,13 @@ interface KeepFreshContext {
   readonly partition: CachePartition
   readonly clock: Clock | undefined
   /** True when results are cached at all. */
-  readonly isKeeping: boolean
+  readonly isCacheEnabled: boolean
   readonly lists: ListFetchers
 }
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, once, partition, clock = platformRuntime, isKeeping, lists } = context
+  const { listen, once, partition, clock = platformRuntime, isCacheEnabled: isKeeping, lists } = context
   return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
     const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
     if (!isKeeping) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
@@ -58,13 +58,13 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
     }
     const refreshContext = {
       listen,
-      once,
+      sendOnce: once,
       partition,
       clock,
       jitterMs,
       options: { ...options, signal },
       signal,
-      failed: reportError,
+      onError: reportError,
     }
     const refreshLoops = [
       keepListsFresh(refreshContext, lists),
@@ -103,7 +103,7 @@ export interface SubscriptionCalls {
 export function createSubscriptionCalls(
   contextOf: () => ListenContext & Omit<KeepFreshContext, 'listen'>,
 ): SubscriptionCalls {
-  const calls = lazily((): SubscriptionCalls => {
+  const calls = memoize((): SubscriptionCalls => {
     const context = contextOf()
     const listen = createListen(context)
     return { listen, keepFresh: createKeepFresh({ ...context, listen }) }

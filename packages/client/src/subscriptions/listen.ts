@@ -22,7 +22,7 @@ export interface ListenContext {
   readonly clock: Clock | undefined
   readonly timeoutMs: number | undefined
   /** Removes the cached results that changes make stale. */
-  readonly partition: Pick<CachePartition, 'forget'>
+  readonly partition: Pick<CachePartition, 'removeStale'>
   /** True when the connection was closed here, so that no request will be answered. */
   readonly isClosed: () => boolean
 }
@@ -44,7 +44,7 @@ export function createListen(context: ListenContext): Listen {
     const endWithError = (error: unknown): void =>
       abortScope.signal.aborted ? queue.drop({ error }) : queue.end({ error })
     const streamsEnd = reopenStreams(context, {
-      wanted: requestedChanges,
+      wantedChanges: requestedChanges,
       queue,
       options,
       signal: abortScope.signal,
@@ -82,7 +82,7 @@ function singleUseIterable(
 }
 
 interface OpenSubscription {
-  readonly wanted: WantedChanges
+  readonly wantedChanges: WantedChanges
   readonly queue: EventQueue
   readonly options: ListenOptions
   readonly signal: AbortSignal
@@ -133,19 +133,19 @@ async function followStream(
   currentSubscription: OpenSubscription,
   isFirst: boolean,
 ): Promise<StreamEnd> {
-  const { wanted, queue, options, signal, clock } = currentSubscription
+  const { wantedChanges: wanted, queue, options, signal, clock } = currentSubscription
   const { once, partition, seen } = context
   const call = { method: 'subscriptions/listen', params: { notifications: subscriptionFilterOf(wanted) } } as const
   let openedAt: number | undefined
   const onMessage = readSubscription(wanted, {
     onOpened: (accepted) => {
       openedAt = clock.monotonicNow()
-      if (!isFirst) partition.forget(stalePredicateAfterGap(wanted))
+      if (!isFirst) partition.removeStale(stalePredicateAfterGap(wanted))
       queue.put({ type: 'opened', notifications: subscriptionFilterOf(accepted), missed: !isFirst })
     },
     onChange: (change) => {
-      partition.forget(stalePredicateOf(change))
-      queue.put(change.event, change.part && { type: 'resourceUpdated', uri: change.part.of })
+      partition.removeStale(stalePredicateOf(change))
+      queue.put(change.event, change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.of })
     },
   })
   const openDurationMs = (): number => (openedAt === undefined ? 0 : clock.monotonicNow() - openedAt)

@@ -27,7 +27,7 @@ export async function askField(
 
 function messageOf({ label, description, required }: FormField): string {
   const promptText = description === undefined ? label : `${label}: ${description}`
-  return shownText(required ? promptText : `${promptText} (optional)`)
+  return toDisplayText(required ? promptText : `${promptText} (optional)`)
 }
 
 async function askText(field: TextField | NumberField, terminal: Terminal): Promise<FieldAnswer<string | number>> {
@@ -54,7 +54,7 @@ async function askYesOrNo(field: BooleanField, terminal: Terminal): Promise<Fiel
 async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldAnswer<string>> {
   const { choices } = field
   const initialIndex = choices.findIndex(({ value }) => value === field.default)
-  const labels = choices.map(({ label }) => shownText(label))
+  const labels = choices.map(({ label }) => toDisplayText(label))
   const selection = await chooseIndex(labels, {
     message: messageOf(field),
     terminal,
@@ -89,7 +89,7 @@ async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Pro
 async function askChoices(field: ChoicesField, terminal: Terminal): Promise<FieldAnswer<readonly string[]>> {
   const { choices, required } = field
   if (choices.length === 0) return field.check([]) === undefined ? [] : abandonedForm
-  const options = choices.map(({ label }, value) => ({ value, label: shownText(label) }))
+  const options = choices.map(({ label }, value) => ({ value, label: toDisplayText(label) }))
   let chosenIndexes = choices.flatMap(({ value }, index) => (field.default?.includes(value) ? [index] : []))
   for (;;) {
     const prompt = { message: messageOf(field), options, initialValues: chosenIndexes, required: false }
@@ -115,7 +115,7 @@ const maxShownLength = 4_000
  * Returns a text from a server as a terminal may show it, at most 4,000 code units of it. Escape sequences, and
  * characters that turn or hide others, could make a question look like another one: each becomes a space.
  */
-export function shownText(text: string): string {
+export function toDisplayText(text: string): string {
   const printableText = text.replaceAll(/[^\P{C}\n]/gu, ' ')
   return printableText.length > maxShownLength ? `${printableText.slice(0, maxShownLength)}…` : printableText
 }

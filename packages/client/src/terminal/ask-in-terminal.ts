@@ -2,7 +2,7 @@ import { isCancel, log, select } from '@clack/prompts'
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
 import { type Form, readForm } from '../forms/form.ts'
 import type { ElicitAnswer } from '../request/input-handlers.ts'
-import { askField, abandonedForm, shownText, type Terminal } from './ask-field.ts'
+import { askField, abandonedForm, toDisplayText, type Terminal } from './ask-field.ts'
 
 /** The ways in which a person can dismiss a question. */
 const declineOptions = [
@@ -16,7 +16,7 @@ const declineOptions = [
  */
 export async function askInTerminal(question: ElicitRequestFormParams, terminal: Terminal): Promise<ElicitAnswer> {
   terminal.signal.throwIfAborted()
-  log.step(shownText(question.message), { output: terminal.output })
+  log.step(toDisplayText(question.message), { output: terminal.output })
   const form = readForm(question.requestedSchema)
   for (;;) {
     const content = await askFields(form, terminal)
@@ -34,7 +34,7 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
 export async function confirmPage(question: ElicitRequestURLParams, terminal: Terminal): Promise<ElicitAnswer> {
   const { output, signal } = terminal
   signal.throwIfAborted()
-  log.step(shownText(question.message), { output })
+  log.step(toDisplayText(question.message), { output })
   // The URL has no invisible characters, which the client refuses.
   log.message(question.url, { output })
   const { host } = new URL(question.url)

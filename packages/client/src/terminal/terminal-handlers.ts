@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { log } from '@clack/prompts'
 import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
 import { askInTerminal, confirmPage } from './ask-in-terminal.ts'
-import { shownText, type Terminal } from './ask-field.ts'
+import { toDisplayText, type Terminal } from './ask-field.ts'
 
 /** The streams of the terminal, and the way to a browser. */
 export interface TerminalOptions {
@@ -38,7 +38,7 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
       await previousQuestion
       const { signal, server } = context
       signal.throwIfAborted()
-      if (server !== undefined) log.info(shownText(`${server} asks`), { output })
+      if (server !== undefined) log.info(toDisplayText(`${server} asks`), { output })
       return showQuestion({ input, output, signal })
     }
     const answer = askInTurn()

@@ -9,10 +9,10 @@ import {
   type HeaderParam,
 } from '@x/schema'
 import type { OutputCheck } from './check-output.ts'
-import { type CallErrorContext, ClientError, isClientError, otherResultOf } from '../request/client-error.ts'
+import { type CallErrorContext, ClientError, isClientError, unknownResultOf } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import type { AskingCall } from '../rounds/asking-call.ts'
+import type { MultiRoundCall } from '../rounds/asking-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'
 
 /** The parts of the client that calls of tools use. */
@@ -20,7 +20,7 @@ export interface ToolCallsContext {
   readonly once: SendOnce
   readonly tools: ToolIndex
   /** Reads the whole list, so that the index knows it. */
-  readonly list: (options: ReadOptions) => Promise<unknown>
+  readonly listTools: (options: ReadOptions) => Promise<unknown>
   /** The check of a tool's output; `undefined` when nothing is to be checked. */
   readonly checkOf: ((knownTool: KnownTool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
@@ -45,7 +45,7 @@ export interface ToolCalls {
   /** Looks up a tool that was never listed, if its definition is needed. */
   prepare(name: string, options: CallOptions): Promise<unknown> | undefined
   /** Creates the call of a tool, from the params `name` and `arguments`. */
-  create(params: JsonObject, options: CallOptions): AskingCall<'tools/call'>
+  create(params: JsonObject, options: CallOptions): MultiRoundCall<'tools/call'>
 }
 
 // Names come from models, which invent some.
@@ -57,7 +57,7 @@ const maxLookedUpNames = 1000
  * behavior). The server checks headers before it runs anything, in every round.
  */
 export function createToolCalls(context: ToolCallsContext): ToolCalls {
-  const { once, tools, list, checkOf } = context
+  const { once, tools, listTools: list, checkOf } = context
   const lookedUpNames = new Set<string>()
   return {
     prepare: (name, options) => {
@@ -150,7 +150,7 @@ export function toToolCall(callTool: CallTool): ToolCall {
     try {
       return { resultType: 'complete', result: await callTool(name, args, options) }
     } catch (error) {
-      const result = otherResultOf(error)
+      const result = unknownResultOf(error)
       // Lists that are read for the call are requests of their own, in which only the known types may come.
       if (result === undefined || !(error instanceof ClientError) || error.method !== 'tools/call') throw error
       return { resultType: 'other', result, error }

@@ -8,7 +8,7 @@ export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContex
 type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason: string }
 
 /** The parameters of an output check. */
-export interface OutputOptions {
+export interface OutputCheckOptions {
   readonly validateOutput?: JsonSchemaCompiler | undefined
   readonly onWarning: (warning: ClientWarning) => void
 }
@@ -21,7 +21,7 @@ export interface OutputOptions {
 export function createOutputChecks({
   validateOutput,
   onWarning,
-}: OutputOptions): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
+}: OutputCheckOptions): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
   const compiledOutputs = new WeakMap<JsonObject, CompiledOutputSchema>()
   return (tool, errorContext) => {
     const { outputSchema } = tool

@@ -60,11 +60,11 @@ export function createToolIndex(onWarning: (warning: ClientWarning) => void): To
  */
 export function withSafeIcons<Item extends Icons>(item: Item): Item {
   const { icons } = item
-  if (icons === undefined || icons.every(isSafe)) return item
-  return { ...item, icons: icons.filter(isSafe) }
+  if (icons === undefined || icons.every(isSafeIcon)) return item
+  return { ...item, icons: icons.filter(isSafeIcon) }
 }
 
-function isSafe({ src }: Icon): boolean {
+function isSafeIcon({ src }: Icon): boolean {
   // The scheme ends at the first colon. A browser would skip white space and control characters before it; this check
   // does not.
   return /^https:\/\//i.test(src) || /^data:image\//i.test(src)

@@ -1,9 +1,9 @@
 import type { Clock } from '../runtime.ts'
 import { sleep, withTimeout } from '../waiting.ts'
-import { BusError, busUnavailable } from './change-bus.ts'
+import { BusError, busUnavailableError } from './change-bus.ts'
 
 /** The events of an open connection. */
-export interface ChangeHandlers {
+export interface ConnectionHandlers {
   readonly message: (text: string) => void
   /** The connection is lost, or no longer to be trusted. */
   readonly lost: (error: unknown) => void
@@ -19,7 +19,7 @@ export interface Connection {
  * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the
  * connection closes, however far it has come.
  */
-export type ConnectFunction = (handlers: ChangeHandlers, signal: AbortSignal) => Promise<Connection>
+export type ConnectFunction = (handlers: ConnectionHandlers, signal: AbortSignal) => Promise<Connection>
 
 /** The options of a watched connection. */
 export interface ConnectionOptions {
@@ -62,7 +62,7 @@ export async function keepConnectionOpen(
     // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by
     // itself.
     attempt.abort()
-    if (!signal.aborted) onLost(busUnavailable(name, error))
+    if (!signal.aborted) onLost(busUnavailableError(name, error))
     resolveEnd()
   }
   const handleAbort = (): void => failConnection(signal.reason)
@@ -122,6 +122,6 @@ export async function withBusTimeout<T>(
   try {
     return await withTimeout({ timeoutMs: ms, clock, late }, work)
   } catch (error) {
-    throw busUnavailable(name, error)
+    throw busUnavailableError(name, error)
   }
 }

@@ -1,12 +1,12 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import type { Connection, ChangeHandlers } from './connection.ts'
+import type { Connection, ConnectionHandlers } from './connection.ts'
 import { createBusSession } from './line.ts'
-import { maxReconnectDelayMs, reconnectDelayMs, minReconnectDelayMs, healthyAfterMs } from './reconnect.ts'
+import { maxReconnectDelayMs, computeReconnectDelayMs, minReconnectDelayMs, healthyAfterMs } from './reconnect.ts'
 
 /** One attempt to connect, whose fate is in the test's hand. */
 interface Attempt {
-  readonly onChange: ChangeHandlers
+  readonly onChange: ConnectionHandlers
   readonly signal: AbortSignal
   readonly open: (ping?: Connection['ping']) => void
   readonly fail: (message: string) => void
@@ -44,7 +44,7 @@ function lineInHand() {
     return found
   }
   const openFirst = async (ping?: Connection['ping']): Promise<Attempt> => {
-    const opened = line.opened()
+    const opened = line.ensureOpen()
     attempt(0).open(ping)
     await opened
     return attempt(0)
@@ -59,7 +59,7 @@ function lineInHand() {
 describe('a line', () => {
   test('several who want it wait for one attempt, and are all told when it fails', async () => {
     const { line, attempts, attempt, told } = lineInHand()
-    const all = Promise.allSettled([line.opened(), line.opened()])
+    const all = Promise.allSettled([line.ensureOpen(), line.ensureOpen()])
     attempt(0).fail('refused')
     const reasons = (await all).map((one) => one.status === 'rejected' && String(one.reason))
     const reason = 'BusError: The wire cannot be reached: refused'
@@ -68,10 +68,10 @@ describe('a line', () => {
 
   test('after a first attempt that failed nothing goes on, and the next wish makes the next attempt', async () => {
     const { line, attempts, attempt, told, clock } = lineInHand()
-    const first = line.opened()
+    const first = line.ensureOpen()
     attempt(0).fail('refused')
     // Asked again in the very turn in which the failure is told.
-    const second = first.catch(() => line.opened())
+    const second = first.catch(() => line.ensureOpen())
     await turn()
     expect([attempts.length, attempt(0).signal.aborted]).toEqual([2, true])
     attempt(1).open()
@@ -84,7 +84,7 @@ describe('a line', () => {
 
   test('opening that takes too long rejects, is given up, and opens nothing when it ends after all', async () => {
     const { line, attempt, told, clock } = lineInHand()
-    const opened = line.opened()
+    const opened = line.ensureOpen()
     clock.advance(5_000)
     await expect(opened).rejects.toThrow('The wire did not answer within 5000 ms: is it running')
     expect(attempt(0).signal.aborted).toBe(true)
@@ -152,12 +152,12 @@ describe('a line', () => {
     const { onChange } = await openFirst()
     onChange.lost(new Error('reset'))
     await turn()
-    const wanted = line.opened()
+    const wanted = line.ensureOpen()
     await turn()
     attempt(1).fail('refused')
     await expect(wanted).rejects.toThrow('The wire cannot be reached: refused')
     await turn()
-    const opened = line.opened()
+    const opened = line.ensureOpen()
     await turn()
     attempt(2).open()
     await opened
@@ -168,7 +168,7 @@ describe('a line', () => {
     const { openFirst, line, attempts } = lineInHand()
     const { onChange } = await openFirst()
     onChange.lost(new Error('reset'))
-    void line.opened()
+    void line.ensureOpen()
     await turn()
     expect(attempts).toHaveLength(2)
   })
@@ -200,7 +200,7 @@ describe('a line', () => {
     'closed while %s it leaves nothing',
     async (state) => {
       const { line, attempts, attempt, advance, clock, told } = lineInHand()
-      const opened = line.opened()
+      const opened = line.ensureOpen()
       opened.catch(() => {})
       if (state !== 'opening') attempt(0).open()
       await turn()
@@ -223,7 +223,7 @@ describe('a line', () => {
     const { openFirst, line, attempt, told } = lineInHand()
     const first = await openFirst()
     line.close()
-    const again = line.opened()
+    const again = line.ensureOpen()
     attempt(1).open()
     await again
     first.onChange.message('of the first')
@@ -239,7 +239,7 @@ describe('the pause before a connection is opened again', () => {
     [6, 250, 30_000],
     [2_000, 250, 30_000],
   ])('after %d failures lies between %d and %d ms', (failures, least, most) => {
-    expect([reconnectDelayMs(failures, () => 0), reconnectDelayMs(failures, () => 1)]).toEqual([least, most])
+    expect([computeReconnectDelayMs(failures, () => 0), computeReconnectDelayMs(failures, () => 1)]).toEqual([least, most])
     expect([minReconnectDelayMs, maxReconnectDelayMs]).toEqual([250, 30_000])
   })
 })

@@ -1,7 +1,7 @@
 import { BusError } from './change-bus.ts'
 import { type ConnectionOptions, keepConnectionOpen } from './connection.ts'
 import { sleep } from '../waiting.ts'
-import { healthyAfterMs, reconnectDelayMs } from './reconnect.ts'
+import { healthyAfterMs, computeReconnectDelayMs } from './reconnect.ts'
 
 /** The options of a {@link BusSession}. */
 export interface BusSessionOptions extends ConnectionOptions {
@@ -16,8 +16,8 @@ export interface BusSessionOptions extends ConnectionOptions {
 /** A connection that is opened when it is wanted, and opened again when it is lost. */
 export interface BusSession {
   /** Resolves when the line hears; rejects when the attempt that is under way, or that this call begins, fails. */
-  opened(): Promise<void>
-  /** Closes the line, now; {@link BusSession.opened} opens it again. */
+  ensureOpen(): Promise<void>
+  /** Closes the line, now; {@link BusSession.ensureOpen} opens it again. */
   close(): void
 }
 
@@ -31,9 +31,9 @@ export function createBusSession(options: BusSessionOptions): BusSession {
     return newSession
   }
   return {
-    opened() {
+    ensureOpen() {
       session ??= startNewSession()
-      return session.opened()
+      return session.ensureOpen()
     },
     close() {
       const closedSession = session
@@ -89,7 +89,7 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
       // again.
       if (openedAt !== previousOpenedAt && clock.monotonicNow() - openedAt >= healthyAfterMs) failures = 0
       if (waiters.length === 0 && !endController.signal.aborted)
-        await sleep(reconnectDelayMs(failures, random), { clock, wakeBy: (wake) => (endSleep = wake) })
+        await sleep(computeReconnectDelayMs(failures, random), { clock, registerWake: (wake) => (endSleep = wake) })
       if (endController.signal.aborted) return
     }
   }
@@ -108,5 +108,5 @@ function startSession(options: BusSessionOptions, onEnd: () => void): Session {
     finishWaiters(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
   }
   void runConnections()
-  return { opened: waitUntilOpen, close }
+  return { ensureOpen: waitUntilOpen, close }
 }

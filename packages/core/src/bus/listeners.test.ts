@@ -17,7 +17,7 @@ test('who is stopped by another listener does not hear the change that is being 
   let stopSecond = (): void => {}
   listeners.add({ onChange: () => stopSecond(), onGap: () => {} })
   stopSecond = listeners.add({ onChange: ({ topic }) => onChange.push(topic), onGap: () => {} })
-  listeners.tellChange({ topic: 'tools' })
+  listeners.notifyChange({ topic: 'tools' })
   expect([onChange, listeners.count]).toEqual([[], 1])
 })
 
@@ -26,9 +26,9 @@ test('one listener that is added twice hears twice, and is stopped one at a time
   let gaps = 0
   const listener = { onChange: () => {}, onGap: () => void gaps++ }
   const [stop] = [listeners.add(listener), listeners.add(listener)]
-  listeners.tellGap()
+  listeners.notifyGap()
   stop()
-  listeners.tellGap()
+  listeners.notifyGap()
   expect([gaps, listeners.count]).toEqual([3, 1])
 })
 

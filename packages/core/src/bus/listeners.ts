@@ -8,9 +8,9 @@ interface ListenerRegistry {
   /** Adds one; the function that is returned removes it, and from then on it hears nothing. */
   add(listener: ChangeListener): () => void
   /** Passes a change to each listener. */
-  tellChange(change: Change): void
+  notifyChange(change: Change): void
   /** Notifies each listener that changes may have been lost. */
-  tellGap(): void
+  notifyGap(): void
 }
 
 interface ListenerEntry {
@@ -66,8 +66,8 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
         entries = entries.filter((otherEntry) => otherEntry !== entry)
       }
     },
-    tellChange: (change) => notifyListeners((listener) => listener.onChange(change)),
-    tellGap: () => notifyListeners((listener) => listener.onGap()),
+    notifyChange: (change) => notifyListeners((listener) => listener.onChange(change)),
+    notifyGap: () => notifyListeners((listener) => listener.onGap()),
   }
 }
 

@@ -19,7 +19,7 @@ export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   const listeners = createListenerRegistry(createErrorReporter(options.onError))
   return {
     publish(change) {
-      listeners.tellChange(change)
+      listeners.notifyChange(change)
       return Promise.resolve()
     },
     listen: (listener) => Promise.resolve(listeners.add(listener)),

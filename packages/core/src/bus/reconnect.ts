@@ -8,7 +8,7 @@ export const maxReconnectDelayMs = 30_000
 export const healthyAfterMs = maxReconnectDelayMs
 
 /** Returns the milliseconds to wait after a number of consecutive failures: longer each time, with jitter. */
-export function reconnectDelayMs(failures: number, random: () => number): number {
+export function computeReconnectDelayMs(failures: number, random: () => number): number {
   const currentMaxDelayMs = Math.min(maxReconnectDelayMs, minReconnectDelayMs * 2 ** (failures + 1))
   return minReconnectDelayMs + random() * (currentMaxDelayMs - minReconnectDelayMs)
 }

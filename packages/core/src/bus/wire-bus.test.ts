@@ -1,7 +1,7 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { redisBus, type RedisSubscriber } from '../redis.ts'
-import { wireBus, type BusConnector } from './wire-bus.ts'
+import { createNetworkBus, type BusConnector } from './wire-bus.ts'
 
 const wire: BusConnector = {
   name: 'The wire',
@@ -17,7 +17,7 @@ test.each([
   ['keepAliveMs', { keepAliveMs: -1 }],
   ['keepAliveMs', { keepAliveMs: Number.POSITIVE_INFINITY }],
 ])('a %s that is no time is refused', (option, options) => {
-  expect(() => wireBus(wire, options)).toThrow(
+  expect(() => createNetworkBus(wire, options)).toThrow(
     expect.objectContaining({ code: 'option', message: expect.stringContaining(option) }),
   )
 })
@@ -29,7 +29,7 @@ test('publishing that takes too long rejects with what to look at, and is called
     signals.push(signal)
     return new Promise(() => {})
   }
-  const bus = wireBus({ ...wire, send }, {}, clock)
+  const bus = createNetworkBus({ ...wire, send }, {}, clock)
   const published = bus.publish({ topic: 'tools' })
   clock.advance(5_000)
   await expect(published).rejects.toMatchObject({
@@ -47,7 +47,7 @@ test('who was refused hears nothing later, and leaves no connection wanted', asy
     queueMicrotask(() => onChange.message('{"topic":"tools"}'))
     return connection
   }
-  const bus = wireBus({ ...wire, connect }, {}, manualClock())
+  const bus = createNetworkBus({ ...wire, connect }, {}, manualClock())
   const onChange: string[] = []
   const listen = (name: string) => bus.listen({ onChange: () => onChange.push(name), onGap: () => onChange.push(name) })
   await expect(listen('refused')).rejects.toMatchObject({ code: 'unavailable' })

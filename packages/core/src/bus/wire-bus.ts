@@ -7,7 +7,7 @@ import { createBusSession } from './line.ts'
 import { createListenerRegistry, createErrorReporter } from './listeners.ts'
 
 /** The options that every bus over a network has. */
-export interface WireOptions {
+export interface NetworkBusOptions {
   /**
    * Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: a line of
    * `console.error`; `false` for none.
@@ -46,16 +46,16 @@ const defaultKeepAliveMs = 10_000
  *
  * @throws BusError with `option` for a time that is none.
  */
-export function wireBus(connector: BusConnector, options: WireOptions, clock: Clock = platformRuntime): ChangeBus {
-  const timeoutMs = checkedMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
-  const keepAliveMs = checkedMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
+export function createNetworkBus(connector: BusConnector, options: NetworkBusOptions, clock: Clock = platformRuntime): ChangeBus {
+  const timeoutMs = checkDurationMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
+  const keepAliveMs = checkDurationMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
   const onError = createErrorReporter(options.onError)
   const listeners = createListenerRegistry(onError)
   const onMessage = (text: string): void => {
     try {
       const message = decodeMessage(text, connector.maxBytes)
-      if ('gap' in message) listeners.tellGap()
-      else listeners.tellChange(message)
+      if ('gap' in message) listeners.notifyGap()
+      else listeners.notifyChange(message)
     } catch (error) {
       onError(error)
     }
@@ -64,7 +64,7 @@ export function wireBus(connector: BusConnector, options: WireOptions, clock: Cl
     name: connector.name,
     connect: connector.connect,
     onMessage,
-    onGap: () => listeners.tellGap(),
+    onGap: () => listeners.notifyGap(),
     onError,
     timeoutMs,
     keepAliveMs,
@@ -84,7 +84,7 @@ export function wireBus(connector: BusConnector, options: WireOptions, clock: Cl
         if (listeners.count === 0) session.close()
       }
       try {
-        await session.opened()
+        await session.ensureOpen()
       } catch (error) {
         stopListening()
         throw error
@@ -94,7 +94,7 @@ export function wireBus(connector: BusConnector, options: WireOptions, clock: Cl
   }
 }
 
-function checkedMs(option: string, ms: number): number {
+function checkDurationMs(option: string, ms: number): number {
   // Timers of the platform hold 31 bits, and fire at once beyond them.
   if (ms > 0 && ms <= 2 ** 31 - 1) return ms
   throw new BusError('option', `${option} is ${ms}: write milliseconds, from 1 to ${2 ** 31 - 1}`)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { ChangeBus } from '../../src/bus/change-bus.ts'
-import type { WireOptions } from '../../src/bus/wire-bus.ts'
+import type { NetworkBusOptions } from '../../src/bus/wire-bus.ts'
 import { type Fleet, keepsBusContract } from './bus-contract.ts'
 import { hearing, passMarker } from './hearing.ts'
 
 /** A real server with a bus on it, in a test's hand. */
 export interface WireUnderTest {
   /** A bus of another instance, on the channel `service` or the one that is named. */
-  readonly bus: (options?: WireOptions & { channel?: string }) => ChangeBus
+  readonly bus: (options?: NetworkBusOptions & { channel?: string }) => ChangeBus
   /** Sends a text on the channel `service` past every bus. */
   readonly sendRaw: (text: string) => Promise<unknown>
   /** Breaks every connection that listens. */

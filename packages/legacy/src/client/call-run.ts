@@ -35,7 +35,7 @@ export interface CallRunOptions {
   /** The `requestState` of its questions. */
   readonly token: string
   /** Called when nothing can be asked or answered any more. */
-  readonly onOver: () => void
+  readonly onFinished: () => void
 }
 
 type QuestionAnswer = { readonly result: JsonObject } | { readonly error: WireError }
@@ -154,10 +154,10 @@ class LegacyCallRun implements CallRun, RunningCall {
       const messages = {
         onNotification: (message: RpcNotification) => this.receive(message),
         onRequest: (asked: RpcRequest) =>
-          asked.method === 'ping' ? session.outside.onRequest(asked) : this.ask(asked),
+          asked.method === 'ping' ? session.standaloneHandlers.onRequest(asked) : this.ask(asked),
       }
       const legacyRequest = legacyCallRequest(request, this.#wireId)
-      const response = await session.wire.request(legacyRequest, this.#controller.signal, messages)
+      const response = await session.transport.request(legacyRequest, this.#controller.signal, messages)
       if (!this.#askForUrls(request, response)) this.#end({ response })
     } catch (error) {
       this.#end({ error })
@@ -193,8 +193,8 @@ class LegacyCallRun implements CallRun, RunningCall {
     return true
   }
 
-  get asks(): boolean {
-    return methodRow(this.#first?.method ?? '')?.asks === true
+  get canBeAsked(): boolean {
+    return methodRow(this.#first?.method ?? '')?.canRequireInput === true
   }
 
   get wantsLogs(): boolean {
@@ -205,7 +205,7 @@ class LegacyCallRun implements CallRun, RunningCall {
     const { method, params = {} } = message
     if (method === 'notifications/progress') this.#progress(params)
     else if (method === 'notifications/message') this.#log(message)
-    else this.#parts.session.outside.onNotification(message)
+    else this.#parts.session.standaloneHandlers.onNotification(message)
   }
 
   #progress(params: JsonObject): void {
@@ -246,7 +246,7 @@ class LegacyCallRun implements CallRun, RunningCall {
     if (this.#outcome !== undefined) {
       const outcome = this.#outcome
       this.#detach(waitingRequest)
-      this.#parts.onOver()
+      this.#parts.onFinished()
       if ('error' in outcome) waitingRequest.reject(outcome.error)
       else waitingRequest.resolve(toModernResponse(outcome.response, waitingRequest.request, this.#parts))
       return
@@ -277,7 +277,7 @@ class LegacyCallRun implements CallRun, RunningCall {
   /** Nobody came back with answers. */
   #expire(): void {
     this.#cancel(new Error('The questions of the call were not answered in time'))
-    this.#parts.onOver()
+    this.#parts.onFinished()
   }
 
   #cancel(reason: unknown): void {

@@ -21,7 +21,7 @@ import { SessionEndedError } from './wire.ts'
 /** Access of a connection's calls to their session. */
 export interface SessionSource {
   /** Gives the session, begun as the client of this request; or the error with which the server refused one. */
-  current(request: RpcRequest): Promise<LegacySession | RpcError>
+  getSession(request: RpcRequest): Promise<LegacySession | RpcError>
   /** Forgets a session that the server does not know any more. */
   drop(session: LegacySession): void
 }
@@ -31,17 +31,17 @@ interface ExchangeState {
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly runs: Map<string, CallRun>
-  readonly outside: WeakMap<LegacySession, StandaloneStream>
+  readonly standaloneStreams: WeakMap<LegacySession, StandaloneStream>
 }
 
 /** Makes an exchange of 2026-07-28 out of sessions with an older server. */
 export function createLegacyExchange(sessions: SessionSource, settings: LegacySettings, clock: Clock): Exchange {
-  const client: ExchangeState = { sessions, settings, clock, runs: new Map(), outside: new WeakMap() }
+  const client: ExchangeState = { sessions, settings, clock, runs: new Map(), standaloneStreams: new WeakMap() }
   return async (request, call) => {
     if (isCancelled(call)) throw cancelReason(call)
     const state = request.params?.['requestState']
     if (typeof state === 'string') return resumeLegacyRun(client, state, { request, call })
-    const session = await unlessCancelled(sessions.current(request), call)
+    const session = await unlessCancelled(sessions.getSession(request), call)
     if ('error' in session) return { ...session, id: request.id }
     try {
       return await serveLegacy(client, session, { request, call })
@@ -49,7 +49,7 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
       if (!(error instanceof SessionEndedError)) throw error
       // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
       sessions.drop(session)
-      const newSession = await unlessCancelled(sessions.current(request), call)
+      const newSession = await unlessCancelled(sessions.getSession(request), call)
       return 'error' in newSession
         ? { ...newSession, id: request.id }
         : serveLegacy(client, newSession, { request, call })
@@ -87,16 +87,16 @@ async function serveLegacy(
   if (unsupportedError !== undefined) return unsupportedError
   const level = logLevelOf(request)
   if (level !== undefined) await unlessCancelled(session.setLevel(level), call)
-  if (methodRow(method)?.asks === true)
+  if (methodRow(method)?.canRequireInput === true)
     await unlessCancelled(standaloneStreamOf(client, session).prepareForQuestions(), call)
   const token = randomId()
   const { settings, clock, runs } = client
-  const run = createCallRun({ session, settings, clock, token, onOver: () => runs.delete(token) })
+  const run = createCallRun({ session, settings, clock, token, onFinished: () => runs.delete(token) })
   runs.set(token, run)
   return run.next(request, call)
 }
 
-function standaloneStreamOf({ outside, settings, clock }: ExchangeState, session: LegacySession): StandaloneStream {
+function standaloneStreamOf({ standaloneStreams: outside, settings, clock }: ExchangeState, session: LegacySession): StandaloneStream {
   const standaloneStream = outside.get(session) ?? createStandaloneStream(session, settings, clock)
   outside.set(session, standaloneStream)
   return standaloneStream

@@ -34,7 +34,7 @@ interface SessionStreams {
   /** Number of subscriptions that want each URI. */
   readonly uris: Map<string, number>
   stream:
-    | { readonly controller: AbortController; readonly opened: ReturnType<LegacySession['wire']['listen']> }
+    | { readonly controller: AbortController; readonly opened: ReturnType<LegacySession['transport']['listen']> }
     | undefined
   users: number
 }
@@ -64,7 +64,7 @@ export function createStandaloneStream(
   return {
     listen: (request, call) => serveListen(sessionStreams, request, call),
     prepareForQuestions: () => {
-      const { elicitation, sampling, roots } = session.declared
+      const { elicitation, sampling, roots } = session.declaredCapabilities
       if (elicitation === undefined && sampling === undefined && roots === undefined) return Promise.resolve()
       sessionStreams.prepared ??= prepareStream(sessionStreams, clock)
       return sessionStreams.prepared
@@ -122,7 +122,7 @@ async function shareStream(sessionStreams: SessionStreams): Promise<{ readonly e
   if (sessionStreams.stream === undefined) {
     const controller = new AbortController()
     const signal = AbortSignal.any([controller.signal, session.ended])
-    sessionStreams.stream = { controller, opened: session.wire.listen(signal, session.outside) }
+    sessionStreams.stream = { controller, opened: session.transport.listen(signal, session.standaloneHandlers) }
   }
   const { stream } = sessionStreams
   try {
@@ -207,7 +207,7 @@ async function unsubscribeFromResource(sessionStreams: SessionStreams, uri: stri
 
 function sendResourceRequest({ session }: SessionStreams, method: string, uri: string): Promise<RpcResponse> {
   const request: RpcRequest = { jsonrpc: '2.0', id: session.nextId(), method, params: { uri } }
-  return session.wire.request(request, session.ended, session.outside)
+  return session.transport.request(request, session.ended, session.standaloneHandlers)
 }
 
 function relayNotification(

@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import type { LegacyServerPeer, LegacySettings } from './options.ts'
 import { createStatefulResponse } from './question.ts'
-import type { LegacyWire, ServerMessages } from './wire.ts'
+import type { LegacyTransport, ServerMessageHandlers } from './wire.ts'
 
 /** The levels of log messages, from the least severe to the most. */
 const loggingLevels: readonly LoggingLevel[] = [
@@ -26,7 +26,7 @@ export function severityOf(level: unknown): number {
 /** A call that runs. */
 export interface RunningCall {
   /** True when the server may ask something for its method. */
-  readonly asks: boolean
+  readonly canBeAsked: boolean
   readonly wantsLogs: boolean
   receive(message: RpcNotification): void
   ask(request: RpcRequest): Promise<RpcResponse | undefined>
@@ -35,15 +35,15 @@ export interface RunningCall {
 /** One session with an older server, from its handshake on. */
 export interface LegacySession {
   readonly peer: LegacyServerPeer
-  readonly wire: LegacyWire
+  readonly transport: LegacyTransport
   /** The capabilities that its handshake declared. */
-  readonly declared: ClientCapabilities
+  readonly declaredCapabilities: ClientCapabilities
   /** The calls under way, the latest last. */
   readonly running: Set<RunningCall>
   /** Takes notifications that belong to no call. */
   readonly listeners: Set<(message: RpcNotification) => void>
   /** Takes messages outside of calls. */
-  readonly outside: ServerMessages
+  readonly standaloneHandlers: ServerMessageHandlers
   /** Aborts when nothing more comes over this session. */
   readonly ended: AbortSignal
   end(): void
@@ -55,7 +55,7 @@ export interface LegacySession {
 /** Dependencies of a session. */
 export interface LegacySessionOptions {
   readonly peer: LegacyServerPeer
-  readonly wire: LegacyWire
+  readonly wire: LegacyTransport
   readonly declared: ClientCapabilities
   readonly settings: LegacySettings
 }
@@ -78,7 +78,7 @@ export function createLegacySession({ peer, wire, declared, settings }: LegacySe
     // The response of a call that came just before it is still on its way to the call.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     // Such a request does not name its call: while one runs that may be asked, the latest is taken for it.
-    const latestCall = [...runningCalls].findLast(({ asks }) => asks)
+    const latestCall = [...runningCalls].findLast(({ canBeAsked: asks }) => asks)
     return latestCall === undefined ? answerUnrelatedRequest(request, settings) : latestCall.ask(request)
   }
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
@@ -98,13 +98,13 @@ export function createLegacySession({ peer, wire, declared, settings }: LegacySe
   }
   return {
     peer,
-    wire,
-    declared,
+    transport: wire,
+    declaredCapabilities: declared,
     running: runningCalls,
     listeners,
     nextId,
     setLevel,
-    outside: { onNotification, onRequest },
+    standaloneHandlers: { onNotification, onRequest },
     ended: endController.signal,
     end: () => endController.abort(new Error('The session has ended')),
   }

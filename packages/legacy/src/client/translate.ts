@@ -9,7 +9,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { withoutReservedMeta } from '../translate/request.ts'
+import { omitReservedMeta } from '../translate/request.ts'
 import type { LegacySettings } from './options.ts'
 import type { LegacySession } from './session.ts'
 
@@ -20,7 +20,7 @@ import type { LegacySession } from './session.ts'
 export function legacyCallRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
   // An older server does not know the key, and would pass it on to whoever reads its logs.
-  const { [metaNames.idempotencyKey]: _key, ...meta } = withoutReservedMeta(_meta)
+  const { [metaNames.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
   const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
   const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
   return { jsonrpc: '2.0', id, method, params: callParams }
@@ -36,7 +36,7 @@ export function toModernResponse(
   const { result } = response
   const { info } = session.peer
   const _meta =
-    info === undefined ? {} : { _meta: { ...withoutReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
+    info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
   const cacheFields = methodRow(method)?.cached === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const shapedResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
   // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).

@@ -27,7 +27,7 @@ import {
 } from '../client/options.ts'
 import { createLegacySession, type LegacySession } from '../client/session.ts'
 import { legacyRevisions } from '../revisions.ts'
-import { createHttpWire, type HttpWire, type HttpWireOptions, readAnswer } from './http-wire.ts'
+import { createLegacyHttpTransport, type LegacyHttpTransport, type LegacyHttpTransportOptions, readAnswer } from './http-wire.ts'
 import { type EraDetection, probeEra } from './probe.ts'
 import { withRequestTimeout } from './with-limit.ts'
 
@@ -48,11 +48,11 @@ interface DualHttpState {
   readonly closing: AbortController
   era: ProtocolEra | undefined
   /** The era was remembered or given, and nothing has shown yet that it is right. */
-  isAssumed: boolean
+  isEraAssumed: boolean
   peer: DualPeer | undefined
-  detecting: Promise<EraDetection> | undefined
+  pendingDetection: Promise<EraDetection> | undefined
   session: Promise<LegacySession | RpcError> | undefined
-  wire: HttpWire | undefined
+  transport: LegacyHttpTransport | undefined
 }
 
 /**
@@ -77,16 +77,16 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     settings,
     clock,
     closing: new AbortController(),
-    isAssumed: era === 'probe',
+    isEraAssumed: era === 'probe',
     era: era === 'probe' ? eraOfRevision(options.detected?.get(http.url)) : era,
     peer: undefined,
-    detecting: undefined,
+    pendingDetection: undefined,
     session: undefined,
-    wire: undefined,
+    transport: undefined,
   }
   if (state.era === 'modern') state.peer = { era: 'modern' }
   const sessionSource = {
-    current: (request: RpcRequest) => currentSession(state, request),
+    getSession: (request: RpcRequest) => currentSession(state, request),
     drop: (session: LegacySession) => {
       session.end()
       state.session = undefined
@@ -122,7 +122,7 @@ async function dispatchRequest(
   const detection = await unlessCancelled(detectEra(state, request), call)
   if ('response' in detection) return { ...detection.response, id: request.id }
   if (detection.era === 'modern') return sendModern(state, legacyExchange, { request, call })
-  if (state.isAssumed && !(await unlessCancelled(confirmAssumedEra(state, request), call))) {
+  if (state.isEraAssumed && !(await unlessCancelled(confirmAssumedEra(state, request), call))) {
     return dispatchRequest(state, legacyExchange, { request, call })
   }
   return legacyExchange(request, call)
@@ -130,20 +130,20 @@ async function dispatchRequest(
 
 function detectEra(state: DualHttpState, request: RpcRequest): Promise<EraDetection> {
   if (state.era !== undefined) return Promise.resolve({ era: state.era })
-  state.detecting ??= probeEra(state, request)
+  state.pendingDetection ??= probeEra(state, request)
     .then((detection) => {
       if ('era' in detection) setEra(state, detection.era)
       return detection
     })
     .finally(() => {
-      state.detecting = undefined
+      state.pendingDetection = undefined
     })
-  return state.detecting
+  return state.pendingDetection
 }
 
 function setEra(state: DualHttpState, era: ProtocolEra): void {
   state.era = era
-  state.isAssumed = false
+  state.isEraAssumed = false
   if (era === 'legacy') return
   state.peer = { era }
   state.options.detected?.set(state.http.url, protocolVersion)
@@ -152,7 +152,7 @@ function setEra(state: DualHttpState, era: ProtocolEra): void {
 /** Returns true when a server that is remembered as an older one still is one; otherwise it is looked at anew. */
 async function confirmAssumedEra(state: DualHttpState, request: RpcRequest): Promise<boolean> {
   const session = await currentSession(state, request).catch(() => undefined)
-  state.isAssumed = false
+  state.isEraAssumed = false
   if (session !== undefined && !('error' in session)) return true
   state.era = undefined
   state.session = undefined
@@ -228,7 +228,7 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
     const sessionId = response.header('mcp-session-id')
     const { maxStreamBytes = defaultMaxStreamBytes } = state.options
     const [revision] = legacyRevisions
-    const wireOptions: HttpWireOptions = {
+    const wireOptions: LegacyHttpTransportOptions = {
       http,
       clock,
       revision,
@@ -238,27 +238,27 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
     }
     const onRequest = async (earlyRequest: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(earlyRequest)
     const messages = { onNotification: () => {}, onRequest }
-    const answer = await readAnswer(wireOptions, response, { request: initializeMessage, signal, messages }).catch(
-      explainFailure,
+    const answer = await readAnswer(wireOptions, response, { request: initializeMessage, signal, handlers: messages }).catch(
+      throwExplainedError,
     )
     const initializeOutcome = parseInitializeResponse(answer)
     if ('error' in initializeOutcome) {
-      await createHttpWire({ ...wireOptions, sessionId })
+      await createLegacyHttpTransport({ ...wireOptions, sessionId })
         .end(signal)
         .catch(() => {})
       return initializeOutcome.error
     }
     const { peer } = initializeOutcome
-    const wire = createHttpWire({ ...wireOptions, revision: peer.revision, sessionId })
+    const wire = createLegacyHttpTransport({ ...wireOptions, revision: peer.revision, sessionId })
     await wire.notify(initializedNotification)
-    state.wire = wire
+    state.transport = wire
     state.peer = peer
     state.options.detected?.set(http.url, peer.revision)
     return createLegacySession({ peer, wire, declared: declaredCapabilitiesOf(request), settings })
   })
 }
 
-function explainFailure(error: unknown): never {
+function throwExplainedError(error: unknown): never {
   if (!isHttpError(error) || error.status === undefined || ![400, 404, 405].includes(error.status)) throw error
   const { status, excerpt, origin } = error
   const message =
@@ -272,7 +272,7 @@ async function closeConnection(state: DualHttpState): Promise<void> {
   if (!closing.signal.aborted) {
     const { origin } = new URL(http.url)
     closing.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
-    const { wire } = state
+    const { transport: wire } = state
     const sessionEnd =
       wire &&
       withRequestTimeout(

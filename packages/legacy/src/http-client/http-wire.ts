@@ -2,11 +2,11 @@ import { backoffMs, type Clock, sleep } from '@x/core'
 import { encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type HttpClient, type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import type { LegacyRevision } from '../revisions.ts'
-import { type LegacyWire, type ServerMessages, SessionEndedError } from '../client/wire.ts'
-import { type MessageReader, readEvents, readMessages, type StreamPosition } from './read-messages.ts'
+import { type LegacyTransport, type ServerMessageHandlers, SessionEndedError } from '../client/wire.ts'
+import { type MessageReaderContext, readEvents, readMessages, type StreamPosition } from './read-messages.ts'
 
 /** State that the requests of one session over HTTP share. */
-export interface HttpWireOptions {
+export interface LegacyHttpTransportOptions {
   readonly http: HttpClient
   readonly clock: Clock
   readonly revision: LegacyRevision
@@ -18,7 +18,7 @@ export interface HttpWireOptions {
 }
 
 /** A session over HTTP, which can be ended. */
-export interface HttpWire extends LegacyWire {
+export interface LegacyHttpTransport extends LegacyTransport {
   /** Ends the session at the server, where it has an id. */
   end(signal: AbortSignal): Promise<void>
 }
@@ -29,20 +29,20 @@ const maxAttempts = 5
 const cancelTimeoutMs = 5000
 
 /** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
-export function createHttpWire(wire: HttpWireOptions): HttpWire {
+export function createLegacyHttpTransport(wire: LegacyHttpTransportOptions): LegacyHttpTransport {
   return {
-    request: (request, signal, messages) => sendRequest(wire, { request, signal, messages }),
+    request: (request, signal, messages) => sendRequest(wire, { request, signal, handlers: messages }),
     notify: (message) => postToServer(wire, message, { signal: wire.http.closed }),
     listen: (signal, messages) => listenToServer(wire, signal, messages),
     end: (signal) => endHttpSession(wire, signal),
   }
 }
 
-function sessionHeaders({ sessionId, revision }: HttpWireOptions): Record<string, string> {
+function sessionHeaders({ sessionId, revision }: LegacyHttpTransportOptions): Record<string, string> {
   return { 'mcp-protocol-version': revision, ...(sessionId !== undefined && { 'mcp-session-id': sessionId }) }
 }
 
-function originOf({ http }: HttpWireOptions): string {
+function originOf({ http }: LegacyHttpTransportOptions): string {
   return new URL(http.url).origin
 }
 
@@ -53,10 +53,10 @@ function isSuccessStatus({ status }: HttpClientResponse): boolean {
 interface SentRequest {
   readonly request: RpcRequest
   readonly signal: AbortSignal
-  readonly messages: ServerMessages
+  readonly handlers: ServerMessageHandlers
 }
 
-async function sendRequest(wire: HttpWireOptions, { request, signal, messages }: SentRequest): Promise<RpcResponse> {
+async function sendRequest(wire: LegacyHttpTransportOptions, { request, signal, handlers: messages }: SentRequest): Promise<RpcResponse> {
   signal.throwIfAborted()
   // Closes the streams of a call that failed.
   const finishController = new AbortController()
@@ -72,7 +72,7 @@ async function sendRequest(wire: HttpWireOptions, { request, signal, messages }:
   try {
     const options = { method: 'POST', body: encodeMessage(request), about: request, signal: requestSignal } as const
     const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
-    return await readAnswer(wire, response, { request, signal: requestSignal, messages })
+    return await readAnswer(wire, response, { request, signal: requestSignal, handlers: messages })
   } catch (error) {
     finishController.abort(error)
     throw error
@@ -83,13 +83,13 @@ async function sendRequest(wire: HttpWireOptions, { request, signal, messages }:
 
 /** Reads the response to a request: JSON, or events, over as many connections as it takes. */
 export function readAnswer(
-  wire: HttpWireOptions,
+  wire: LegacyHttpTransportOptions,
   response: HttpClientResponse,
   sentRequest: SentRequest,
 ): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
-    const { request, messages, signal } = sentRequest
-    const reader: MessageReader = {
+    const { request, handlers: messages, signal } = sentRequest
+    const reader: MessageReaderContext = {
       origin: originOf(wire),
       bounds: wire.http.bounds,
       messages,
@@ -109,7 +109,7 @@ export function readAnswer(
 }
 
 interface ResponseReadOptions {
-  readonly reader: MessageReader
+  readonly reader: MessageReaderContext
   readonly signal: AbortSignal
 }
 
@@ -118,7 +118,7 @@ function noResponseError(origin: string): HttpError {
 }
 
 async function readResponse(
-  wire: HttpWireOptions,
+  wire: LegacyHttpTransportOptions,
   response: HttpClientResponse,
   { reader, signal }: ResponseReadOptions,
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function readResponse(
   })
 }
 
-async function readErrorResponse(response: HttpClientResponse, reader: MessageReader): Promise<void> {
+async function readErrorResponse(response: HttpClientResponse, reader: MessageReaderContext): Promise<void> {
   const { text, error } = await readFailure(response)
   if (text === undefined) throw error
   let isResponseRead = false
@@ -191,19 +191,19 @@ interface ResumableReadOptions extends ResponseReadOptions {
  * server named, and no more than five times in a row without an event (basic/transports, resumability).
  */
 async function readResumableStream(
-  wire: HttpWireOptions,
+  wire: LegacyHttpTransportOptions,
   firstResponse: HttpClientResponse,
   readOptions: ResumableReadOptions,
 ): Promise<void> {
   const { signal, isDone } = readOptions
-  const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, events: 0 }
+  const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, eventCount: 0 }
   let response: HttpClientResponse | undefined = firstResponse
   for (let attempts = 0; ; attempts += 1) {
-    const eventsBefore = position.events
+    const eventsBefore = position.eventCount
     const failure = await readStreamPart(wire, response, { ...readOptions, position })
     if (isDone()) return
     signal.throwIfAborted()
-    if (position.events > eventsBefore) attempts = 0
+    if (position.eventCount > eventsBefore) attempts = 0
     if (position.lastEventId === undefined || attempts >= maxAttempts || !isResumable(failure)) {
       if (failure !== undefined) throw failure
       return
@@ -215,7 +215,7 @@ async function readResumableStream(
 
 /** Reads one connection of a stream to its end; gives what it failed of. */
 async function readStreamPart(
-  wire: HttpWireOptions,
+  wire: LegacyHttpTransportOptions,
   existingResponse: HttpClientResponse | undefined,
   { reader, signal, maxBytes, position }: ResumableReadOptions & { readonly position: StreamPosition },
 ): Promise<unknown> {
@@ -236,7 +236,7 @@ function isResumable(failure: unknown): boolean {
 }
 
 async function requestEventStream(
-  wire: HttpWireOptions,
+  wire: LegacyHttpTransportOptions,
   signal: AbortSignal,
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
@@ -247,9 +247,9 @@ async function requestEventStream(
 }
 
 async function listenToServer(
-  wire: HttpWireOptions,
+  wire: LegacyHttpTransportOptions,
   signal: AbortSignal,
-  messages: ServerMessages,
+  messages: ServerMessageHandlers,
 ): Promise<{ readonly ended: Promise<void> } | undefined> {
   const response = await wire.http.send({ method: 'GET', headers: sessionHeaders(wire), about: wire.about, signal })
   if (response.status === 404 && wire.sessionId !== undefined) {
@@ -262,7 +262,7 @@ async function listenToServer(
     response.stop()
     return undefined
   }
-  const reader: MessageReader = {
+  const reader: MessageReaderContext = {
     origin: originOf(wire),
     bounds: wire.http.bounds,
     messages,
@@ -277,7 +277,7 @@ async function listenToServer(
 
 /** Sends a notification or a response, which is accepted without a body. */
 async function postToServer(
-  wire: HttpWireOptions,
+  wire: LegacyHttpTransportOptions,
   message: RpcNotification | RpcResponse,
   { signal, about = wire.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
 ): Promise<void> {
@@ -287,7 +287,7 @@ async function postToServer(
   response.stop()
 }
 
-async function endHttpSession(wire: HttpWireOptions, signal: AbortSignal): Promise<void> {
+async function endHttpSession(wire: LegacyHttpTransportOptions, signal: AbortSignal): Promise<void> {
   if (wire.sessionId === undefined) return
   // 405: the server does not let clients end sessions.
   const response = await wire.http.send({

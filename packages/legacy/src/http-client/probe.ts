@@ -12,7 +12,7 @@ import { type HttpClient, type HttpClientResponse, isHttpError } from '@x/transp
 import { createDiscoverRequest, type ProtocolEra, eraOf, isUndecidedStatus } from '../client/detect.ts'
 import { legacyRevisions } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
-import { type HttpWireOptions, readAnswer, readFailure } from './http-wire.ts'
+import { type LegacyHttpTransportOptions, readAnswer, readFailure } from './http-wire.ts'
 import { type TimeoutContext, withRequestTimeout } from './with-limit.ts'
 
 /** The era of a server, or an answer that says nothing of it and is the answer of the call. */
@@ -73,7 +73,7 @@ async function readDiscoverResponse(
   { discover, signal }: { readonly discover: RpcRequest; readonly signal: AbortSignal },
 ): Promise<EraDetection> {
   const [revision] = legacyRevisions
-  const wireOptions: HttpWireOptions = {
+  const wireOptions: LegacyHttpTransportOptions = {
     http,
     clock,
     revision,
@@ -83,7 +83,7 @@ async function readDiscoverResponse(
   }
   const messages = { onNotification: () => {}, onRequest: async () => undefined }
   try {
-    const answer: RpcResponse = await readAnswer(wireOptions, response, { request: discover, signal, messages })
+    const answer: RpcResponse = await readAnswer(wireOptions, response, { request: discover, signal, handlers: messages })
     return { era: eraOf(answer) }
   } catch (error) {
     if (isHttpError(error) && error.code === 'protocol') return { era: 'legacy' }

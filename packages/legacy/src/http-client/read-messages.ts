@@ -9,15 +9,15 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport-http/client'
-import type { ServerMessages } from '../client/wire.ts'
+import type { ServerMessageHandlers } from '../client/wire.ts'
 
 const maxBatchLength = 1000
 
 /** Dependencies for reading the messages of one response. */
-export interface MessageReader {
+export interface MessageReaderContext {
   readonly origin: string
   readonly bounds: ParseBounds
-  readonly messages: ServerMessages
+  readonly messages: ServerMessageHandlers
   /** Sends an answer to a request of the server. */
   readonly answer: (response: RpcResponse) => Promise<void>
   /** Called with every response. */
@@ -30,11 +30,11 @@ export interface MessageReader {
  * Takes the messages in one text: one, or a batch of revision 2025-03-26. Throws an `HttpError` for a text that is
  * none.
  */
-export function readMessages(text: string, reader: MessageReader): void {
+export function readMessages(text: string, reader: MessageReaderContext): void {
   for (const message of parseMessages(text, reader)) receiveMessage(message, reader)
 }
 
-function parseMessages(text: string, { bounds, origin }: MessageReader): readonly RpcMessage[] {
+function parseMessages(text: string, { bounds, origin }: MessageReaderContext): readonly RpcMessage[] {
   try {
     const batch = parseBatch(text, maxBatchLength, bounds)
     if (batch === undefined) return [parseMessage(text, bounds)]
@@ -45,7 +45,7 @@ function parseMessages(text: string, { bounds, origin }: MessageReader): readonl
   }
 }
 
-function receiveMessage(message: RpcMessage, { messages, answer, onResponse, onFailure }: MessageReader): void {
+function receiveMessage(message: RpcMessage, { messages, answer, onResponse, onFailure }: MessageReaderContext): void {
   if (isResponse(message)) return onResponse(message)
   if (!isRequest(message)) return messages.onNotification(message)
   messages
@@ -60,13 +60,13 @@ export interface StreamPosition {
   /** The pause before a new connection that the server named, in milliseconds. */
   retryMs: number | undefined
   /** Number of events that came. */
-  events: number
+  eventCount: number
 }
 
 /** Reads a stream of events to its end, and notes where it is. */
 export function readEvents(
   response: HttpClientResponse,
-  reader: MessageReader,
+  reader: MessageReaderContext,
   { position, maxBytes }: { readonly position: StreamPosition; readonly maxBytes: number },
 ): Promise<void> {
   return response.events({
@@ -75,7 +75,7 @@ export function readEvents(
       position.retryMs = ms
     },
     onEvent: ({ data, id }: HttpEvent) => {
-      position.events += 1
+      position.eventCount += 1
       if (id !== undefined) position.lastEventId = id
       if (data !== '') readMessages(data, reader)
     },

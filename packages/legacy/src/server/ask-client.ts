@@ -8,11 +8,11 @@ import {
   type RpcRequestFields,
   type RpcResponse,
 } from '@x/schema'
-import { toLegacyQuestion } from '../translate/question.ts'
-import { type CallChannel, CallMoved, type LegacyCall } from './call-channel.ts'
+import { toLegacyInputRequest } from '../translate/question.ts'
+import { type CallChannel, CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import type { AcceptedPage, OpenedState, WaitingCall } from './question-state.ts'
-import { type PendingServerRequest, questionIdOf } from './questions.ts'
+import { type PendingServerRequest, createQuestionId } from './questions.ts'
 
 /** The answers of one round by their keys, or why the call cannot go on. */
 export type RoundOutcome =
@@ -36,7 +36,7 @@ interface PreparedQuestion {
   readonly key: string
   readonly answer: Promise<RoundAnswer>
   /** The request that is sent to the client; undefined for a question that needs none. */
-  readonly sent: { readonly request: RpcRequestFields; readonly open: PendingServerRequest } | undefined
+  readonly sentRequest: { readonly request: RpcRequestFields; readonly open: PendingServerRequest } | undefined
 }
 
 /** Asks the client for everything that one round wants, all at once. */
@@ -51,14 +51,14 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   // A round that failed before it was asked is not asked.
   answers.catch(() => {})
   const isStored = await sendQuestions(askedRequests, call, deps)
-  const outcome = roundOutcome(new Map(await answers))
-  if (isStored && (await call.channel.link?.claim()) === false) throw new CallMoved()
-  if (askedRequests.some(({ sent }) => sent?.open.hasState)) call.channel.onAnswered()
+  const outcome = toRoundOutcome(new Map(await answers))
+  if (isStored && (await call.channel.link?.claim()) === false) throw new CallHandedOffError()
+  if (askedRequests.some(({ sentRequest: sent }) => sent?.open.hasState)) call.channel.onAnswered()
   return outcome
 }
 
 /** Joins the answers of a round; one that failed is the failure of all. */
-export function roundOutcome(answers: ReadonlyMap<string, RoundAnswer>): RoundOutcome {
+export function toRoundOutcome(answers: ReadonlyMap<string, RoundAnswer>): RoundOutcome {
   const responses: Record<string, JsonObject> = {}
   let isUserInvolved = false
   for (const [key, answer] of answers) {
@@ -77,13 +77,13 @@ interface RoundContext {
 function prepareQuestion(key: string, request: InputRequest, { call, deps }: RoundContext): PreparedQuestion {
   const url = request.method === 'elicitation/create' && request.params.mode === 'url' ? request.params.url : undefined
   const toAnsweredQuestion = (answer: RoundAnswer | Promise<RoundAnswer>): PreparedQuestion => {
-    return { key, answer: Promise.resolve(answer), sent: undefined }
+    return { key, answer: Promise.resolve(answer), sentRequest: undefined }
   }
-  const repeatedAction = url === undefined ? undefined : call.urls.again(url)
+  const repeatedAction = url === undefined ? undefined : call.urls.answerRepeated(url)
   if (repeatedAction !== undefined)
     return toAnsweredQuestion(repeatedAction.then((action) => ({ response: { action }, involved: false })))
   const elicitationId = url === undefined ? '' : call.urls.idOf(url)
-  const question = toLegacyQuestion(request, call.client.revision, elicitationId)
+  const question = toLegacyInputRequest(request, call.client.revision, elicitationId)
   if ('missing' in question) return toAnsweredQuestion({ failure: { missing: question.missing } })
   const waiting = waitForAnswer(question.request.method, call, deps)
   if ('failure' in waiting) return toAnsweredQuestion(failedAnswer(request.method, waiting.failure))
@@ -92,10 +92,10 @@ function prepareQuestion(key: string, request: InputRequest, { call, deps }: Rou
       call.urls.accept(url)
     return givenAnswer
   })
-  return { key, answer, sent: { request: question.request, open: waiting.open } }
+  return { key, answer, sentRequest: { request: question.request, open: waiting.open } }
 }
 
-type SentQuestion = NonNullable<PreparedQuestion['sent']> & { readonly key: string; readonly state: string | undefined }
+type SentQuestion = NonNullable<PreparedQuestion['sentRequest']> & { readonly key: string; readonly state: string | undefined }
 
 /**
  * Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know
@@ -109,17 +109,17 @@ async function sendQuestions(
   const { channel } = call
   const waiting = waitingCallOf(askedRequests, call)
   const prepared: SentQuestion[] = []
-  for (const { key, sent } of askedRequests) {
+  for (const { key, sentRequest: sent } of askedRequests) {
     if (sent === undefined) continue
     const state = await sealState({ key, call: waiting }, sent, { call, deps })
     sent.open.hasState = state !== undefined
     prepared.push({ ...sent, key, state })
   }
-  const isStored = await store(prepared, waiting, channel)
+  const isStored = await storeWaitingCall(prepared, waiting, channel)
   for (const { open, request, state } of prepared) {
     channel.ask({ jsonrpc: '2.0', id: open.id, ...(state !== undefined && { state }), ...request })
   }
-  if (isStored) channel.link?.onAsked()
+  if (isStored) channel.link?.onQuestionsSent()
   return isStored
 }
 
@@ -128,24 +128,24 @@ function waitingCallOf(
   { channel, urls, progress, request }: InteractiveCall,
 ): WaitingCall {
   const { origin } = channel
-  const questions = new Map(askedRequests.map(({ key, sent }) => [key, sent?.request.method as InputRequest['method']]))
+  const questions = new Map(askedRequests.map(({ key, sentRequest: sent }) => [key, sent?.request.method as InputRequest['method']]))
   const place = { stream: origin?.stream ?? '', events: origin?.events() ?? 0 }
-  return { request, ...progress, ...place, questions, pages: urls.accepted() }
+  return { request, ...progress, ...place, questions, pages: urls.listAccepted() }
 }
 
 /** Seals the `state` of a question; undefined for a client that gets none. */
 async function sealState(
   opened: OpenedState,
-  { open, request }: NonNullable<PreparedQuestion['sent']>,
+  { open, request }: NonNullable<PreparedQuestion['sentRequest']>,
   { call, deps }: RoundContext,
 ): Promise<string | undefined> {
   const session = call.channel.origin?.session
-  if (session === undefined || deps.states?.isFor(session) !== true) return undefined
-  return deps.states.seal(opened, request.method, { session, questionId: open.id })
+  if (session === undefined || deps.questionStates?.isFor(session) !== true) return undefined
+  return deps.questionStates.seal(opened, request.method, { session, questionId: open.id })
 }
 
 /** Stores a call that waits, so that any instance takes its answers and can continue it. */
-async function store(
+async function storeWaitingCall(
   askedRequests: readonly SentQuestion[],
   waiting: WaitingCall,
   { link }: CallChannel,
@@ -176,17 +176,17 @@ function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps)
     resolveAnswer(toRoundAnswer(method, response))
   }
   const openServerRequest =
-    owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && questionIdOf(link.stream))
+    owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && createQuestionId(link.stream))
   if (openServerRequest === undefined) return { failure: 'The client has too many open questions' }
   const withdrawQuestion = (reason: string): void => {
     stopWaiting()
     openServerRequest.close()
-    if (openServerRequest.hasState) deps.states?.withdraw(openServerRequest.id)
+    if (openServerRequest.hasState) deps.questionStates?.withdraw(openServerRequest.id)
     channel.notifyOfQuestion(createCancelledMessage(openServerRequest.id, reason))
   }
   const cancelQuestion = (): void => {
     // A call that goes on at another instance still wants its answers.
-    if (signal.reason instanceof CallMoved) openServerRequest.close()
+    if (signal.reason instanceof CallHandedOffError) openServerRequest.close()
     else withdrawQuestion('The call was cancelled')
     stopWaiting()
     rejectAnswer(signal.reason)
@@ -238,17 +238,17 @@ export interface UrlQuestions {
    * The answer to a URL that is asked for again because the server is still waiting: the user is not bothered, and the
    * server looks again after a while. Undefined for a URL that the user has not agreed to.
    */
-  again(url: string): Promise<'accept' | 'cancel'> | undefined
+  answerRepeated(url: string): Promise<'accept' | 'cancel'> | undefined
   /** Lists the pages that the user agreed to, for the state of a question. */
-  accepted(): readonly AcceptedPage[]
+  listAccepted(): readonly AcceptedPage[]
   /** Tells the client of pages that are not asked for any more (elicitation/complete). */
-  complete(askedRequests: JsonObject | undefined): void
+  notifyCompleted(askedRequests: JsonObject | undefined): void
 }
 
 interface UrlPage {
   readonly elicitationId: string
   acceptedAt: number | undefined
-  looks: number
+  pollCount: number
 }
 
 const firstPollMs = 1000
@@ -260,9 +260,9 @@ export function createUrlQuestions(
   deps: Deps,
   acceptedPages: readonly AcceptedPage[] = [],
 ): UrlQuestions {
-  const pages = new Map<string, UrlPage>(acceptedPages.map(({ url, ...page }) => [url, { ...page, looks: 0 }]))
+  const pages = new Map<string, UrlPage>(acceptedPages.map(({ url, ...page }) => [url, { ...page, pollCount: 0 }]))
   const pageOf = (url: string): UrlPage => {
-    const page = pages.get(url) ?? { elicitationId: randomId(), acceptedAt: undefined, looks: 0 }
+    const page = pages.get(url) ?? { elicitationId: randomId(), acceptedAt: undefined, pollCount: 0 }
     pages.set(url, page)
     return page
   }
@@ -271,18 +271,18 @@ export function createUrlQuestions(
     accept(url) {
       pageOf(url).acceptedAt = deps.now()
     },
-    again(url) {
+    answerRepeated(url) {
       const page = pages.get(url)
       if (page?.acceptedAt === undefined) return undefined
       if (deps.now() - page.acceptedAt >= deps.settings.answerTimeoutMs) return Promise.resolve('cancel')
-      page.looks += 1
-      return deps.sleep(Math.min(maxPollMs, firstPollMs * page.looks), channel.signal).then(() => 'accept')
+      page.pollCount += 1
+      return deps.sleep(Math.min(maxPollMs, firstPollMs * page.pollCount), channel.signal).then(() => 'accept')
     },
-    accepted: () =>
+    listAccepted: () =>
       [...pages].flatMap(([url, { elicitationId, acceptedAt }]) =>
         acceptedAt === undefined ? [] : [{ url, elicitationId, acceptedAt }],
       ),
-    complete(askedRequests) {
+    notifyCompleted(askedRequests) {
       const wantedUrls = askedRequests === undefined ? new Set<string>() : urlsIn(askedRequests)
       for (const [url, { elicitationId, acceptedAt }] of pages) {
         if (acceptedAt === undefined || wantedUrls.has(url)) continue

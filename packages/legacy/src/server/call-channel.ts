@@ -50,16 +50,16 @@ export interface CallLink {
    */
   store(waiting: WaitingCall, questions: readonly StoredQuestion[]): Promise<boolean>
   /** Called when the questions were sent. */
-  onAsked(): void
+  onQuestionsSent(): void
   /** Resolves with true when the call may go on here: one instance may use the answers of a round. */
   claim(): Promise<boolean>
   /** The call does not wait here any more; its record stays for other instances. */
-  leave(): void
+  release(): void
   /** The call is over: its record goes, and its response is kept for a client that comes back. */
   finish(response: WrittenEvent | undefined): void
 }
 
 /** The reason of a call that ends here without an answer, because it goes on at another instance. */
-export class CallMoved extends Error {
+export class CallHandedOffError extends Error {
   override readonly name = 'CallMoved'
 }

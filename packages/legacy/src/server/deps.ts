@@ -11,10 +11,10 @@ export interface Deps {
   readonly settings: LegacySettings
   readonly questions: QuestionRegistry
   /** Seals the `state` of questions; undefined where it is off. */
-  readonly states: QuestionStates | undefined
+  readonly questionStates: QuestionStates | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
-  readonly report: (error: unknown) => void
+  readonly reportError: (error: unknown) => void
   /** Runs a function once after so many milliseconds; the returned function cancels that. */
   readonly schedule: (run: () => void, ms: number) => () => void
   /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts before. */
@@ -32,9 +32,9 @@ export function createDeps({ exchange, info, runtime, report }: ExtensionHost, s
     info,
     settings,
     questions: createQuestionRegistry(),
-    states: createQuestionStates(settings),
+    questionStates: createQuestionStates(settings),
     now: runtime.now,
-    report,
+    reportError: report,
     schedule,
     sleep: (ms, signal) => sleep(ms, { clock: runtime, signal }),
   }

@@ -11,7 +11,7 @@ import {
   type ServerCapabilities,
 } from '@x/schema'
 import { type LegacyRevision, findRevision } from '../revisions.ts'
-import { toClientCapabilities, implementationFor, toLegacyCapabilities } from '../translate/capabilities.ts'
+import { toClientCapabilities, toLegacyImplementation, toLegacyCapabilities } from '../translate/capabilities.ts'
 import { toLegacyError } from '../translate/error.ts'
 import { createClientMeta, type LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
@@ -62,7 +62,7 @@ function createInitializeResult(
   return {
     protocolVersion: revision,
     capabilities: toLegacyCapabilities(capabilitiesIn(discovery)),
-    serverInfo: implementationFor(isJsonObject(namedServer) ? namedServer : deps.info, revision),
+    serverInfo: toLegacyImplementation(isJsonObject(namedServer) ? namedServer : deps.info, revision),
     ...(instructions !== undefined && { instructions }),
   }
 }
@@ -71,7 +71,7 @@ function createInitializeResult(
 export async function requestDiscovery(
   client: LegacyClient,
   { principal, context }: Caller,
-  { exchange, report }: Deps,
+  { exchange, reportError: report }: Deps,
 ): Promise<RpcResponse> {
   const request: RpcRequest = {
     jsonrpc: '2.0',

@@ -12,9 +12,9 @@ import {
   withContext,
 } from '@x/schema'
 import { failedToolResult, toLegacyError, missingCapabilityFailure } from '../translate/error.ts'
-import { toModernRequest, withoutReservedMeta } from '../translate/request.ts'
+import { toModernRequest, omitReservedMeta } from '../translate/request.ts'
 import { toLegacyResult } from '../translate/result.ts'
-import { askClient, createUrlQuestions, type RoundAnswer, roundOutcome, type UrlQuestions } from './ask-client.ts'
+import { askClient, createUrlQuestions, type RoundAnswer, toRoundOutcome, type UrlQuestions } from './ask-client.ts'
 import type { CallChannel, LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import { legacyPeerKey } from './legacy-peer.ts'
@@ -59,9 +59,9 @@ async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, 
   for (;;) {
     const response = await exchangeOnce(request, loopState, deps)
     const askedRequests = inputRequestsIn(response)
-    urls.complete(askedRequests)
+    urls.notifyCompleted(askedRequests)
     if (askedRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
-    if (Object.keys(askedRequests).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
+    if (Object.keys(askedRequests).length === 0) await deps.sleep(computeRetryDelayMs(retries++), call.channel.signal)
     else retries = 0
     const progress = { requestState: response.result['requestState'], rounds }
     const outcome = await askClient(askedRequests, { ...call, urls, progress }, deps)
@@ -79,7 +79,7 @@ function firstRequest(
 ): RpcRequest | { readonly failure: CallFailure } {
   const request = toModernRequest(call.request, call.client, call.level)
   if (resumed === undefined) return request
-  const outcome = roundOutcome(resumed.answers)
+  const outcome = toRoundOutcome(resumed.answers)
   if ('failure' in outcome) return outcome
   return withAnswers(request, { requestState: resumed.waiting.requestState }, outcome.answers)
 }
@@ -94,7 +94,7 @@ function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
 }
 
 // A handler that asks for the retry alone is tried again at once, and slower when it does so again and again.
-function retryDelay(retries: number): number {
+function computeRetryDelayMs(retries: number): number {
   return Math.min(250, 50 * retries)
 }
 
@@ -169,7 +169,7 @@ async function exchangeOnce(request: RpcRequest, { call, notify }: ExchangeConte
     return await Promise.race([responsePromise, endPromise])
   } catch (error) {
     channel.signal.throwIfAborted()
-    if (!(error instanceof McpError)) deps.report(error)
+    if (!(error instanceof McpError)) deps.reportError(error)
     return errorResponse(request.id, error)
   } finally {
     offAbort(channel.signal, cancelExchange)
@@ -211,7 +211,7 @@ function createNotificationFilter(channel: CallChannel): NotificationFilter {
 export function plainNotification({ method, params }: RpcNotification): RpcNotification {
   if (params === undefined) return { jsonrpc: '2.0', method }
   const { _meta, ...rest } = params
-  const meta = withoutReservedMeta(_meta)
+  const meta = omitReservedMeta(_meta)
   const plain = Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta }
   return Object.keys(plain).length === 0 ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params: plain }
 }

@@ -41,7 +41,7 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', L
       return {
         api: {
           get missingEchoes() {
-            return deps.states?.missingEchoes ?? 0
+            return deps.questionStates?.missingEchoes ?? 0
           },
         },
         adapters: { http: httpAdapter.adapter, stream: streamAdapter.adapter },

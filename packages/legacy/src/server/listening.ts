@@ -29,7 +29,7 @@ export interface ChangeSubscriptionOptions {
   readonly uris: Iterable<string>
   notify(message: RpcNotification): void
   /** Resolves when the reader has caught up; undefined while it is not behind. */
-  readonly drained?: (() => Promise<void> | undefined) | undefined
+  readonly whenDrained?: (() => Promise<void> | undefined) | undefined
   /** The subscription is open. */
   onOpen?(): void
   /** The subscription has ended by itself; with the error when it could not be opened. */
@@ -68,14 +68,14 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
       close()
       options.onEnd(wasOpen ? undefined : error)
     }
-    const { caller, drained } = options
+    const { caller, whenDrained: drained } = options
     const { principal, context } = caller
     const basicCall = createCall({ signal: controller.signal, principal, context, notify })
     const call = drained === undefined ? basicCall : withContext(basicCall, backPressureKey, drained)
     deps.exchange(createListenRequest(options, uris), call).then(
       (response) => endSubscription('error' in response ? response.error : undefined),
       (error: unknown) => {
-        if (!isClosed && newestController === controller) deps.report(error)
+        if (!isClosed && newestController === controller) deps.reportError(error)
         endSubscription({ code: errorCodes.internal, message: 'The subscription failed' })
       },
     )

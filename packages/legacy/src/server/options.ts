@@ -36,7 +36,7 @@ export interface LegacyStateOptions {
    * `'all'` sends states to clients that have not declared `experimental.requestState` too. Only for clients that are
    * known to return them: strict ones drop such a request, and the call hangs until its time is over.
    */
-  readonly to?: 'all' | undefined
+  readonly sendTo?: 'all' | undefined
   /** More codecs by name, for {@link LegacyStateOptions.choose}. A name has letters, digits and hyphens. */
   readonly others?: Readonly<Record<string, StateCodec>> | undefined
   /**
@@ -105,7 +105,7 @@ export interface LegacySettings {
 /** {@link LegacyStateOptions} with what is absent filled in; the name of the first codec is empty. */
 export interface StateSettings {
   readonly codecs: ReadonlyMap<string, StateCodec>
-  readonly toAll: boolean
+  readonly sendsToAll: boolean
   /** Returns the name of a codec, or undefined for no state. */
   readonly choose: (question: StateQuestion) => string | undefined
 }
@@ -148,7 +148,7 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
 }
 
 function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): StateSettings {
-  const { codec, to, others = {}, choose = () => true } = 'codec' in givenOption ? givenOption : { codec: givenOption }
+  const { codec, sendTo: to, others = {}, choose = () => true } = 'codec' in givenOption ? givenOption : { codec: givenOption }
   const invalidName = Object.keys(others).find((name) => !/^[\w-]+$/.test(name))
   if (invalidName !== undefined)
     throw new TypeError(`state.others has "${invalidName}": a name has letters, digits and hyphens`)
@@ -156,7 +156,7 @@ function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): Sta
   for (const [name, other] of Object.entries(others)) codecs.set(name, toSingleUse(other))
   return {
     codecs,
-    toAll: to === 'all',
+    sendsToAll: to === 'all',
     choose(question) {
       const stateChoice = choose(question)
       if (typeof stateChoice === 'boolean') return stateChoice ? '' : undefined

@@ -1,7 +1,7 @@
 import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
 import { isStateError, StateUsageError } from '@x/state-codec'
 import type { LegacySettings } from './options.ts'
-import { createRecentEntries, type Session } from './session.ts'
+import { createBoundedMap, type Session } from './session.ts'
 
 /** A page that the user of a call has agreed to visit. */
 export interface AcceptedPage {
@@ -61,9 +61,9 @@ const maxWithdrawnQuestions = 100_000
 export function createQuestionStates(settings: LegacySettings): QuestionStates | undefined {
   const { state, warn } = settings
   if (state === undefined) return undefined
-  const { codecs, toAll, choose } = state
+  const { codecs, sendsToAll: toAll, choose } = state
   const ttlMs = settings.answerTimeoutMs + settings.resumeMs
-  const withdrawnQuestions = createRecentEntries<true>(maxWithdrawnQuestions)
+  const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
   return {
     missingEchoes: 0,
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
@@ -72,7 +72,7 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
       const name = choose({ method, tool: toolNameIn(openedState.call.request) })
       const codec = codecs.get(name ?? noStateName)
       try {
-        const token = await codec?.seal(contentOf(openedState), {
+        const token = await codec?.seal(encodeOpenedState(openedState), {
           purpose: statePurpose,
           binding: bindingOf(binding),
           ttlMs,
@@ -93,7 +93,7 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
           purpose: statePurpose,
           binding: bindingOf(binding),
         })
-        return content === undefined ? undefined : readContent(content)
+        return content === undefined ? undefined : decodeOpenedState(content)
       } catch (error) {
         // A store behind the codec that cannot be reached says nothing of the state.
         if (!isStateError(error) || error.code === 'unavailable') throw error
@@ -117,11 +117,11 @@ function bindingOf({ session, questionId }: StateBinding): JsonValue {
   return [session.key, questionId]
 }
 
-function contentOf({ key, call }: OpenedState): JsonValue {
+function encodeOpenedState({ key, call }: OpenedState): JsonValue {
   return [key, encodeWaitingCall(call)]
 }
 
-function readContent(content: JsonValue): OpenedState | undefined {
+function decodeOpenedState(content: JsonValue): OpenedState | undefined {
   const [key, encoded = null] = Array.isArray(content) ? content : []
   const call = decodeWaitingCall(encoded)
   return call === undefined || typeof key !== 'string' ? undefined : { key, call }

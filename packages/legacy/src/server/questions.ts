@@ -72,7 +72,7 @@ export function createQuestionRegistry(): QuestionRegistry {
 const streamIdLength = 22
 
 /** Returns a new id for a question of a linked call, which begins with the id of its stream. */
-export function questionIdOf(stream: string): string {
+export function createQuestionId(stream: string): string {
   return `${stream}.${randomId().slice(0, 8)}`
 }
 

@@ -15,7 +15,7 @@ export interface SessionState {
   /** The streams of calls that can be resumed, by their ids. */
   readonly streams: Map<string, ResumableStream>
   /** The GET stream, of which there is one. */
-  listening: { readonly listening: ChangeSubscription; end(): void } | undefined
+  listeningStream: { readonly listening: ChangeSubscription; end(): void } | undefined
 }
 
 /** A stream that a client can come back to. */
@@ -32,11 +32,11 @@ export interface SessionStates {
    * The state of a session, which is made when there is none. Where there are too many, the caller with the most loses
    * one.
    */
-  of(session: Session, caller: string): SessionState
+  getOrCreate(session: Session, caller: string): SessionState
   /** The state of a session, if there is one here. */
   find(session: Pick<Session, 'key'>): SessionState | undefined
   /** Forgets a state that holds nothing. */
-  removeExpired(state: SessionState): void
+  removeIfEmpty(state: SessionState): void
   /** Ends everything of a session. */
   end(session: Pick<Session, 'key'>): void
   /** Sets what requests to other instances have set. */
@@ -46,12 +46,12 @@ export interface SessionStates {
   ): void
   all(): Iterable<SessionState>
   /** Makes room for one more URI; false when there is none. */
-  hasRoomFor(uri: string, state: SessionState): boolean
+  makeRoomForUri(uri: string, state: SessionState): boolean
   /**
    * Makes room for a stream whose reader has gone: beyond the limits the oldest such stream of the caller with the most
    * is abandoned.
    */
-  makeRoom(state: SessionState): void
+  makeRoomForStream(state: SessionState): void
 }
 
 const maxStates = 10_000
@@ -65,7 +65,7 @@ const defaultLevel: LoggingLevel = 'info'
 export function createSessionStates(settings: LegacySettings): SessionStates {
   const states = new Map<string, SessionState>()
   const evictOldestState = (): void => {
-    const [oldest] = ofLargestCaller(Array.from(states.values()).filter((state) => !isBusy(state)))
+    const [oldest] = entriesOfLargestCaller(Array.from(states.values()).filter((state) => !isBusy(state)))
     if (oldest === undefined) return
     states.delete(oldest.key)
     const message = 'More sessions than are remembered have set a log level or subscriptions: the oldest were forgotten'
@@ -73,7 +73,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
   }
   const abandonOldestStream = (streams: readonly DetachedStream[], maxCount: number): void => {
     if (streams.length <= maxCount) return
-    ofLargestCaller(streams)[0]?.stream.abandon()
+    entriesOfLargestCaller(streams)[0]?.stream.abandon()
     settings.warn({
       code: 'limit',
       message: `More than ${maxCount} broken streams wait for their readers: one was ended`,
@@ -81,7 +81,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
   }
 
   return {
-    of(session, caller) {
+    getOrCreate(session, caller) {
       const knownState = states.get(session.key)
       if (knownState !== undefined) return knownState
       if (states.size >= maxStates) evictOldestState()
@@ -90,7 +90,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       return state
     },
     find: ({ key }) => states.get(key),
-    removeExpired(state) {
+    removeIfEmpty(state) {
       if (states.get(state.key) !== state || isBusy(state)) return
       if (state.uris.size === 0 && state.level === defaultLevel) states.delete(state.key)
     },
@@ -98,18 +98,18 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       const state = states.get(key)
       if (state === undefined) return
       states.delete(key)
-      state.listening?.end()
+      state.listeningStream?.end()
       for (const call of state.calls.values()) call.cancel()
       for (const stream of state.streams.values()) stream.abandon()
     },
     apply: applySettings,
     all: () => states.values(),
-    hasRoomFor(uri, state) {
+    makeRoomForUri(uri, state) {
       if (state.uris.has(uri)) return true
       if (uri.length > maxUriLength || state.uris.size >= maxUrisPerSession) return false
       return isBelowUriLimits(states.values(), state.caller)
     },
-    makeRoom(state) {
+    makeRoomForStream(state) {
       abandonOldestStream(detachedStreams([state]), settings.maxStreamsOfSession)
       abandonOldestStream(detachedStreams(states.values()), settings.maxStreams)
     },
@@ -124,7 +124,7 @@ function newState(key: string, caller: string): SessionState {
     uris: new Set(),
     calls: new Map(),
     streams: new Map(),
-    listening: undefined,
+    listeningStream: undefined,
   }
 }
 
@@ -132,7 +132,7 @@ const applySettings: SessionStates['apply'] = (state, { level, uris }) => {
   state.level = level ?? defaultLevel
   state.uris.clear()
   for (const uri of uris) state.uris.add(uri)
-  state.listening?.listening.update(state.uris)
+  state.listeningStream?.listening.update(state.uris)
 }
 
 function isBelowUriLimits(states: Iterable<SessionState>, caller: string): boolean {
@@ -158,13 +158,13 @@ function detachedStreams(states: Iterable<SessionState>): DetachedStream[] {
 }
 
 /** Returns the entries of the caller who has the most, in their order: nobody loses one to a caller who takes many. */
-function ofLargestCaller<Entry extends { readonly caller: string }>(entries: readonly Entry[]): readonly Entry[] {
+function entriesOfLargestCaller<Entry extends { readonly caller: string }>(entries: readonly Entry[]): readonly Entry[] {
   const counts = new Map<string, number>()
   for (const { caller } of entries) counts.set(caller, (counts.get(caller) ?? 0) + 1)
   const [largest] = Array.from(counts).toSorted(([, one], [, other]) => other - one)
   return entries.filter(({ caller }) => caller === largest?.[0])
 }
 
-function isBusy({ calls, streams, listening }: SessionState): boolean {
+function isBusy({ calls, streams, listeningStream: listening }: SessionState): boolean {
   return calls.size > 0 || streams.size > 0 || listening !== undefined
 }

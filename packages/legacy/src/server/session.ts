@@ -40,8 +40,8 @@ const maxEndedSessions = 10_000
 
 /** Session ids are sealed values, so any instance with the same keys opens them, and nothing is stored. */
 export function createSessions(settings: LegacySettings, now: () => number): Sessions {
-  const openedSessions = createRecentEntries<Session>(maxRememberedSessions)
-  const endedSessions = createRecentEntries<number>(maxEndedSessions)
+  const openedSessions = createBoundedMap<Session>(maxRememberedSessions)
+  const endedSessions = createBoundedMap<number>(maxEndedSessions)
   const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && endedSessions.get(key) === undefined
 
   async function openSealedSession(id: string, principal: Principal | undefined): Promise<Session | undefined> {
@@ -114,14 +114,14 @@ export function readImplementation(info: JsonValue | JsonObject | undefined): Im
 }
 
 /** A bounded map. */
-export interface RecentEntries<T> {
+export interface BoundedMap<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
   delete(key: string): void
 }
 
 /** A map that forgets its oldest entries. */
-export function createRecentEntries<T>(maxEntries: number): RecentEntries<T> {
+export function createBoundedMap<T>(maxEntries: number): BoundedMap<T> {
   const entries = new Map<string, T>()
   return {
     get: (key) => entries.get(key),

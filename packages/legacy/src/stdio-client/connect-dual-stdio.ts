@@ -61,12 +61,12 @@ interface DualStdioState {
   readonly closing: AbortController
   connection: StdioConnection
   /** The first process ended or was silent at the probe: its successors hear `initialize` first. */
-  isSuspected: boolean
+  isLegacySuspected: boolean
   era: ProtocolEra | undefined
   peer: DualPeer | undefined
   session: LegacySession | RpcError | undefined
   /** The request whose client is introduced to processes. */
-  introducing: RpcRequest | undefined
+  introducingRequest: RpcRequest | undefined
   starting: Promise<void> | undefined
 }
 
@@ -95,18 +95,18 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
     clock,
     key,
     closing: new AbortController(),
-    isSuspected: false,
+    isLegacySuspected: false,
     era: knownEra,
     peer: undefined,
     session: undefined,
-    introducing: undefined,
+    introducingRequest: undefined,
     starting: undefined,
   }
   const completeState: DualStdioState = Object.assign(state, {
     connection: openConnection(() => completeState, options),
   })
   const sessionSource = {
-    current: async (request: RpcRequest) => {
+    getSession: async (request: RpcRequest) => {
       await ensureStarted(completeState, request)
       return completeState.session ?? noSessionError(request)
     },
@@ -153,9 +153,9 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
   return connectStdio({
     ...options,
     onStart: (process, signal) => introduceClient(getState(), process, signal),
-    onNotification: (message: RpcNotification) => withSession(({ outside }) => outside.onNotification(message)),
+    onNotification: (message: RpcNotification) => withSession(({ standaloneHandlers: outside }) => outside.onNotification(message)),
     onRequest: async (request: RpcRequest) =>
-      withSession(({ outside }) => outside.onRequest(request)) ?? answerBeforeHandshake(request),
+      withSession(({ standaloneHandlers: outside }) => outside.onRequest(request)) ?? answerBeforeHandshake(request),
     onExit: (exit) => {
       withSession((session) => session.end())
       options.onExit?.(exit)
@@ -168,7 +168,7 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
  * silence.
  */
 function ensureStarted(state: DualStdioState, request: RpcRequest): Promise<void> {
-  state.introducing ??= request
+  state.introducingRequest ??= request
   state.starting ??= startDualConnection(state).finally(() => {
     state.starting = undefined
   })
@@ -180,9 +180,9 @@ async function startDualConnection(state: DualStdioState): Promise<void> {
     await state.connection.start()
   } catch (error) {
     const isLegacyEvidence = error instanceof NoAnswerError || (isStdioError(error) && error.code === 'exited')
-    if (state.era !== undefined || state.isSuspected || !isLegacyEvidence) throw error
+    if (state.era !== undefined || state.isLegacySuspected || !isLegacyEvidence) throw error
     state.closing.signal.throwIfAborted()
-    state.isSuspected = true
+    state.isLegacySuspected = true
     await state.connection.close()
     state.connection = openConnection(() => state, state.options)
     await state.connection.start()
@@ -190,9 +190,9 @@ async function startDualConnection(state: DualStdioState): Promise<void> {
 }
 
 async function introduceClient(state: DualStdioState, process: StartedProcess, signal: AbortSignal): Promise<void> {
-  const { introducing } = state
+  const { introducingRequest: introducing } = state
   if (introducing === undefined) throw new StdioError('probe', 'There is no client to introduce')
-  if (state.era === 'legacy' || state.isSuspected)
+  if (state.era === 'legacy' || state.isLegacySuspected)
     return handshakeProcess(state, process, { request: introducing, signal })
   const era = await probeProcess(state, process, { request: introducing, signal })
   if (era === 'modern') return setModernEra(state)

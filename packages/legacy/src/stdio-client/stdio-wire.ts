@@ -1,11 +1,11 @@
 import type { StartedProcess } from '@x/transport-stdio'
-import { createInternalCall, type LegacyWire } from '../client/wire.ts'
+import { createInternalCall, type LegacyTransport } from '../client/wire.ts'
 
 /**
  * Carries the messages of one session over the streams of one process, which is its session (2025-11-25,
  * basic/transports).
  */
-export function createStdioWire(process: StartedProcess): LegacyWire {
+export function createStdioWire(process: StartedProcess): LegacyTransport {
   return {
     // Requests of the server name no call; they come to the session, which knows the latest.
     request: (request, signal, { onNotification }) =>

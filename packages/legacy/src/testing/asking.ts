@@ -58,7 +58,7 @@ export function textIn(message: JsonObject | undefined): unknown {
 export const greet = tool('greet', {
   description: 'Asks for a name',
   run: async (_, ctx) => {
-    const answer = await ctx.ask('name', { message: 'Name?', schema: named })
+    const answer = await ctx.elicitResult('name', { message: 'Name?', schema: named })
     return JSON.stringify(answer)
   },
 })

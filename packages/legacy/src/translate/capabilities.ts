@@ -6,31 +6,31 @@ import {
   type JsonValue,
   type ServerCapabilities,
 } from '@x/schema'
-import { type LegacyRevision, revisionRow } from '../revisions.ts'
+import { type LegacyRevision, revisionFeaturesOf } from '../revisions.ts'
 
 /**
  * The capabilities of a client as this revision words them. `tasks` and `roots.listChanged` have no meaning any more,
  * and what the client's revision does not have is left out (basic/lifecycle, capability negotiation).
  */
 export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
-  const row = revisionRow(revision)
+  const row = revisionFeaturesOf(revision)
   const { elicitation, sampling, roots, experimental } = capabilities
   return {
     ...(isJsonObject(elicitation) && row.structuredOutput && { elicitation: elicitationModes(elicitation, revision) }),
     ...(isJsonObject(sampling) && { sampling: row.samplingTools ? pickSupported(sampling, ['context', 'tools']) : {} }),
     ...(isJsonObject(roots) && { roots: {} }),
-    ...(isJsonObject(experimental) && { experimental: objectEntries(experimental) }),
+    ...(isJsonObject(experimental) && { experimental: pickObjects(experimental) }),
   }
 }
 
 // client/elicitation, capabilities: an empty object means the form mode.
 function elicitationModes(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
-  if (!revisionRow(revision).urlElicitation) return { form: {} }
+  if (!revisionFeaturesOf(revision).urlElicitation) return { form: {} }
   const modes = pickSupported(capabilities, ['form', 'url'])
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 
-function objectEntries(capabilities: JsonObject): Record<string, JsonObject> {
+function pickObjects(capabilities: JsonObject): Record<string, JsonObject> {
   const entries = Object.entries(capabilities)
   return Object.fromEntries(entries.flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])))
 }
@@ -58,9 +58,9 @@ export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObje
 }
 
 /** An implementation with the fields that a revision has. */
-export function implementationFor(info: Implementation | JsonObject, revision: LegacyRevision): JsonObject {
+export function toLegacyImplementation(info: Implementation | JsonObject, revision: LegacyRevision): JsonObject {
   const { icons, description, websiteUrl, title, ...named } = info
-  const { icons: hasIcons, structuredOutput } = revisionRow(revision)
+  const { icons: hasIcons, structuredOutput } = revisionFeaturesOf(revision)
   return {
     ...named,
     ...(structuredOutput && title !== undefined && { title }),

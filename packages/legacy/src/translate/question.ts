@@ -1,24 +1,24 @@
 import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequestFields } from '@x/schema'
-import { type LegacyRevision, revisionRow } from '../revisions.ts'
+import { type LegacyRevision, revisionFeaturesOf } from '../revisions.ts'
 
 /** A question in the terms of an older revision, or the capability without which it cannot be asked. */
-export type LegacyQuestion = { readonly request: RpcRequestFields } | { readonly missing: JsonObject }
+export type LegacyInputRequest = { readonly request: RpcRequestFields } | { readonly missing: JsonObject }
 
 /**
  * Returns a question of a server to a client as a request of an older revision. `elicitationId` is for a URL
  * (client/elicitation).
  */
-export function toLegacyQuestion(
+export function toLegacyInputRequest(
   request: InputRequest,
   revision: LegacyRevision,
   elicitationId: string,
-): LegacyQuestion {
+): LegacyInputRequest {
   if (request.method === 'roots/list') return { request: { method: request.method } }
   if (request.method === 'sampling/createMessage') {
     return { request: { method: request.method, params: toLegacySamplingParams(request.params, revision) } }
   }
   const { method, params } = request
-  const row = revisionRow(revision)
+  const row = revisionFeaturesOf(revision)
   if (params.mode === 'url') {
     if (!row.urlElicitation) return { missing: { elicitation: { url: {} } } }
     return { request: { method, params: { ...params, elicitationId } } }
@@ -58,7 +58,7 @@ function toPlainField(field: JsonObject): JsonObject {
 /** Messages of older revisions have one block of content each. */
 function toLegacySamplingParams(params: JsonObject, revision: LegacyRevision): JsonObject {
   const { messages } = params
-  if (revisionRow(revision).samplingTools || !Array.isArray(messages)) return params
+  if (revisionFeaturesOf(revision).samplingTools || !Array.isArray(messages)) return params
   const singleBlockMessages = messages.flatMap((message: JsonValue): JsonValue[] => {
     if (!isJsonObject(message)) return [message]
     const { content } = message

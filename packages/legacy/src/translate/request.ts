@@ -43,7 +43,7 @@ export function toModernRequest(request: RpcRequest, client: LegacyClient, level
     jsonrpc: '2.0',
     id: request.id,
     method: request.method,
-    params: { ...params, _meta: { ...withoutReservedMeta(_meta), ...createClientMeta(client, level) } },
+    params: { ...params, _meta: { ...omitReservedMeta(_meta), ...createClientMeta(client, level) } },
   }
 }
 
@@ -58,7 +58,7 @@ export function createClientMeta(client: LegacyClient, level?: LoggingLevel): Js
 }
 
 /** A `_meta` without the keys that the protocol reserves; empty for anything that is none. */
-export function withoutReservedMeta(meta: unknown): JsonObject {
+export function omitReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(reservedPrefix)))
 }

@@ -1,18 +1,18 @@
 import { isJsonObject, type JsonObject, type JsonValue, methodRow, preparedMessage } from '@x/schema'
-import { type LegacyRevision, legacyRevisions, type RevisionRow, revisionRow } from '../revisions.ts'
-import { withoutReservedMeta } from './request.ts'
+import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from '../revisions.ts'
+import { omitReservedMeta } from './request.ts'
 
 /** The members of results whose entries have `title` and `icons`. */
 const listFields = ['tools', 'prompts', 'resources', 'resourceTemplates']
 
 // Lists are made once and sent often; so are their translations.
-const translated = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
+const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 
 /** A complete result with what an older revision knows, and nothing else. */
 export function toLegacyResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   if (methodRow(method)?.cached !== true || !Object.isFrozen(result)) return translateResult(result, method, revision)
-  const knownResults = translated.get(result) ?? new Map<LegacyRevision, JsonObject>()
-  translated.set(result, knownResults)
+  const knownResults = translationCache.get(result) ?? new Map<LegacyRevision, JsonObject>()
+  translationCache.set(result, knownResults)
   const translatedResult = knownResults.get(revision) ?? preparedMessage(translateResult(result, method, revision))
   knownResults.set(revision, translatedResult)
   return translatedResult
@@ -20,17 +20,17 @@ export function toLegacyResult(result: JsonObject, method: string, revision: Leg
 
 function translateResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   const { resultType: _type, _meta, ...members } = result
-  const meta = withoutReservedMeta(_meta)
+  const meta = omitReservedMeta(_meta)
   const translated = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
   const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translated
-  const row = revisionRow(revision)
+  const row = revisionFeaturesOf(revision)
   const shapedResult = methodRow(method)?.cached === true ? uncached : translated
   return members['structuredContent'] === undefined && revision === legacyRevisions[0] && method !== 'tools/list'
     ? shapedResult
     : reshapeEntries(shapedResult, row)
 }
 
-function reshapeEntries(result: JsonObject, row: RevisionRow): JsonObject {
+function reshapeEntries(result: JsonObject, row: RevisionFeatures): JsonObject {
   const { structuredContent, content, messages, ...rest } = result
   const entries = Object.entries(rest).map(([name, value]) => [
     name,
@@ -46,7 +46,7 @@ function reshapeEntries(result: JsonObject, row: RevisionRow): JsonObject {
 }
 
 /** A tool, prompt, resource, template or argument. */
-function toListEntry(entry: JsonObject, row: RevisionRow): JsonObject {
+function toListEntry(entry: JsonObject, row: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, ...rest } = entry
   return {
     ...rest,
@@ -57,12 +57,12 @@ function toListEntry(entry: JsonObject, row: RevisionRow): JsonObject {
   }
 }
 
-function toPromptMessage(message: JsonObject, row: RevisionRow): JsonObject {
+function toPromptMessage(message: JsonObject, row: RevisionFeatures): JsonObject {
   const { content } = message
   return isJsonObject(content) ? { ...message, content: toContentBlock(content, row) } : message
 }
 
-function toContentBlock(block: JsonObject, row: RevisionRow): JsonObject {
+function toContentBlock(block: JsonObject, row: RevisionFeatures): JsonObject {
   if (block['type'] !== 'resource_link') return block
   if (row.structuredOutput) return toListEntry(block, row)
   const { annotations, uri, name, description } = block

@@ -2,9 +2,9 @@ import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { legacyRevisions } from '../revisions.ts'
-import { toClientCapabilities, implementationFor } from './capabilities.ts'
+import { toClientCapabilities, toLegacyImplementation } from './capabilities.ts'
 import { toLegacyError } from './error.ts'
-import { toLegacyQuestion } from './question.ts'
+import { toLegacyInputRequest } from './question.ts'
 import { toModernRequest } from './request.ts'
 import { toLegacyResult } from './result.ts'
 
@@ -122,9 +122,9 @@ describe('requests', () => {
 
   test('implementations have the fields of their revision', () => {
     const info = { name: 's', version: '1', title: 'S', description: 'd', icons: [], websiteUrl: 'https://a' }
-    expect(implementationFor(info, '2025-11-25')).toEqual(info)
-    expect(implementationFor(info, '2025-06-18')).toEqual({ name: 's', version: '1', title: 'S' })
-    expect(implementationFor(info, '2025-03-26')).toEqual({ name: 's', version: '1' })
+    expect(toLegacyImplementation(info, '2025-11-25')).toEqual(info)
+    expect(toLegacyImplementation(info, '2025-06-18')).toEqual({ name: 's', version: '1', title: 'S' })
+    expect(toLegacyImplementation(info, '2025-03-26')).toEqual({ name: 's', version: '1' })
   })
 })
 
@@ -154,8 +154,8 @@ describe('questions', () => {
   const url = { method: 'elicitation/create', params: { mode: 'url', message: 'm', url: 'https://a' } } as const
 
   test('a URL cannot be asked before 2025-11-25', () => {
-    expect(toLegacyQuestion(url, '2025-11-25', 'e1')).toMatchObject({ request: { params: { elicitationId: 'e1' } } })
-    expect(toLegacyQuestion(url, '2025-06-18', 'e1')).toEqual({ missing: { elicitation: { url: {} } } })
+    expect(toLegacyInputRequest(url, '2025-11-25', 'e1')).toMatchObject({ request: { params: { elicitationId: 'e1' } } })
+    expect(toLegacyInputRequest(url, '2025-06-18', 'e1')).toEqual({ missing: { elicitation: { url: {} } } })
   })
 
   test('a message of several blocks is several messages before 2025-11-25', () => {
@@ -165,8 +165,8 @@ describe('questions', () => {
     ] as const
     const params = { messages: [{ role: 'user', content: [a, b] }], maxTokens: 1 } as const
     const request = { method: 'sampling/createMessage', params } as const
-    expect(toLegacyQuestion(request, '2025-11-25', '')).toEqual({ request })
-    expect(toLegacyQuestion(request, '2025-06-18', '')).toMatchObject({
+    expect(toLegacyInputRequest(request, '2025-11-25', '')).toEqual({ request })
+    expect(toLegacyInputRequest(request, '2025-06-18', '')).toMatchObject({
       request: {
         params: {
           messages: [

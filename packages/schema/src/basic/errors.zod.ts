@@ -17,7 +17,7 @@ function parseErrorObject<C extends number>(code: C): z.ZodMiniType<WireError & 
   return z.looseObject({ code: z.literal(code), message: z.string(), data: z.optional(jsonValue) })
 }
 
-function errorResponseOf<E extends WireError>(
+function errorResponseValidator<E extends WireError>(
   error: z.ZodMiniType<E>,
 ): z.ZodMiniType<RpcError & { readonly error: E }> {
   return z.looseObject({ jsonrpc: z.literal('2.0'), id: z.optional(requestId), error })
@@ -39,11 +39,11 @@ export const invalidParamsError: z.ZodMiniType<InvalidParamsError> = parseErrorO
 export const internalError: z.ZodMiniType<InternalError> = parseErrorObject(-32603)
 
 /** Validates a {@link HeaderMismatchError}. */
-export const headerMismatchError: z.ZodMiniType<HeaderMismatchError> = errorResponseOf(parseErrorObject(-32020))
+export const headerMismatchError: z.ZodMiniType<HeaderMismatchError> = errorResponseValidator(parseErrorObject(-32020))
 
 /** Validates a {@link MissingRequiredClientCapabilityError}. */
 export const missingRequiredClientCapabilityError: z.ZodMiniType<MissingRequiredClientCapabilityError> =
-  errorResponseOf(
+  errorResponseValidator(
     z.looseObject({
       code: z.literal(-32021),
       message: z.string(),
@@ -52,7 +52,7 @@ export const missingRequiredClientCapabilityError: z.ZodMiniType<MissingRequired
   )
 
 /** Validates an {@link UnsupportedProtocolVersionError}. */
-export const unsupportedProtocolVersionError: z.ZodMiniType<UnsupportedProtocolVersionError> = errorResponseOf(
+export const unsupportedProtocolVersionError: z.ZodMiniType<UnsupportedProtocolVersionError> = errorResponseValidator(
   z.looseObject({
     code: z.literal(-32022),
     message: z.string(),

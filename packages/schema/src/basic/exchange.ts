@@ -38,7 +38,7 @@ export interface JournalStore {
   /** The answers so far, by the keys of `inputRequests`. */
   readonly responses: JsonObject
   /** Takes what is new. It is kept with the next `commit`, or together with what the call ends in. */
-  note(entry: JournalEntry): void
+  append(entry: JournalEntry): void
   /**
    * Keeps what was noted; undefined when nothing was. Work that was done is safe when it resolves, and nothing may be
    * done for the call any more when it rejects: another process has taken it over, or it is to stop.
@@ -58,7 +58,7 @@ export interface JournalEntry {
 }
 
 /** Carries calls on that nobody waits for, as a task is. */
-export interface Background {
+export interface BackgroundRunner {
   /** True when the caller accepts an answer other than the result of the call. */
   readonly accepted: boolean
   /**
@@ -90,7 +90,7 @@ export interface CallHeaders {
    * once the head of the answer has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for
    * a value that is not visible ASCII.
    */
-  answer?(name: string, value: string): void
+  setResponseHeader?(name: string, value: string): void
 }
 
 /** An authenticated caller. Two principals are the same when `issuer`, `subject` and `client` are. */

@@ -12,8 +12,8 @@ export const metaKeys = {
   baggage: 'baggage',
 } as const
 
-const label = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
-const prefixForm = new RegExp(`^${label}(?:\\.${label})*$`)
+const labelPattern = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
+const prefixForm = new RegExp(`^${labelPattern}(?:\\.${labelPattern})*$`)
 const nameForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 
 /** The second label of a reserved prefix, as in `io.modelcontextprotocol/` or `dev.mcp/`. */
@@ -42,7 +42,7 @@ export function isReservedMetaKey(key: string): boolean {
  * The `_meta` keys of this project: others may use them, and whoever does not know them ignores them (basic/index,
  * `_meta`).
  */
-export const metaNames = {
+export const projectMetaKeys = {
   /** On a request: names the call, the same each time that it is sent (docs/guides/idempotent-calls). */
   idempotencyKey: 'dev.x/idempotencyKey',
   /** On a tool: its effects honour their idempotency keys, so a call of it may be sent again. */

@@ -25,7 +25,7 @@ export const discoverProbe: RpcRequest = {
  * Returns true for the response to `server/discover` of a server that knows the method: of this revision, or of a later
  * one. Servers of earlier revisions answer with errors of many codes (basic/versioning, backward compatibility).
  */
-export function knowsDiscover(response: RpcResponse): boolean {
+export function supportsDiscover(response: RpcResponse): boolean {
   if ('result' in response) return Array.isArray(response.result['supportedVersions'])
   const { code, data } = response.error
   // An overloaded or stopping server says so before it looks at the request.
@@ -33,7 +33,7 @@ export function knowsDiscover(response: RpcResponse): boolean {
 }
 
 /** The handshake of the last revision before this one. A server of any earlier revision answers it with its own. */
-export const olderHandshake: RpcRequest = {
+export const olderInitializeRequest: RpcRequest = {
   jsonrpc: '2.0',
   id: 0,
   method: 'initialize',
@@ -44,7 +44,7 @@ export const olderHandshake: RpcRequest = {
   },
 }
 
-/** Returns the earlier revision that a response to {@link olderHandshake} names; undefined for any other response. */
+/** Returns the earlier revision that a response to {@link olderInitializeRequest} names; undefined for any other response. */
 export function olderRevisionIn(response: RpcResponse): string | undefined {
   const named = 'result' in response ? response.result['protocolVersion'] : undefined
   return olderVersions.find((version) => version === named)

@@ -9,7 +9,7 @@ const shownCharacters = 100
  * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other
  * request. Its user may see nothing but the message (basic/versioning, compatibility).
  */
-export function olderClientError({ method, params }: RpcRequest): McpError | undefined {
+export function checkClientRevision({ method, params }: RpcRequest): McpError | undefined {
   const requestedVersion = params?.['protocolVersion']
   if (method !== 'initialize' || typeof requestedVersion !== 'string') return undefined
   const meta = params?.['_meta']

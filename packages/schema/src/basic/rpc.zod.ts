@@ -71,7 +71,7 @@ export function requestValidator<M extends string, P>(
 }
 
 /** Creates a validator of one method's notification in its JSON-RPC envelope; optional `params` say so themselves. */
-export function notificationOf<M extends string, P>(
+export function notificationValidator<M extends string, P>(
   method: M,
   params: z.ZodMiniType<P>,
 ): z.ZodMiniType<{ readonly jsonrpc: '2.0'; readonly method: M; readonly params: P }> {
@@ -79,7 +79,7 @@ export function notificationOf<M extends string, P>(
 }
 
 /** Creates a validator of a response with a result in its JSON-RPC envelope. */
-export function responseOf<R>(
+export function responseValidator<R>(
   result: z.ZodMiniType<R>,
 ): z.ZodMiniType<{ readonly jsonrpc: '2.0'; readonly id: RequestId; readonly result: R }> {
   return z.looseObject({ jsonrpc, id: requestId, result })

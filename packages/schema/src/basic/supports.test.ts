@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ClientCapabilities } from './capabilities.ts'
-import { supports } from './supports.ts'
+import { findMissingCapabilities } from './supports.ts'
 
 test.each<[ClientCapabilities, ClientCapabilities, ClientCapabilities | undefined]>([
   [{}, {}, undefined],
@@ -20,16 +20,16 @@ test.each<[ClientCapabilities, ClientCapabilities, ClientCapabilities | undefine
   [{ extensions: { 'a/b': { x: 1 } } }, { extensions: { 'a/b': { x: 2 } } }, { extensions: { 'a/b': { x: 2 } } }],
   [{ roots: undefined }, { roots: undefined }, undefined],
 ])('of %j and needed %j, missing is %j', (declared, needed, missing) => {
-  expect(supports(declared, needed)).toEqual(missing)
+  expect(findMissingCapabilities(declared, needed)).toEqual(missing)
 })
 
 test('what every object inherits is not declared', () => {
   const needed = { extensions: { toString: {}, constructor: {} } }
-  expect(supports({ extensions: {} }, needed)).toEqual(needed)
+  expect(findMissingCapabilities({ extensions: {} }, needed)).toEqual(needed)
 })
 
 test('a key named __proto__ stays a key', () => {
   const needed: ClientCapabilities = JSON.parse('{"extensions":{"__proto__":{"a":{}}}}')
-  expect(JSON.stringify(supports({}, needed))).toBe('{"extensions":{"__proto__":{"a":{}}}}')
+  expect(JSON.stringify(findMissingCapabilities({}, needed))).toBe('{"extensions":{"__proto__":{"a":{}}}}')
   expect('a' in {}).toBe(false)
 })

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
  * `undefined` when all are declared. `elicitation: {}` declares, and requires, the form mode (client/elicitation,
  * capabilities).
  */
-export function supports(
+export function findMissingCapabilities(
   capabilities: ClientCapabilities,
   neededSettings: ClientCapabilities,
 ): ClientCapabilities | undefined {

@@ -31,7 +31,7 @@ function isTraceparent(value: unknown): value is string {
   return match !== null && (match[1] !== '00' || match[2] === undefined)
 }
 
-const stateKeyForm = /^(?:[a-z0-9][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/
+const tracestateKeyPattern = /^(?:[a-z0-9][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/
 const stateValueForm = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
 const maxStateLength = 32 * 520
 
@@ -41,7 +41,7 @@ function isTracestate(value: unknown): value is string {
   const members = value.split(',').map(trimBlanks).filter(isNotEmpty)
   for (const member of members) {
     const [key, text] = splitAt(member, '=')
-    if (keys.has(key) || !stateKeyForm.test(key) || !stateValueForm.test(text)) return false
+    if (keys.has(key) || !tracestateKeyPattern.test(key) || !stateValueForm.test(text)) return false
     keys.add(key)
   }
   return members.length > 0 && members.length <= 32

@@ -1,6 +1,6 @@
 import { type JsonObject, withSignalOf } from '@x/core'
 import { type CallContext, type ContextKey, contextKey, emptyContext } from './context.ts'
-import type { Call, JournalStore, Background, CallHeaders, HeaderParams } from '../basic/exchange.ts'
+import type { Call, JournalStore, BackgroundRunner, CallHeaders, HeaderParams } from '../basic/exchange.ts'
 
 /**
  * Returns the same call with one more value in its context. The call itself does not change, so that a middleware
@@ -61,7 +61,7 @@ class ContextValue implements CallContext {
 export const journalKey = contextKey<JournalStore>('x/journal')
 
 /** Continues the call when its handler goes on without the caller waiting; set where calls may become tasks. */
-export const backgroundKey = contextKey<Background>('x/background')
+export const backgroundKey = contextKey<BackgroundRunner>('x/background')
 
 /** A part of a call that its task needs: recorded when the task is created, and there again in each of its runs. */
 export interface RecordedPart {

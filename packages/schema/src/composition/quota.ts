@@ -7,27 +7,27 @@ import { clientAddressKey } from './call-context.ts'
 const processCallerKey = 'local'
 
 /** Transports that verify a token once give the same principal to many calls. */
-const keys = new WeakMap<Principal, string>()
+const principalKeys = new WeakMap<Principal, string>()
 
 /**
  * Returns the key by which quotas count a caller: its principal (issuer, subject and client), else the address under
  * `clientAddressKey`. Callers without a principal who share an address share a key, and so do all addresses of one IPv6
  * network of 64 bits, which one customer of a provider has whole (RFC 6177).
  */
-export function callerOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
-  if (principal !== undefined) return keys.get(principal) ?? keyOf(principal)
+export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
+  if (principal !== undefined) return principalKeys.get(principal) ?? principalKeyOf(principal)
   const address = context.get(clientAddressKey)
   return address === undefined ? processCallerKey : networkOf(address)
 }
 
 // A key begins with a bracket, and that of an address never does: nobody takes the quota of a principal.
-function keyOf(principal: Principal): string {
+function principalKeyOf(principal: Principal): string {
   const key = JSON.stringify(principalIdentity(principal))
-  keys.set(principal, key)
+  principalKeys.set(principal, key)
   return key
 }
 
-const mappedPrefix = /^::ffff:(?=\d+\.)/i
+const ipv4MappedPrefix = /^::ffff:(?=\d+\.)/i
 const maxAddressLength = 100
 
 /** Returns an IPv4 address or a name as it is, and the network of an IPv6 address. */
@@ -38,8 +38,8 @@ function networkOf(address: string): string {
     .slice(0, maxAddressLength)
     .replace(/^\[/, '')
     .replace(/[\]%].*$/s, '')
-  const isMapped = mappedPrefix.test(bareAddress)
-  if (isMapped) return bareAddress.replace(mappedPrefix, '')
+  const isMapped = ipv4MappedPrefix.test(bareAddress)
+  if (isMapped) return bareAddress.replace(ipv4MappedPrefix, '')
   // The port of an IPv4 address.
   if (bareAddress.includes('.')) return bareAddress.replace(/:\d*$/, '')
   return `${firstGroups(bareAddress.toLowerCase()).join(':')}::/64`

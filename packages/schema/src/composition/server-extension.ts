@@ -97,13 +97,13 @@ export type ExtensionMethod = (request: RpcRequest, call: Call) => JsonObject | 
 export type ServerApis<Extensions extends readonly ServerExtension[]> = {
   readonly [E in Extensions[number] as E extends ServerExtension<string, infer Api>
     ? Api extends object
-      ? KnownName<E['name']>
+      ? LiteralName<E['name']>
       : never
     : never]: E extends ServerExtension<string, infer Api> ? Api : never
 }
 
 /** The name of an extension, if its type says which; a list of unknown extensions adds no members. */
-export type KnownName<Name extends string> = string extends Name ? never : Name
+export type LiteralName<Name extends string> = string extends Name ? never : Name
 
 /** The types of one tool: the arguments that a caller writes, and the structured content that a caller reads. */
 export interface ToolTypes<Input = unknown, Output = unknown> {

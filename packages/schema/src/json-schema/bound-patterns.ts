@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 import { costOfPattern, maxTextLength, type PatternCost } from './pattern-cost.ts'
-import { UnboundedPattern } from './pattern-parser.ts'
+import { UnboundedPatternError } from './pattern-parser.ts'
 import type { Subschema } from './subschemas.ts'
 import { type StepBudget, chargeSteps } from './validation-work.ts'
 
@@ -29,11 +29,11 @@ export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepB
   const costOf = (pattern: string): PatternCost => {
     const cost = costOfPattern(pattern, analysisBudget)
     if (maxTextLength(cost, stepsPerText) >= shortTextLength) return cost
-    throw new UnboundedPattern('takes a time that grows too fast with the text')
+    throw new UnboundedPatternError('takes a time that grows too fast with the text')
   }
   for (const { schema, pointer } of allSubschemas) {
     for (const { expression, add } of expressionsOf(schema, budget)) {
-      const problem = patternProblem(() => add(costOf(expression)))
+      const problem = catchPatternProblem(() => add(costOf(expression)))
       if (problem === undefined) continue
       const shownPattern = JSON.stringify(expression.slice(0, 100))
       return `its pattern ${shownPattern} ${problem} (at ${pointer === '' ? 'the root' : pointer})`
@@ -42,12 +42,12 @@ export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepB
   return undefined
 }
 
-function patternProblem(work: () => void): string | undefined {
+function catchPatternProblem(work: () => void): string | undefined {
   try {
     work()
     return undefined
   } catch (error) {
-    if (error instanceof UnboundedPattern) return error.message
+    if (error instanceof UnboundedPatternError) return error.message
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { type CodePoints, type PatternNode, UnboundedPattern } from './pattern-parser.ts'
+import { type CodePoints, type PatternNode, UnboundedPatternError } from './pattern-parser.ts'
 
 /** A place in a regular expression that takes one character. */
 export interface Position {
@@ -16,7 +16,7 @@ export interface Position {
 export interface Automaton {
   readonly positions: readonly Position[]
   /** The look-aheads and look-behinds within it, which are matched on their own. */
-  readonly looks: readonly (PatternNode & { readonly kind: 'look' })[]
+  readonly lookarounds: readonly (PatternNode & { readonly kind: 'look' })[]
 }
 
 /** A part of the expression: the ways through it that take nothing, 2 for several, and where it begins and ends. */
@@ -40,12 +40,12 @@ export function buildAutomaton(
   options: { readonly anchored: boolean; readonly backward: boolean },
 ): Automaton {
   const positions: Position[] = [{ points: [0, 0x10ffff], next: [], maxRepeats: Infinity }]
-  const looks: Automaton['looks'][number][] = []
+  const looks: Automaton['lookarounds'][number][] = []
   let transitionCount = 0
 
   function connect(from: readonly number[], to: readonly number[]): void {
     transitionCount += from.length * to.length
-    if (transitionCount > maxTransitions) throw new UnboundedPattern('is too complex')
+    if (transitionCount > maxTransitions) throw new UnboundedPatternError('is too complex')
     for (const position of from) positions[position]?.next.push(...to)
   }
 
@@ -53,7 +53,7 @@ export function buildAutomaton(
     connect(before.last, after.first)
     const first = before.first.concat(...Array.from({ length: before.empty }, () => after.first))
     const last = after.last.concat(...Array.from({ length: after.empty }, () => before.last))
-    if (first.length + last.length > maxTransitions) throw new UnboundedPattern('is too complex')
+    if (first.length + last.length > maxTransitions) throw new UnboundedPatternError('is too complex')
     return { empty: Math.min(2, before.empty * after.empty), first, last }
   }
 
@@ -61,7 +61,7 @@ export function buildAutomaton(
     if (max === 0) return emptyPart
     const part = addNode(body, max)
     if (max > 1) {
-      if (part.empty > 0 && min > 1) throw new UnboundedPattern('repeats what may be empty')
+      if (part.empty > 0 && min > 1) throw new UnboundedPatternError('repeats what may be empty')
       connect(part.last, part.first)
     }
     return min === 0 ? { ...part, empty: Math.min(2, part.empty + 1) } : part
@@ -98,5 +98,5 @@ export function buildAutomaton(
   const rootPart = addNode(root)
   connect([0], rootPart.first)
   if (!options.anchored) connect([0], [0])
-  return { positions, looks }
+  return { positions, lookarounds: looks }
 }

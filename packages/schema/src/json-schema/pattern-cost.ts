@@ -1,5 +1,5 @@
 import { buildAutomaton, type Position } from './pattern-automaton.ts'
-import { type CodePoints, parsePattern, type PatternNode, UnboundedPattern } from './pattern-parser.ts'
+import { type CodePoints, parsePattern, type PatternNode, UnboundedPatternError } from './pattern-parser.ts'
 
 /** The steps that the analysis of all regular expressions of a schema may still take. */
 export interface AnalysisBudget {
@@ -20,7 +20,7 @@ export interface PatternCost {
  * @throws UnboundedPattern where the ways grow exponentially, as for `^(a+)+$`.
  */
 export function costOfPattern(pattern: string, budget: AnalysisBudget): PatternCost {
-  const root = trimEnd(parsePattern(pattern))
+  const root = trimTrailingRepeats(parsePattern(pattern))
   return costOf(root, { anchored: isAnchored(root), backward: false, budget })
 }
 
@@ -37,7 +37,7 @@ interface CostOptions {
 
 function costOf(root: PatternNode, options: CostOptions): PatternCost {
   const { budget } = options
-  const { positions, looks } = buildAutomaton(root, options)
+  const { positions, lookarounds: looks } = buildAutomaton(root, options)
   let cost = countMatches(positions, budget)
   for (const look of looks) {
     const lookCost = costOf(look.body, { anchored: true, backward: look.behind, budget })
@@ -69,7 +69,7 @@ function countLeadingAssertions(parts: readonly PatternNode[]): number {
 }
 
 /** A test is over once the end is reached, so that a repeated character there counts as often as it must occur. */
-function trimEnd(root: PatternNode): PatternNode {
+function trimTrailingRepeats(root: PatternNode): PatternNode {
   if (root.kind !== 'sequence') return root
   const last = root.parts.at(-1)
   if (last?.kind !== 'repeat' || last.body.kind !== 'set' || last.max !== Infinity) return root
@@ -79,7 +79,7 @@ function trimEnd(root: PatternNode): PatternNode {
 /** Positions that reach one another. */
 interface Component {
   readonly members: ReadonlySet<number>
-  readonly loops: boolean
+  readonly hasLoop: boolean
 }
 
 /** The ways from a component to the end: how many there are, how long they are, and whether a loop is among them. */
@@ -93,15 +93,15 @@ function countMatches(positions: readonly Position[], budget: AnalysisBudget): P
   const costsByPosition = new Map<number, MatchCost>()
   // Those that come later in the expression are found first.
   for (const component of componentsOf(positions)) {
-    if (component.loops) rejectExponential(component, positions, budget)
+    if (component.hasLoop) rejectExponential(component, positions, budget)
     const matches = costOfComponent(component, costAfterComponent(component, positions, costsByPosition), positions)
     for (const member of component.members) costsByPosition.set(member, matches)
   }
-  const { factor, degree } = costsByPosition.get(0) ?? end
+  const { factor, degree } = costsByPosition.get(0) ?? endCost
   return { factor, degree: degree + 1 }
 }
 
-const end: MatchCost = { factor: 1, degree: 0, length: 0, loops: false }
+const endCost: MatchCost = { factor: 1, degree: 0, length: 0, loops: false }
 
 function costAfterComponent(
   { members }: Component,
@@ -109,7 +109,7 @@ function costAfterComponent(
   costsByPosition: ReadonlyMap<number, MatchCost>,
 ): MatchCost {
   const next = [...members].flatMap((member) => positions[member]?.next ?? [])
-  return [...new Set(next)].reduce((after, other) => largerCost(after, costsByPosition.get(other) ?? end), end)
+  return [...new Set(next)].reduce((after, other) => largerCost(after, costsByPosition.get(other) ?? endCost), endCost)
 }
 
 function largerCost(one: MatchCost, other: MatchCost): MatchCost {
@@ -118,7 +118,7 @@ function largerCost(one: MatchCost, other: MatchCost): MatchCost {
   return { ...higherCost, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
 }
 
-function costOfComponent({ members, loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
+function costOfComponent({ members, hasLoop: loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
   const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
   const choices = Math.max(...own.map(({ next }) => countOverlappingNext(next, positions)))
   const matches = { ...after, length: after.length + members.size, loops: loops || after.loops }
@@ -150,7 +150,7 @@ function countOverlappingNext(next: readonly number[], positions: readonly Posit
 
 function spendSteps(budget: AnalysisBudget, steps: number): void {
   budget.remaining -= steps
-  if (budget.remaining < 0) throw new UnboundedPattern('is too complex')
+  if (budget.remaining < 0) throw new UnboundedPatternError('is too complex')
 }
 
 /** Throws when two ways lead from a position back to it with the same text: each round doubles them. */
@@ -162,7 +162,7 @@ function rejectExponential({ members }: Component, positions: readonly Position[
   const visitPair = (one: number, other: number): void => {
     spendSteps(budget, 1)
     if (!haveCommonPoint(positions[one]?.points ?? [], positions[other]?.points ?? [])) return
-    if (one === other) throw new UnboundedPattern('takes a time that grows exponentially with the text')
+    if (one === other) throw new UnboundedPatternError('takes a time that grows exponentially with the text')
     const key = one * positions.length + other
     if (seenPairs.has(key)) return
     seenPairs.add(key)
@@ -210,7 +210,7 @@ function componentsOf(positions: readonly Position[]): Component[] {
     if (lowLink < own) return lowLink
     const members = new Set(stack.splice(stack.indexOf(position)))
     for (const member of members) finishedPositions.add(member)
-    components.push({ members, loops: members.size > 1 || next.has(position) })
+    components.push({ members, hasLoop: members.size > 1 || next.has(position) })
     return lowLink
   }
   visitPosition(0)

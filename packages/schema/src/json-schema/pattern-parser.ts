@@ -10,7 +10,7 @@ export type PatternNode =
   | { readonly kind: 'repeat'; readonly body: PatternNode; readonly min: number; readonly max: number }
 
 /** Thrown for a regular expression whose matching time is not bounded; the message says why. */
-export class UnboundedPattern extends Error {}
+export class UnboundedPatternError extends Error {}
 
 const lastPoint = 0x10ffff
 const allCodePoints: CodePoints = [0, lastPoint]
@@ -114,14 +114,14 @@ function parseAtom(reader: PatternReader): PatternNode {
   if (reader.take('[')) return { kind: 'set', points: parseCharacterClass(reader) }
   if (reader.take('.')) return { kind: 'set', points: complementOf(lineEnds) }
   if (reader.take('\\b') || reader.take('\\B')) return { kind: 'assertion' }
-  return { kind: 'set', points: character(reader) }
+  return { kind: 'set', points: parseCharacter(reader) }
 }
 
 function parseGroup(reader: PatternReader): PatternNode {
   const isLookbehind = reader.take('?<=') || reader.take('?<!')
   const isLookaround = isLookbehind || reader.take('?=') || reader.take('?!')
   if (!isLookaround && !reader.take('?:') && reader.peek() === '?') {
-    if (!reader.take('?<')) throw new UnboundedPattern('has a group of a kind that is not known here')
+    if (!reader.take('?<')) throw new UnboundedPatternError('has a group of a kind that is not known here')
     reader.takeUntil('>')
   }
   const body = parseChoice(reader)
@@ -141,14 +141,14 @@ function parseCharacterClass(reader: PatternReader): CodePoints {
 }
 
 function parseClassMember(reader: PatternReader): CodePoints {
-  const from = character(reader)
+  const from = parseCharacter(reader)
   if (reader.peek() !== '-' || reader.peek(1) === ']') return from
   reader.next()
-  return [from[0] ?? 0, character(reader)[1] ?? lastPoint]
+  return [from[0] ?? 0, parseCharacter(reader)[1] ?? lastPoint]
 }
 
 /** One character, or the set that an escape stands for. */
-function character(reader: PatternReader): CodePoints {
+function parseCharacter(reader: PatternReader): CodePoints {
   const nextCharacter = reader.next()
   if (nextCharacter !== '\\') return singlePoint(pointOf(nextCharacter))
   const escapeCharacter = reader.next()
@@ -158,7 +158,7 @@ function character(reader: PatternReader): CodePoints {
     reader.takeUntil('}')
     return allCodePoints
   }
-  if (/[1-9k]/.test(escapeCharacter)) throw new UnboundedPattern('has a back reference')
+  if (/[1-9k]/.test(escapeCharacter)) throw new UnboundedPatternError('has a back reference')
   return singlePoint(parseEscapedPoint(escapeCharacter, reader))
 }
 

@@ -4,13 +4,13 @@ import { isJsonObject, type JsonObject } from '@x/core'
 export function malformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
     const form = formByKeyword.get(keyword)
-    if (form !== undefined && value !== undefined && !form.test(value)) return `its ${keyword} must be ${form.what}`
+    if (form !== undefined && value !== undefined && !form.test(value)) return `its ${keyword} must be ${form.description}`
   }
   return undefined
 }
 
 interface KeywordForm {
-  readonly what: string
+  readonly description: string
   readonly test: (value: unknown) => boolean
 }
 
@@ -28,19 +28,19 @@ const isMapOf =
     isJsonObject(value) && Object.values(value).every(test)
 const isNonNegativeInteger = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 
-const stringForm: KeywordForm = { what: 'a string', test: isString }
-const stringArrayForm: KeywordForm = { what: 'an array of strings', test: isArrayOf(isString) }
-const numberForm: KeywordForm = { what: 'a number', test: Number.isFinite }
-const countForm: KeywordForm = { what: 'a whole number', test: isNonNegativeInteger }
-const booleanForm: KeywordForm = { what: 'a boolean', test: (value) => typeof value === 'boolean' }
-const schema: KeywordForm = { what: 'a schema', test: isSchema }
+const stringForm: KeywordForm = { description: 'a string', test: isString }
+const stringArrayForm: KeywordForm = { description: 'an array of strings', test: isArrayOf(isString) }
+const numberForm: KeywordForm = { description: 'a number', test: Number.isFinite }
+const countForm: KeywordForm = { description: 'a whole number', test: isNonNegativeInteger }
+const booleanForm: KeywordForm = { description: 'a boolean', test: (value) => typeof value === 'boolean' }
+const schemaForm: KeywordForm = { description: 'a schema', test: isSchema }
 const schemaArrayForm: KeywordForm = {
-  what: 'a non-empty array of schemas',
-  test: (value) => isSchemas(value) && value.length > 0,
+  description: 'a non-empty array of schemas',
+  test: (value) => isSchemaArray(value) && value.length > 0,
 }
-const schemaMapForm: KeywordForm = { what: 'an object of schemas', test: isMapOf(isSchema) }
+const schemaMapForm: KeywordForm = { description: 'an object of schemas', test: isMapOf(isSchema) }
 
-function isSchemas(value: unknown): value is readonly unknown[] {
+function isSchemaArray(value: unknown): value is readonly unknown[] {
   return isArrayOf(isSchema)(value)
 }
 
@@ -51,22 +51,22 @@ const keywordsByForm: readonly (readonly [KeywordForm, readonly string[]])[] = [
   [countForm, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']],
   [countForm, ['minContains', 'maxContains']],
   [booleanForm, ['uniqueItems']],
-  [schema, ['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'additionalProperties', 'additionalItems']],
-  [schema, ['unevaluatedProperties', 'unevaluatedItems']],
+  [schemaForm, ['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'additionalProperties', 'additionalItems']],
+  [schemaForm, ['unevaluatedProperties', 'unevaluatedItems']],
   [schemaArrayForm, ['allOf', 'anyOf', 'oneOf', 'prefixItems']],
   [schemaMapForm, ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']],
-  [{ what: 'an array', test: Array.isArray }, ['enum']],
-  [{ what: 'a schema or an array of schemas', test: (value) => isSchema(value) || isSchemas(value) }, ['items']],
-  [{ what: 'an object of arrays of strings', test: isMapOf(isArrayOf(isString)) }, ['dependentRequired']],
+  [{ description: 'an array', test: Array.isArray }, ['enum']],
+  [{ description: 'a schema or an array of schemas', test: (value) => isSchema(value) || isSchemaArray(value) }, ['items']],
+  [{ description: 'an object of arrays of strings', test: isMapOf(isArrayOf(isString)) }, ['dependentRequired']],
   [
     {
-      what: 'an object of schemas and arrays of strings',
+      description: 'an object of schemas and arrays of strings',
       test: isMapOf((value) => isSchema(value) || stringArrayForm.test(value)),
     },
     ['dependencies'],
   ],
-  [{ what: 'a number above zero', test: (value) => Number.isFinite(value) && Number(value) > 0 }, ['multipleOf']],
-  [{ what: 'the name of a type, or an array of them', test: isType }, ['type']],
+  [{ description: 'a number above zero', test: (value) => Number.isFinite(value) && Number(value) > 0 }, ['multipleOf']],
+  [{ description: 'the name of a type, or an array of them', test: isType }, ['type']],
 ]
 
 const formByKeyword: ReadonlyMap<string, KeywordForm> = new Map(

@@ -21,7 +21,7 @@ export interface Subschema {
   /** The number of enclosing schemas, itself included. */
   readonly depth: number
   /** The property names on a path of `properties` keywords alone from the root; `undefined` without such a path. */
-  readonly properties: readonly string[] | undefined
+  readonly propertyPath: readonly string[] | undefined
   /** The enclosing schema; `undefined` for the root. */
   readonly parent: Subschema | undefined
   /** The keyword of the parent that contains it. */
@@ -36,7 +36,7 @@ export function collectSubschemas(
   schema: JsonObject,
   bounds: SchemaBounds = defaultSchemaBounds,
 ): Subschema[] | string {
-  const root = { schema, pointer: '', depth: 1, properties: [], parent: undefined, keyword: '' }
+  const root = { schema, pointer: '', depth: 1, propertyPath: [], parent: undefined, keyword: '' }
   const allSubschemas: Subschema[] = [root]
   for (let at = 0; at < allSubschemas.length; at++) {
     const currentSubschema = allSubschemas[at] ?? root
@@ -61,18 +61,18 @@ function* subschemasOf(parent: Subschema): Generator<Subschema> {
   for (const [keyword, value] of Object.entries(parent.schema)) {
     if (dataKeywords.has(keyword)) continue
     const pointer = `${parent.pointer}/${escapePointer(keyword)}`
-    const position = { parent, keyword, depth: parent.depth + 1, properties: undefined, pointer }
+    const position = { parent, keyword, depth: parent.depth + 1, propertyPath: undefined, pointer }
     if (isJsonObject(value) && !mapKeywords.has(keyword)) yield { ...position, schema: value }
-    else if (typeof value === 'object' && value !== null) yield* schemasByName(position, value)
+    else if (typeof value === 'object' && value !== null) yield* memberSchemasOf(position, value)
   }
 }
 
 /** Lists the schemas of an array, or of an object with schemas as members. */
-function* schemasByName(position: Omit<Subschema, 'schema'>, holder: object): Generator<Subschema> {
+function* memberSchemasOf(position: Omit<Subschema, 'schema'>, holder: object): Generator<Subschema> {
   for (const [name, schema] of Object.entries(holder)) {
     if (!isJsonObject(schema)) continue
-    const properties = position.keyword === 'properties' ? position.parent?.properties?.concat(name) : undefined
-    yield { ...position, schema, pointer: `${position.pointer}/${escapePointer(name)}`, properties }
+    const properties = position.keyword === 'properties' ? position.parent?.propertyPath?.concat(name) : undefined
+    yield { ...position, schema, pointer: `${position.pointer}/${escapePointer(name)}`, propertyPath: properties }
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { encodeMessage, encodePieces, preparedMessage } from './encode-message.ts'
+import { encodeMessage, encodePieces, prepareResult } from './encode-message.ts'
 
 test.each([
   ['a request', { jsonrpc: '2.0', id: 1, method: 'x', params: { a: [1, null] } }],
@@ -19,7 +19,7 @@ test('members that are undefined are left out', () => {
 })
 
 test('a prepared result is written as any other, and only once', () => {
-  const result = preparedMessage({ resultType: 'complete', tools: [{ name: 'a' }] })
+  const result = prepareResult({ resultType: 'complete', tools: [{ name: 'a' }] })
   const first = encodeMessage({ jsonrpc: '2.0', id: 'a"b', result })
   expect(first).toBe(JSON.stringify({ jsonrpc: '2.0', id: 'a"b', result }))
   const stringify = vi.spyOn(JSON, 'stringify')
@@ -31,7 +31,7 @@ test('a prepared result is written as any other, and only once', () => {
 })
 
 test('a prepared result cannot be changed any more, at no depth', () => {
-  const result = preparedMessage({ resultType: 'complete', tools: [{ name: 'a' }] })
+  const result = prepareResult({ resultType: 'complete', tools: [{ name: 'a' }] })
   expect(() => {
     const [tool] = result.tools
     if (tool !== undefined) tool.name = 'b'
@@ -40,12 +40,12 @@ test('a prepared result cannot be changed any more, at no depth', () => {
 })
 
 test('preparing twice, or a result that was frozen before, keeps it prepared', () => {
-  const result = preparedMessage(preparedMessage(Object.freeze({ tools: Object.freeze([]) })))
+  const result = prepareResult(prepareResult(Object.freeze({ tools: Object.freeze([]) })))
   expect(encodeMessage({ jsonrpc: '2.0', id: 1, result })).toBe('{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}')
 })
 
 test('two results that are alike do not share their text', () => {
-  const one = preparedMessage({ a: 1 })
+  const one = prepareResult({ a: 1 })
   encodeMessage({ jsonrpc: '2.0', id: 1, result: one })
   expect(encodeMessage({ jsonrpc: '2.0', id: 1, result: { a: 1, b: 2 } })).toContain('"b":2')
 })
@@ -53,7 +53,7 @@ test('two results that are alike do not share their text', () => {
 test.each([[1], ['a"b'], ['é\u2028😀']])(
   'the pieces of a large prepared result, with the id %j, make up its text',
   (id) => {
-    const result = preparedMessage({ resultType: 'complete', text: 'é'.repeat(20_000) })
+    const result = prepareResult({ resultType: 'complete', text: 'é'.repeat(20_000) })
     const pieces = encodePieces({ jsonrpc: '2.0', id, result })
     expect(pieces?.head).toMatch(/^[\x20-\x7e]*$/)
     const text = `${pieces?.head}${new TextDecoder().decode(pieces?.result)}${pieces?.tail}`
@@ -64,7 +64,7 @@ test.each([[1], ['a"b'], ['é\u2028😀']])(
 
 test.each([
   ['a result that was not prepared', { jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(20_000) } }],
-  ['a small one', { jsonrpc: '2.0', id: 1, result: preparedMessage({ text: 'x' }) }],
+  ['a small one', { jsonrpc: '2.0', id: 1, result: prepareResult({ text: 'x' }) }],
   ['a request', { jsonrpc: '2.0', id: 1, method: 'x' }],
 ] as const)('%s has no pieces', (_, message) => {
   expect(encodePieces(message)).toBeUndefined()

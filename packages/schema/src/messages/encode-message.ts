@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/core'
 import type { RequestId, RpcMessage } from '../basic/rpc.ts'
 
-/** Serializes a message as one line of JSON. The text of a {@link preparedMessage} result is reused. */
+/** Serializes a message as one line of JSON. The text of a {@link prepareResult} result is reused. */
 export function encodeMessage(message: RpcMessage): string {
   if (!('result' in message)) return JSON.stringify(message)
   const text = resultText(message.result)
@@ -13,7 +13,7 @@ export function encodeMessage(message: RpcMessage): string {
  * Freezes a result deeply, and lets {@link encodeMessage} cache its text after the first use. For results that are sent
  * often, such as pages of a list.
  */
-export function preparedMessage<T extends object>(result: T): T {
+export function prepareResult<T extends object>(result: T): T {
   freezeDeeply(result)
   if (!preparedTexts.has(result)) preparedTexts.set(result, undefined)
   return result
@@ -30,7 +30,7 @@ export interface MessagePieces {
 }
 
 /**
- * Serializes a message into pieces when its result is {@link preparedMessage} and large; joining them would copy the
+ * Serializes a message into pieces when its result is {@link prepareResult} and large; joining them would copy the
  * result for every request. Undefined for any other message.
  */
 export function encodePieces(message: RpcMessage): MessagePieces | undefined {

@@ -11,7 +11,7 @@ import {
   isResponse,
   parseMessage,
   parseRequestOrNotification,
-  unreadRequestId,
+  rejectedRequestIdOf,
 } from './parse-message.ts'
 import type { RpcMessage } from '../basic/rpc.ts'
 
@@ -186,7 +186,7 @@ test.each([
   ['no id, where nothing could be read', '{"jsonrpc":"2.0","id":"a"', {}],
 ])('a refusal is answered with %s [BAS-012]', (_, text, id) => {
   const error = errorOf(text)
-  expect(errorResponse(unreadRequestId(error), error)).toEqual({
+  expect(errorResponse(rejectedRequestIdOf(error), error)).toEqual({
     jsonrpc: '2.0',
     ...id,
     error: { code: expect.any(Number), message: expect.any(String) },
@@ -199,7 +199,7 @@ test('a side that asks nothing refuses responses and takes the rest', () => {
 })
 
 test('an error that is not a refusal has no id', () => {
-  expect([unreadRequestId(new Error('x')), unreadRequestId(undefined), unreadRequestId('x')]).toEqual([
+  expect([rejectedRequestIdOf(new Error('x')), rejectedRequestIdOf(undefined), rejectedRequestIdOf('x')]).toEqual([
     undefined,
     undefined,
     undefined,

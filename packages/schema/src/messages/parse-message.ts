@@ -8,7 +8,7 @@ import { metaKeys } from '../basic/meta-keys.ts'
  * Parses a text as one message. Unknown members of the message are kept and have no meaning (basic/index).
  *
  * Throws `McpError(parse)` when the text is not JSON or exceeds a limit, and `McpError(invalidRequest)` when the JSON
- * is not a message. {@link unreadRequestId} then returns the id for the response, where it could be read.
+ * is not a message. {@link rejectedRequestIdOf} then returns the id for the response, where it could be read.
  */
 export function parseMessage(text: string, bounds: ParseBounds = defaultBounds): RpcMessage {
   checkBytes(text, bounds)
@@ -63,7 +63,7 @@ export function parseRequestOrNotification(text: string, bounds?: ParseBounds): 
 }
 
 /** Returns the id of a request that {@link parseMessage} rejected, when it could be read. */
-export function unreadRequestId(error: unknown): RequestId | undefined {
+export function rejectedRequestIdOf(error: unknown): RequestId | undefined {
   return typeof error === 'object' && error !== null ? idsByError.get(error) : undefined
 }
 
@@ -150,7 +150,7 @@ function isRequestId(id: unknown): id is RequestId {
 function invalidRequestError(value: JsonObject, message: string, problem?: KeyProblem): McpError {
   const error = new McpError(errorCodes.invalidRequest, message)
   const id = value['id']
-  if (isRequestId(id) && problem?.ofId !== true) idsByError.set(error, id)
+  if (isRequestId(id) && problem?.affectsId !== true) idsByError.set(error, id)
   return error
 }
 
@@ -191,17 +191,17 @@ function hasDuplicates(value: JsonValue, { elements }: KeyCounts): boolean {
 function duplicateProblem(name: string, isDuplicated: boolean): KeyProblem | undefined {
   if (!isDuplicated) return undefined
   const message = `A key of ${name} stands twice, which readers take differently; send each key once`
-  return { message, ofId: name === messageLevel.name }
+  return { message, affectsId: name === messageLevel.name }
 }
 
 /** The problem, and whether another reader could see another message id. */
 interface KeyProblem {
   readonly message: string
-  readonly ofId: boolean
+  readonly affectsId: boolean
 }
 
 /** An object whose keys a gateway may act upon. */
-interface Level {
+interface MessageLevel {
   readonly name: string
   readonly path: string
   readonly known: ReadonlySet<string>
@@ -209,20 +209,20 @@ interface Level {
   readonly folded: ReadonlyMap<string, string>
 }
 
-const messageLevel = level('the message', '', 'jsonrpc id method params result error')
-const paramsLevel = level(
+const messageLevel = createMessageLevel('the message', '', 'jsonrpc id method params result error')
+const paramsLevel = createMessageLevel(
   'params',
   'params.',
   '_meta name uri arguments cursor ref argument context notifications inputResponses requestState progressToken requestId',
 )
-const metaLevel = level('params._meta', 'params._meta.', Object.values(metaKeys).join(' '))
+const metaLevel = createMessageLevel('params._meta', 'params._meta.', Object.values(metaKeys).join(' '))
 
-function level(name: string, path: string, keys: string): Level {
+function createMessageLevel(name: string, path: string, keys: string): MessageLevel {
   const known = keys.split(' ')
   return { name, path, known: new Set(known), folded: new Map(known.map((key) => [foldKey(key), key])) }
 }
 
-function problemAt(level: Level, object: JsonObject, written: number): KeyProblem | undefined {
+function problemAt(level: MessageLevel, object: JsonObject, written: number): KeyProblem | undefined {
   const keys = Object.keys(object)
   if (keys.length !== written) return duplicateProblem(level.name, true)
   for (const key of keys) {
@@ -233,8 +233,8 @@ function problemAt(level: Level, object: JsonObject, written: number): KeyProble
 }
 
 /** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
-function foldedKeyProblem({ path }: Level, key: string, meant: string): KeyProblem {
-  return { message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`, ofId: meant === 'id' }
+function foldedKeyProblem({ path }: MessageLevel, key: string, meant: string): KeyProblem {
+  return { message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`, affectsId: meant === 'id' }
 }
 
 // NFKC maps the long s and the Kelvin sign to the ASCII letters that case folding maps them to.

@@ -1,8 +1,8 @@
 import { isJsonObject } from '@x/core'
 import {
   type JsonChecks,
-  uncheckedJson,
-  checkedJson,
+  shallowJsonChecks,
+  deepJsonChecks,
   optionalString,
   role,
   sampledContentCheck,
@@ -25,10 +25,10 @@ function listRootsResultCheck({ object }: JsonChecks): check.Check {
 }
 
 /** Checks a `CreateMessageResult` (client/sampling): undefined when it is valid. */
-export const checkCreateMessageResult: check.Check = createMessageResultCheck(checkedJson)
+export const checkCreateMessageResult: check.Check = createMessageResultCheck(deepJsonChecks)
 
 /** Checks a `ListRootsResult` (client/roots): undefined when it is valid. */
-export const checkListRootsResult: check.Check = listRootsResultCheck(checkedJson)
+export const checkListRootsResult: check.Check = listRootsResultCheck(deepJsonChecks)
 
 const checkFormValue: check.Check = (value) => {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return undefined
@@ -42,8 +42,8 @@ const elicitResultCheck = check.fields({
   content: check.optional(check.members(checkFormValue)),
 })
 
-const messageCheck = createMessageResultCheck(uncheckedJson)
-const rootsCheck = listRootsResultCheck(uncheckedJson)
+const messageCheck = createMessageResultCheck(shallowJsonChecks)
+const rootsCheck = listRootsResultCheck(shallowJsonChecks)
 
 /**
  * Checks a result that answers an input request (basic/patterns/mrtr). It is valid when it is any of the three kinds;

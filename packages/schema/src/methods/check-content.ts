@@ -17,10 +17,10 @@ export interface JsonChecks {
  * Checks it deeply, as the validators do: a client keeps the content of a result, and in memory no parser has checked
  * it.
  */
-export const checkedJson: JsonChecks = { value: check.json, object: check.jsonObject }
+export const deepJsonChecks: JsonChecks = { value: check.json, object: check.jsonObject }
 
 /** Leaves it to the message parser and to the code that uses it: params are checked on every request. */
-export const uncheckedJson: JsonChecks = { value: () => undefined, object: check.object }
+export const shallowJsonChecks: JsonChecks = { value: () => undefined, object: check.object }
 
 /** A `Role`. */
 export const role: check.Check = check.oneOf('assistant', 'user')

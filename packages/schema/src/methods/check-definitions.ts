@@ -1,4 +1,4 @@
-import { annotatedFields, describedFields, checkedJson, optionalBoolean, optionalString } from './check-content.ts'
+import { annotatedFields, describedFields, deepJsonChecks, optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
 
 /** A `Tool`; its schemas are JSON objects here, and their keywords are not checked. */
@@ -37,7 +37,7 @@ export const prompt: check.Check = check.fields({
 /** A `ResourceTemplate`. */
 export const resourceTemplate: check.Check = check.fields({
   ...describedFields,
-  ...annotatedFields(checkedJson),
+  ...annotatedFields(deepJsonChecks),
   uriTemplate: check.string,
   mimeType: optionalString,
 })

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@x/core'
-import { checkedJson, optionalString, role, sampledContentCheck } from './check-content.ts'
+import { deepJsonChecks, optionalString, role, sampledContentCheck } from './check-content.ts'
 import { tool } from './check-definitions.ts'
 import * as check from './checks.ts'
 
@@ -73,7 +73,7 @@ const urlParams = check.fields({ message: check.string, url: check.string })
 const optionalMeta = check.optional(check.jsonObject)
 const optionalPriority = check.optional(check.numberFromZeroToOne)
 const samplingParams = check.fields({
-  messages: check.items(check.fields({ role, content: sampledContentCheck(checkedJson), _meta: optionalMeta })),
+  messages: check.items(check.fields({ role, content: sampledContentCheck(deepJsonChecks), _meta: optionalMeta })),
   maxTokens: check.integer,
   modelPreferences: check.optional(
     check.fields({

@@ -6,7 +6,7 @@ import { paramsValidators } from '../zod.ts'
 import { errorCodes, isMcpError } from '../basic/mcp-error.ts'
 import { isJsonObject, type JsonObject } from '@x/core'
 import { metaKeys } from '../basic/meta-keys.ts'
-import { type Method, methodRow, methods } from './methods.ts'
+import { type Method, findMethodRow, methods } from './methods.ts'
 
 const definitions: { readonly [M in Method]: string } = {
   'server/discover': 'RequestParams',
@@ -25,7 +25,7 @@ const _meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabi
 
 function refusalOf(method: Method, params: JsonObject | undefined): { code: number; message: string } | undefined {
   try {
-    const checked = methodRow(method)?.params(params)
+    const checked = findMethodRow(method)?.params(params)
     return checked === params ? undefined : { code: 0, message: 'other params were returned' }
   } catch (error) {
     if (isMcpError(error)) return { code: error.code, message: error.message }

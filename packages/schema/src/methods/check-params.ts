@@ -20,33 +20,33 @@ const _meta = requestMetaCheck
 const inputResponseFields = { inputResponses: check.optional(inputResponsesCheck), requestState: optionalString }
 
 /** Params with only `_meta`. */
-export const requestParams: ParamsCheck<RequestParams> = params({})
+export const requestParams: ParamsCheck<RequestParams> = createParamsCheck({})
 
 /** Params of a paginated method (server/utilities/pagination). */
-export const paginatedRequestParams: ParamsCheck<PaginatedRequestParams> = params({ cursor: optionalString })
+export const paginatedRequestParams: ParamsCheck<PaginatedRequestParams> = createParamsCheck({ cursor: optionalString })
 
 /** Params of `tools/call` (server/tools). */
-export const callToolRequestParams: ParamsCheck<CallToolRequestParams> = params({
+export const callToolRequestParams: ParamsCheck<CallToolRequestParams> = createParamsCheck({
   name: check.string,
   arguments: check.optional(check.object),
   ...inputResponseFields,
 })
 
 /** Params of `prompts/get` (server/prompts). */
-export const getPromptRequestParams: ParamsCheck<GetPromptRequestParams> = params({
+export const getPromptRequestParams: ParamsCheck<GetPromptRequestParams> = createParamsCheck({
   name: check.string,
   arguments: stringMap,
   ...inputResponseFields,
 })
 
 /** Params of `resources/read` (server/resources). */
-export const readResourceRequestParams: ParamsCheck<ReadResourceRequestParams> = params({
+export const readResourceRequestParams: ParamsCheck<ReadResourceRequestParams> = createParamsCheck({
   uri: check.string,
   ...inputResponseFields,
 })
 
 /** Params of `completion/complete` (server/utilities/completion). */
-export const completeRequestParams: ParamsCheck<CompleteRequestParams> = params({
+export const completeRequestParams: ParamsCheck<CompleteRequestParams> = createParamsCheck({
   ref: check.byMember('type', {
     'ref/prompt': check.fields({ name: check.string, title: optionalString }),
     'ref/resource': check.fields({ uri: check.string }),
@@ -56,7 +56,7 @@ export const completeRequestParams: ParamsCheck<CompleteRequestParams> = params(
 })
 
 /** Params of `subscriptions/listen` (basic/patterns/subscriptions). */
-export const subscriptionsListenRequestParams: ParamsCheck<SubscriptionsListenRequestParams> = params({
+export const subscriptionsListenRequestParams: ParamsCheck<SubscriptionsListenRequestParams> = createParamsCheck({
   notifications: check.fields({
     toolsListChanged: optionalBoolean,
     promptsListChanged: optionalBoolean,
@@ -65,7 +65,7 @@ export const subscriptionsListenRequestParams: ParamsCheck<SubscriptionsListenRe
   }),
 })
 
-function params<P>(checks: { readonly [key: string]: check.Check }): ParamsCheck<P> {
+function createParamsCheck<P>(checks: { readonly [key: string]: check.Check }): ParamsCheck<P> {
   const checkFields = check.fields({ _meta, ...checks })
   return (value) => {
     const failure = checkFields(value)

@@ -33,14 +33,14 @@ const serverCapabilities = check.fields({
 /** The limit of values in one completion (server/utilities/completion). */
 const maximumValues = 100
 
-const values: check.Check = (value) => {
+const completionValuesCheck: check.Check = (value) => {
   const isTooLong = Array.isArray(value) && value.length > maximumValues
   return isTooLong ? check.typeFailure(`at most ${maximumValues} strings`, value) : check.strings(value)
 }
 
-const blockCheck = content.contentBlockCheck(content.checkedJson)
+const blockCheck = content.contentBlockCheck(content.deepJsonChecks)
 
-const results: { readonly [M in Method]: check.Check } = {
+const resultChecks: { readonly [M in Method]: check.Check } = {
   'server/discover': check.fields({
     ...cacheableFields,
     supportedVersions: check.strings,
@@ -60,16 +60,16 @@ const results: { readonly [M in Method]: check.Check } = {
     description: content.optionalString,
     messages: check.items(check.fields({ role: content.role, content: blockCheck })),
   }),
-  'resources/list': pageCheck('resources', content.resourceCheck(content.checkedJson)),
+  'resources/list': pageCheck('resources', content.resourceCheck(content.deepJsonChecks)),
   'resources/templates/list': pageCheck('resourceTemplates', resourceTemplate),
   'resources/read': check.fields({
     ...cacheableFields,
-    contents: check.items(content.resourceContentsCheck(content.checkedJson)),
+    contents: check.items(content.resourceContentsCheck(content.deepJsonChecks)),
   }),
   'completion/complete': check.fields({
     ...resultFields,
     completion: check.fields({
-      values,
+      values: completionValuesCheck,
       total: check.optional(check.integer),
       hasMore: content.optionalBoolean,
     }),
@@ -85,5 +85,5 @@ const results: { readonly [M in Method]: check.Check } = {
  * for servers of an earlier revision.
  */
 export function checkResult(method: Method, value: unknown): check.Failure | undefined {
-  return results[method](value)
+  return resultChecks[method](value)
 }

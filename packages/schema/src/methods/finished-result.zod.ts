@@ -4,7 +4,7 @@ import { isJsonObject } from '@x/core'
 import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
 
 /** Validates a complete result, after filling in defaults for servers of an earlier revision. */
-export function finishedResult<R extends { readonly resultType: string }>(
+export function completeResultValidator<R extends { readonly resultType: string }>(
   validator: z.ZodMiniType<R>,
   fill: (result: object) => object = withResultType,
 ): z.ZodMiniType<R> {
@@ -37,7 +37,7 @@ const asking = inputRequiredResult.check(
  * Validates a result that is complete or asks for input. Its `resultType` selects: a union would report the issues of
  * both.
  */
-export function completeOrAsking<R>(completed: z.ZodMiniType<R>): z.ZodMiniType<R | z.output<typeof asking>> {
+export function completeOrInputRequiredValidator<R>(completed: z.ZodMiniType<R>): z.ZodMiniType<R | z.output<typeof asking>> {
   return z.transform((value: unknown, context) => {
     const asks = isJsonObject(value) && value['resultType'] === 'input_required'
     const parsed = (asks ? asking : completed).safeParse(value, inEnglish)

@@ -1,7 +1,7 @@
 import { readSchema } from '@tooling/spec'
 import { describe, expect, test } from 'vitest'
-import { methodRow, methods } from './methods.ts'
-import { notificationMethods, notificationRow } from './notifications.ts'
+import { findMethodRow, methods } from './methods.ts'
+import { notificationMethods, findNotificationRow } from './notifications.ts'
 
 const { $defs } = readSchema()
 
@@ -36,13 +36,13 @@ describe('the method table', () => {
     ['tools/list', undefined],
     ['completion/complete', undefined],
   ])('says that Mcp-Name of %s repeats %s', (method, field) => {
-    expect(methodRow(method)?.named).toBe(field)
+    expect(findMethodRow(method)?.named).toBe(field)
   })
 
   test.each(['tools/Call', 'initialize', 'ping', 'toString', '__proto__', 'constructor', ''])(
     'has no row for %j',
     (method) => {
-      expect([methodRow(method), notificationRow(method)]).toEqual([undefined, undefined])
+      expect([findMethodRow(method), findNotificationRow(method)]).toEqual([undefined, undefined])
     },
   )
 })
@@ -52,11 +52,11 @@ describe('the notification table', () => {
     ['client', 'ClientNotification'],
     ['server', 'ServerNotification'],
   ])('has a row for exactly what a %s sends', (sender, union) => {
-    const sent = Object.entries(notificationMethods).filter(([, { from }]) => from === sender || from === 'both')
+    const sent = Object.entries(notificationMethods).filter(([, row]) => row.sender === sender || row.sender === 'both')
     expect(sent.map(([method]) => method).toSorted()).toEqual(publishedMethods(union))
   })
 
   test('finds a row by name', () => {
-    expect(notificationRow('notifications/progress')).toEqual({ from: 'server' })
+    expect(findNotificationRow('notifications/progress')).toEqual({ sender: 'server' })
   })
 })

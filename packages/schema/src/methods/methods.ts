@@ -16,13 +16,13 @@ export interface MethodRow<P = unknown> {
   /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
   readonly named?: 'name' | 'uri' | undefined
   /** May answer `input_required` (basic/patterns/mrtr). */
-  readonly asks?: true | undefined
+  readonly canRequireInput?: true | undefined
   /** May change something; every other method only reads. */
-  readonly effects?: true | undefined
+  readonly hasEffects?: true | undefined
   /** Its complete results carry `ttlMs` and `cacheScope` (server/utilities/caching). */
   readonly cached?: true | undefined
   /** Its response is a long-lived stream of notifications (basic/patterns/subscriptions). */
-  readonly streams?: true | undefined
+  readonly isStreaming?: true | undefined
   /** The server capability that it belongs to; absent for methods of every server. */
   readonly capability?: 'tools' | 'prompts' | 'resources' | 'completions' | undefined
 }
@@ -51,25 +51,25 @@ export type Method = keyof MethodTypes
 export const methods = {
   'server/discover': { params: check.requestParams, cached: true },
   'tools/list': { params: check.paginatedRequestParams, cached: true, capability: 'tools' },
-  'tools/call': { params: check.callToolRequestParams, named: 'name', asks: true, effects: true, capability: 'tools' },
+  'tools/call': { params: check.callToolRequestParams, named: 'name', canRequireInput: true, hasEffects: true, capability: 'tools' },
   'prompts/list': { params: check.paginatedRequestParams, cached: true, capability: 'prompts' },
-  'prompts/get': { params: check.getPromptRequestParams, named: 'name', asks: true, capability: 'prompts' },
+  'prompts/get': { params: check.getPromptRequestParams, named: 'name', canRequireInput: true, capability: 'prompts' },
   'resources/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },
   'resources/templates/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },
   'resources/read': {
     params: check.readResourceRequestParams,
     named: 'uri',
-    asks: true,
+    canRequireInput: true,
     cached: true,
     capability: 'resources',
   },
   'completion/complete': { params: check.completeRequestParams, capability: 'completions' },
-  'subscriptions/listen': { params: check.subscriptionsListenRequestParams, streams: true },
+  'subscriptions/listen': { params: check.subscriptionsListenRequestParams, isStreaming: true },
 } as const satisfies { readonly [M in Method]: MethodRow<MethodTypes[M]['params']> }
 
-const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))
+const rowsByMethod: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))
 
 /** Returns the row of a method by a peer's name for it; `undefined` for an unknown method. */
-export function methodRow(method: string): MethodRow | undefined {
-  return rows.get(method)
+export function findMethodRow(method: string): MethodRow | undefined {
+  return rowsByMethod.get(method)
 }

@@ -7,7 +7,7 @@ import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../s
 import * as resources from '../server/resource-requests.zod.ts'
 import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.zod.ts'
 import { requestParams } from '../basic/meta.zod.ts'
-import { finishedResult, completeOrAsking, fillCacheHints } from './finished-result.zod.ts'
+import { completeResultValidator, completeOrInputRequiredValidator, fillCacheHints } from './finished-result.zod.ts'
 import type { Method, MethodTypes } from './methods.ts'
 
 /** Validates the params of a method's requests. */
@@ -31,14 +31,14 @@ export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTyp
  * ask for input, is refused (basic/index, ResultType; server/utilities/caching).
  */
 export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['result']> } = {
-  'server/discover': finishedResult(discoverResult, fillCacheHints),
-  'tools/list': finishedResult(listToolsResult, fillCacheHints),
-  'tools/call': completeOrAsking(finishedResult(callToolResult)),
-  'prompts/list': finishedResult(listPromptsResult, fillCacheHints),
-  'prompts/get': completeOrAsking(finishedResult(getPromptResult)),
-  'resources/list': finishedResult(resources.listResourcesResult, fillCacheHints),
-  'resources/templates/list': finishedResult(resources.listResourceTemplatesResult, fillCacheHints),
-  'resources/read': completeOrAsking(finishedResult(resources.readResourceResult, fillCacheHints)),
-  'completion/complete': finishedResult(completeResult),
-  'subscriptions/listen': finishedResult(subscriptionsListenResult),
+  'server/discover': completeResultValidator(discoverResult, fillCacheHints),
+  'tools/list': completeResultValidator(listToolsResult, fillCacheHints),
+  'tools/call': completeOrInputRequiredValidator(completeResultValidator(callToolResult)),
+  'prompts/list': completeResultValidator(listPromptsResult, fillCacheHints),
+  'prompts/get': completeOrInputRequiredValidator(completeResultValidator(getPromptResult)),
+  'resources/list': completeResultValidator(resources.listResourcesResult, fillCacheHints),
+  'resources/templates/list': completeResultValidator(resources.listResourceTemplatesResult, fillCacheHints),
+  'resources/read': completeOrInputRequiredValidator(completeResultValidator(resources.readResourceResult, fillCacheHints)),
+  'completion/complete': completeResultValidator(completeResult),
+  'subscriptions/listen': completeResultValidator(subscriptionsListenResult),
 }

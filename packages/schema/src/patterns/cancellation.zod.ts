@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { notificationMetaObject } from '../basic/meta.zod.ts'
 import { requestId } from '../basic/json.zod.ts'
-import { notificationOf } from '../basic/rpc.zod.ts'
+import { notificationValidator } from '../basic/rpc.zod.ts'
 import type { CancelledNotification, CancelledNotificationParams } from './cancellation.ts'
 
 /** Validates a {@link CancelledNotificationParams}. */
@@ -12,7 +12,7 @@ export const cancelledNotificationParams: z.ZodMiniType<CancelledNotificationPar
 })
 
 /** Validates a {@link CancelledNotification}. */
-export const cancelledNotification: z.ZodMiniType<CancelledNotification> = notificationOf(
+export const cancelledNotification: z.ZodMiniType<CancelledNotification> = notificationValidator(
   'notifications/cancelled',
   cancelledNotificationParams,
 )

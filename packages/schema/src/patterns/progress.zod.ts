@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { notificationMetaObject, progressToken } from '../basic/meta.zod.ts'
-import { notificationOf } from '../basic/rpc.zod.ts'
+import { notificationValidator } from '../basic/rpc.zod.ts'
 import type { ProgressNotification, ProgressNotificationParams } from './progress.ts'
 
 /** Validates a {@link ProgressNotificationParams}. */
@@ -13,7 +13,7 @@ export const progressNotificationParams: z.ZodMiniType<ProgressNotificationParam
 })
 
 /** Validates a {@link ProgressNotification}. */
-export const progressNotification: z.ZodMiniType<ProgressNotification> = notificationOf(
+export const progressNotification: z.ZodMiniType<ProgressNotification> = notificationValidator(
   'notifications/progress',
   progressNotificationParams,
 )

@@ -3,7 +3,7 @@ import { implementation } from '../basic/implementation.zod.ts'
 import { jsonValue, requestId } from '../basic/json.zod.ts'
 import { notificationMetaObject, requestMetaObject } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { notificationOf, requestValidator, responseOf } from '../basic/rpc.zod.ts'
+import { notificationValidator, requestValidator, responseValidator } from '../basic/rpc.zod.ts'
 import type {
   SubscriptionFilter,
   SubscriptionsAcknowledgedNotification,
@@ -41,7 +41,7 @@ export const subscriptionsAcknowledgedNotificationParams: z.ZodMiniType<Subscrip
 
 /** Validates a {@link SubscriptionsAcknowledgedNotification}. */
 export const subscriptionsAcknowledgedNotification: z.ZodMiniType<SubscriptionsAcknowledgedNotification> =
-  notificationOf('notifications/subscriptions/acknowledged', subscriptionsAcknowledgedNotificationParams)
+  notificationValidator('notifications/subscriptions/acknowledged', subscriptionsAcknowledgedNotificationParams)
 
 /** Validates a {@link SubscriptionsListenResultMetaObject}. */
 export const subscriptionsListenResultMetaObject: z.ZodMiniType<SubscriptionsListenResultMetaObject> = z.catchall(
@@ -60,4 +60,4 @@ export const subscriptionsListenResult: z.ZodMiniType<SubscriptionsListenResult>
 
 /** Validates a {@link SubscriptionsListenResultResponse}. */
 export const subscriptionsListenResultResponse: z.ZodMiniType<SubscriptionsListenResultResponse> =
-  responseOf(subscriptionsListenResult)
+  responseValidator(subscriptionsListenResult)

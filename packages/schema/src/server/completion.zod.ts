@@ -3,7 +3,7 @@ import { uriTemplate } from '../basic/json.zod.ts'
 import { baseMetadataShape } from '../basic/implementation.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseValidator } from '../basic/rpc.zod.ts'
 import type {
   CompleteRequest,
   CompleteRequestParams,
@@ -50,4 +50,4 @@ export const completeResult: z.ZodMiniType<CompleteResult> = z.looseObject({
 })
 
 /** Validates a {@link CompleteResultResponse}. */
-export const completeResultResponse: z.ZodMiniType<CompleteResultResponse> = responseOf(completeResult)
+export const completeResultResponse: z.ZodMiniType<CompleteResultResponse> = responseValidator(completeResult)

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { serverCapabilities } from '../basic/capabilities.zod.ts'
 import { requestParams } from '../basic/meta.zod.ts'
-import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseValidator } from '../basic/rpc.zod.ts'
 import { cacheableResultShape } from './caching.zod.ts'
 import type { DiscoverRequest, DiscoverResult, DiscoverResultResponse } from './discover.ts'
 
@@ -17,4 +17,4 @@ export const discoverResult: z.ZodMiniType<DiscoverResult> = z.looseObject({
 })
 
 /** Validates a {@link DiscoverResultResponse}. */
-export const discoverResultResponse: z.ZodMiniType<DiscoverResultResponse> = responseOf(discoverResult)
+export const discoverResultResponse: z.ZodMiniType<DiscoverResultResponse> = responseValidator(discoverResult)

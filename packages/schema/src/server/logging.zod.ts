@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { jsonValue } from '../basic/json.zod.ts'
 import { notificationMetaObject } from '../basic/meta.zod.ts'
-import { notificationOf } from '../basic/rpc.zod.ts'
+import { notificationValidator } from '../basic/rpc.zod.ts'
 import { loggingLevel } from './logging-level.zod.ts'
 import type { LoggingMessageNotification, LoggingMessageNotificationParams } from './logging.ts'
 
@@ -14,7 +14,7 @@ export const loggingMessageNotificationParams: z.ZodMiniType<LoggingMessageNotif
 })
 
 /** Validates a {@link LoggingMessageNotification}. */
-export const loggingMessageNotification: z.ZodMiniType<LoggingMessageNotification> = notificationOf(
+export const loggingMessageNotification: z.ZodMiniType<LoggingMessageNotification> = notificationValidator(
   'notifications/message',
   loggingMessageNotificationParams,
 )

@@ -4,7 +4,7 @@ import { contentBlock } from '../basic/content.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
 import { metaObject, notificationParams } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { notificationOf, requestValidator, responseOf } from '../basic/rpc.zod.ts'
+import { notificationValidator, requestValidator, responseValidator } from '../basic/rpc.zod.ts'
 import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
 import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
 import type {
@@ -53,7 +53,7 @@ export const listPromptsResult: z.ZodMiniType<ListPromptsResult> = z.looseObject
 })
 
 /** Validates a {@link ListPromptsResultResponse}. */
-export const listPromptsResultResponse: z.ZodMiniType<ListPromptsResultResponse> = responseOf(listPromptsResult)
+export const listPromptsResultResponse: z.ZodMiniType<ListPromptsResultResponse> = responseValidator(listPromptsResult)
 
 /** Validates a {@link GetPromptRequestParams}. */
 export const getPromptRequestParams: z.ZodMiniType<GetPromptRequestParams> = z.looseObject({
@@ -73,12 +73,12 @@ export const getPromptResult: z.ZodMiniType<GetPromptResult> = z.looseObject({
 })
 
 /** Validates a {@link GetPromptResultResponse}. */
-export const getPromptResultResponse: z.ZodMiniType<GetPromptResultResponse> = responseOf(
+export const getPromptResultResponse: z.ZodMiniType<GetPromptResultResponse> = responseValidator(
   z.union([inputRequiredResult, getPromptResult]),
 )
 
 /** Validates a {@link PromptListChangedNotification}. */
-export const promptListChangedNotification: z.ZodMiniType<PromptListChangedNotification> = notificationOf(
+export const promptListChangedNotification: z.ZodMiniType<PromptListChangedNotification> = notificationValidator(
   'notifications/prompts/list_changed',
   z.optional(notificationParams),
 )

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { uri } from '../basic/json.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
-import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseValidator } from '../basic/rpc.zod.ts'
 import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
 import { cacheableResultShape } from './caching.zod.ts'
 import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
@@ -33,7 +33,7 @@ export const listResourcesResult: z.ZodMiniType<ListResourcesResult> = z.looseOb
 })
 
 /** Validates a {@link ListResourcesResultResponse}. */
-export const listResourcesResultResponse: z.ZodMiniType<ListResourcesResultResponse> = responseOf(listResourcesResult)
+export const listResourcesResultResponse: z.ZodMiniType<ListResourcesResultResponse> = responseValidator(listResourcesResult)
 
 /** Validates a {@link ListResourceTemplatesRequest}. */
 export const listResourceTemplatesRequest: z.ZodMiniType<ListResourceTemplatesRequest> = requestValidator(
@@ -49,7 +49,7 @@ export const listResourceTemplatesResult: z.ZodMiniType<ListResourceTemplatesRes
 
 /** Validates a {@link ListResourceTemplatesResultResponse}. */
 export const listResourceTemplatesResultResponse: z.ZodMiniType<ListResourceTemplatesResultResponse> =
-  responseOf(listResourceTemplatesResult)
+  responseValidator(listResourceTemplatesResult)
 
 /** Validates a {@link ResourceRequestParams}. */
 export const resourceRequestParams: z.ZodMiniType<ResourceRequestParams> = z.looseObject({
@@ -76,6 +76,6 @@ export const readResourceResult: z.ZodMiniType<ReadResourceResult> = z.looseObje
 })
 
 /** Validates a {@link ReadResourceResultResponse}. */
-export const readResourceResultResponse: z.ZodMiniType<ReadResourceResultResponse> = responseOf(
+export const readResourceResultResponse: z.ZodMiniType<ReadResourceResultResponse> = responseValidator(
   z.union([inputRequiredResult, readResourceResult]),
 )

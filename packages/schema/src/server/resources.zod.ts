@@ -3,7 +3,7 @@ import { annotations } from '../basic/annotations.zod.ts'
 import { base64, uri, uriTemplate } from '../basic/json.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
 import { metaObject, notificationMetaObject, notificationParams } from '../basic/meta.zod.ts'
-import { notificationOf } from '../basic/rpc.zod.ts'
+import { notificationValidator } from '../basic/rpc.zod.ts'
 import type {
   BlobResourceContents,
   Resource,
@@ -51,7 +51,7 @@ export const blobResourceContents: z.ZodMiniType<BlobResourceContents> = z.loose
 })
 
 /** Validates a {@link ResourceListChangedNotification}. */
-export const resourceListChangedNotification: z.ZodMiniType<ResourceListChangedNotification> = notificationOf(
+export const resourceListChangedNotification: z.ZodMiniType<ResourceListChangedNotification> = notificationValidator(
   'notifications/resources/list_changed',
   z.optional(notificationParams),
 )
@@ -63,7 +63,7 @@ export const resourceUpdatedNotificationParams: z.ZodMiniType<ResourceUpdatedNot
 })
 
 /** Validates a {@link ResourceUpdatedNotification}. */
-export const resourceUpdatedNotification: z.ZodMiniType<ResourceUpdatedNotification> = notificationOf(
+export const resourceUpdatedNotification: z.ZodMiniType<ResourceUpdatedNotification> = notificationValidator(
   'notifications/resources/updated',
   resourceUpdatedNotificationParams,
 )

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { contentBlock } from '../basic/content.zod.ts'
 import { jsonObject, jsonValue } from '../basic/json.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseValidator } from '../basic/rpc.zod.ts'
 import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
 import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
 import type {
@@ -23,7 +23,7 @@ export const listToolsRequest: z.ZodMiniType<ListToolsRequest> = requestValidato
 export const listToolsResult: z.ZodMiniType<ListToolsResult> = z.looseObject({ ...pageShape, tools: z.array(tool) })
 
 /** Validates a {@link ListToolsResultResponse}. */
-export const listToolsResultResponse: z.ZodMiniType<ListToolsResultResponse> = responseOf(listToolsResult)
+export const listToolsResultResponse: z.ZodMiniType<ListToolsResultResponse> = responseValidator(listToolsResult)
 
 /** Validates a {@link CallToolRequestParams}. */
 export const callToolRequestParams: z.ZodMiniType<CallToolRequestParams> = z.looseObject({
@@ -44,6 +44,6 @@ export const callToolResult: z.ZodMiniType<CallToolResult> = z.looseObject({
 })
 
 /** Validates a {@link CallToolResultResponse}. */
-export const callToolResultResponse: z.ZodMiniType<CallToolResultResponse> = responseOf(
+export const callToolResultResponse: z.ZodMiniType<CallToolResultResponse> = responseValidator(
   z.union([inputRequiredResult, callToolResult]),
 )

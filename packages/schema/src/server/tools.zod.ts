@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
 import { jsonValue } from '../basic/json.zod.ts'
 import { metaObject, notificationParams } from '../basic/meta.zod.ts'
-import { notificationOf } from '../basic/rpc.zod.ts'
+import { notificationValidator } from '../basic/rpc.zod.ts'
 import type { Tool, ToolAnnotations, ToolInputSchema, ToolListChangedNotification, ToolOutputSchema } from './tools.ts'
 
 /** Validates {@link ToolAnnotations}. */
@@ -36,7 +36,7 @@ export const tool: z.ZodMiniType<Tool> = z.looseObject({
 })
 
 /** Validates a {@link ToolListChangedNotification}. */
-export const toolListChangedNotification: z.ZodMiniType<ToolListChangedNotification> = notificationOf(
+export const toolListChangedNotification: z.ZodMiniType<ToolListChangedNotification> = notificationValidator(
   'notifications/tools/list_changed',
   z.optional(notificationParams),
 )

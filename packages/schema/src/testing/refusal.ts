@@ -1,6 +1,6 @@
 import { defaultBounds } from '../messages/scan-text.ts'
 import { isMcpError } from '../basic/mcp-error.ts'
-import { parseMessage, unreadRequestId } from '../messages/parse-message.ts'
+import { parseMessage, rejectedRequestIdOf } from '../messages/parse-message.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
 /** The text of a request with the id 7 and further members. */
@@ -22,6 +22,6 @@ export function refusalOf(
   bounds = defaultBounds,
 ): { code: number; message: string; id: RequestId | undefined } {
   const error = errorOf(text, bounds)
-  if (isMcpError(error)) return { code: error.code, message: error.message, id: unreadRequestId(error) }
+  if (isMcpError(error)) return { code: error.code, message: error.message, id: rejectedRequestIdOf(error) }
   throw error
 }

@@ -48,7 +48,7 @@ export function encodeHeaderArguments(
   for (const param of params) {
     const value = argumentAt(param, args)
     if (value === undefined) continue
-    if (isUnsafe(param, value)) throw new McpError(errorCodes.invalidParams, unsafeIntegerMessage(param))
+    if (isUnsafeInteger(param, value)) throw new McpError(errorCodes.invalidParams, unsafeIntegerMessage(param))
     headers.set(param.name, encodeHeaderValue(String(value)))
   }
   return headers
@@ -79,7 +79,7 @@ const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 const types = ['string', 'integer', 'boolean'] as const
 
-function readAnnotation({ schema, pointer, properties }: Subschema): HeaderParam | string {
+function readAnnotation({ schema, pointer, propertyPath: properties }: Subschema): HeaderParam | string {
   const name = schema[annotationKeyword]
   const annotationPlace = `${annotationKeyword} at ${pointer === '' ? 'the root' : pointer}`
   if (typeof name !== 'string') return `${annotationPlace} must be a string`
@@ -111,7 +111,7 @@ function unexpectedHeaderProblem(header: string | undefined): string | undefined
 
 function differenceProblem(param: HeaderParam, value: Scalar, header: string | undefined): string | undefined {
   if (header === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
-  if (isUnsafe(param, value)) return `cannot be checked: ${unsafeIntegerMessage(param)}`
+  if (isUnsafeInteger(param, value)) return `cannot be checked: ${unsafeIntegerMessage(param)}`
   const text = decodeHeaderValue(header)
   if (text === undefined) return `is ${quoteHeader(header)}, which is not a header value or not canonical Base64`
   const isEqual =
@@ -126,7 +126,7 @@ function isSameNumber(text: string, value: number): boolean {
   return text === String(value) || (decimalForm.test(text) && Number(text) === value)
 }
 
-function isUnsafe(param: HeaderParam, value: Scalar): boolean {
+function isUnsafeInteger(param: HeaderParam, value: Scalar): boolean {
   return param.type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 

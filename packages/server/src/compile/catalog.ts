@@ -22,7 +22,7 @@ export interface Catalog {
   /** The `_meta` of every result that has none of its own. */
   readonly resultMeta: JsonObject | undefined
   /** The answer to `server/discover`. */
-  readonly discovery: JsonObject
+  readonly discoverResult: JsonObject
   readonly tools: Listing<CompiledTool>
   readonly prompts: Listing<CompiledPrompt>
   readonly resources: Listing<CompiledResource>
@@ -36,8 +36,8 @@ export interface CompiledDefinition extends ListedEntry {
 
 /** A tool that is ready to be called. */
 export interface CompiledTool extends CompiledDefinition {
-  readonly input: CompiledSchema['check']
-  readonly output: CompiledSchema['check'] | undefined
+  readonly checkInput: CompiledSchema['check']
+  readonly checkOutput: CompiledSchema['check'] | undefined
   /** The arguments that HTTP headers repeat. */
   readonly mirrored: readonly HeaderParam[]
   readonly definition: AnyToolDefinition
@@ -46,7 +46,7 @@ export interface CompiledTool extends CompiledDefinition {
 /** A prompt that is ready to be filled in. */
 export interface CompiledPrompt extends CompiledDefinition {
   readonly input: CompiledSchema['check']
-  readonly required: readonly string[]
+  readonly requiredArguments: readonly string[]
   /** Every argument, and what completes it. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
   readonly definition: AnyPromptDefinition
@@ -74,7 +74,7 @@ export interface CompiledCacheHints {
 }
 
 /** Returns the `_meta` of a result: the author's, with the server's name and version (basic/index, `_meta`). */
-export function resultMeta(own: JsonObject | undefined, { resultMeta }: Catalog): JsonObject | undefined {
+export function mergeResultMeta(own: JsonObject | undefined, { resultMeta }: Catalog): JsonObject | undefined {
   return own === undefined ? resultMeta : { ...own, ...resultMeta }
 }
 
@@ -86,7 +86,7 @@ interface ListedEntry {
   /** Its name or URI, by which it is found. */
   readonly key: string
   /** Its entry in the list. */
-  readonly wire: JsonObject
+  readonly wireEntry: JsonObject
   readonly visibleTo: VisibleTo | undefined
 }
 
@@ -110,7 +110,7 @@ export interface Listing<Entry extends ListedEntry> {
   /** The cursor that stands after an entry. */
   readonly cursors: ReadonlyMap<ListedEntry, string>
   /** Results by the cursor that asks for them; undefined when they differ by caller. */
-  readonly fixed: ReadonlyMap<string | undefined, JsonObject> | undefined
+  readonly sharedPages: ReadonlyMap<string | undefined, JsonObject> | undefined
 }
 
 /** Makes the pages of a list, once. The order is that of the definitions (server/tools, listing tools). */
@@ -121,8 +121,8 @@ export function createListing<Entry extends ListedEntry>(
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))
   const cursors = new Map(entries.map((entry) => [entry, encodeCursor(options.field, entry.key)]))
   const isSameForAll = entries.every((entry) => entry.visibleTo === undefined)
-  const listing = { byKey, options, cursors, fixed: undefined }
-  return isSameForAll ? { ...listing, fixed: fixedPages(entries, listing) } : listing
+  const listing = { byKey, options, cursors, sharedPages: undefined }
+  return isSameForAll ? { ...listing, sharedPages: fixedPages(entries, listing) } : listing
 }
 
 /**
@@ -150,7 +150,7 @@ export function isVisible({ visibleTo }: Pick<ListedEntry, 'visibleTo'>, caller:
 
 /** One page of a list, for a caller. Throws McpError(invalidParams) for a cursor that is not one of this list. */
 export function readPage(listing: Listing<ListedEntry>, cursor: string | undefined, caller: Caller): JsonObject {
-  if (listing.fixed !== undefined) return listing.fixed.get(cursor) ?? rejectCursor()
+  if (listing.sharedPages !== undefined) return listing.sharedPages.get(cursor) ?? rejectCursor()
   const visibleEntries = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
   const start =
     cursor === undefined ? 0 : visibleEntries.findIndex((entry) => listing.cursors.get(entry) === cursor) + 1
@@ -189,7 +189,7 @@ function buildPage(
   const last = end < entries.length ? entries[end - 1] : undefined
   return Object.freeze({
     resultType: 'complete',
-    [field]: Object.freeze(entries.slice(start, end).map(({ wire }) => wire)),
+    [field]: Object.freeze(entries.slice(start, end).map(({ wireEntry: wire }) => wire)),
     ...(last && { nextCursor: cursors.get(last) }),
     ttlMs,
     cacheScope: scope,

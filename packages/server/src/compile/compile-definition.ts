@@ -17,7 +17,7 @@ import {
   type ListField,
   type Listing,
 } from './catalog.ts'
-import { cacheHints, type CompileContext, checkedMaxElements } from './compile-entry.ts'
+import { cacheHints, type CompileContext, checkMaxElements } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import type { Tool } from '../definitions/tool.ts'
@@ -37,7 +37,7 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   const compileContext: CompileContext = {
     warn,
     compileSchema: definition.compileSchema ?? compileJsonSchema,
-    maxElements: checkedMaxElements(definition.maxArgumentElements, 'server'),
+    maxElements: checkMaxElements(definition.maxArgumentElements, 'server'),
   }
   const resultMeta = resultMetaOf(definition)
   const list = createListingFactory(definition, resultMeta)
@@ -49,7 +49,7 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   return {
     capabilities,
     resultMeta,
-    discovery: discoveryOf(definition, capabilities, resultMeta),
+    discoverResult: discoveryOf(definition, capabilities, resultMeta),
     tools: list('tools', tools),
     prompts: list('prompts', prompts),
     resources: list('resources', resources),

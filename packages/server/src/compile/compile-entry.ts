@@ -1,7 +1,7 @@
 import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import type { CacheHints, Completer, Described } from '../definitions/described.ts'
+import type { CacheHints, Completer, BaseDefinition } from '../definitions/described.ts'
 import { freezeJsonObject } from '../json-schema/frozen-json.ts'
 import type { ServerWarning } from '../request/report.ts'
 
@@ -14,25 +14,25 @@ export interface CompileContext {
 }
 
 /** A bound on the elements of arguments. Throws {@link DefinitionError} for what is none. */
-export function checkedMaxElements(bound: number | undefined, subject: string): number | undefined {
+export function checkMaxElements(bound: number | undefined, subject: string): number | undefined {
   if (bound === undefined || (Number.isSafeInteger(bound) && bound > 0)) return bound
   const reason = `maxArgumentElements is ${bound}; write a whole number from 1`
   throw new DefinitionError('value', subject, { reason })
 }
 
 /** The part of a compiled definition that all kinds share. */
-export function compileEntry(wire: object, definition: Described, subject: string): Omit<CompiledDefinition, 'key'> {
+export function compileEntry(wire: object, definition: BaseDefinition, subject: string): Omit<CompiledDefinition, 'key'> {
   rejectForeignNames(definition, subject)
   const { visibleTo, requires, meta } = definition
   for (const key of Object.keys(meta ?? {})) rejectMetaKey(key, subject)
-  return { wire: freezeJsonObject(wire, subject), visibleTo, requires }
+  return { wireEntry: freezeJsonObject(wire, subject), visibleTo, requires }
 }
 
 /** The names of other libraries and of the wire, with the names that definitions have here. */
 const foreignNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
 
 /** Rejects a member of another name, which would be ignored; programs without types have no other hint. */
-function rejectForeignNames(definition: Described, subject: string): void {
+function rejectForeignNames(definition: BaseDefinition, subject: string): void {
   for (const [foreign, name] of Object.entries(foreignNames)) {
     if (!Object.hasOwn(definition, foreign)) continue
     throw new DefinitionError('value', subject, { reason: `${foreign} is called ${name}` })

@@ -28,7 +28,7 @@ export function compilePrompt(
     ...compileEntry(wire, definition, subject),
     key: name,
     input: input.check,
-    required: list.filter(({ required }) => required).map((argument) => argument.name),
+    requiredArguments: list.filter(({ required }) => required).map((argument) => argument.name),
     completers: compileCompleters(
       list.map((argument) => argument.name),
       definition.complete,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, metaNames, type HeaderParam, headerParams } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
-import { type CompileContext, checkedMaxElements, compileEntry } from './compile-entry.ts'
+import { type CompileContext, checkMaxElements, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { compileSchema } from '../json-schema/schemas.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
@@ -18,7 +18,7 @@ export function compileTool(
   if (typeof definition.description !== 'string' || definition.description === '') {
     throw new DefinitionError('value', subject, { reason: 'has no description; models choose tools by it' })
   }
-  const maxElementCount = checkedMaxElements(definition.maxArgumentElements, subject) ?? maxElements
+  const maxElementCount = checkMaxElements(definition.maxArgumentElements, subject) ?? maxElements
   const schemaOptions = { subject: `${subject}, input`, side: 'input', compile, maxElements: maxElementCount } as const
   const input = compileSchema(definition.input ?? noArguments, schemaOptions)
   const output =
@@ -30,7 +30,7 @@ export function compileTool(
     definition,
     subject,
   )
-  return { ...entry, key: name, input: input.check, output: output?.check, mirrored: toolHeaderParams, definition }
+  return { ...entry, key: name, checkInput: input.check, checkOutput: output?.check, mirrored: toolHeaderParams, definition }
 }
 
 /** Warns of a name that other hosts may not take: its form is only recommended (server/tools, tool names). */

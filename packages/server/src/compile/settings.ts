@@ -16,7 +16,7 @@ export interface ServerSettings extends ErrorReporter {
   /** Milliseconds, from any beginning. */
   readonly now: () => number
   /** The codec of `requestState`; undefined where no handler may ask. */
-  readonly state: StateCodec | undefined
+  readonly stateCodec: StateCodec | undefined
   /** The service that `requestState` is bound to. */
   readonly stateAudience: string
   /** True where answers are believed that came before anything was asked. */
@@ -30,7 +30,7 @@ export interface ServerSettings extends ErrorReporter {
   readonly runtime: Runtime
   readonly subscriptions: Subscriptions
   /** The calls that each caller has at once. */
-  readonly callers: CallerLimit
+  readonly callerLimit: CallerLimit
   /** The load of the server. */
   readonly loadMonitor: LoadMonitor
   /** The store of completed results, for calls that are sent again. */
@@ -54,15 +54,15 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     onError,
     describeError,
     maxNotificationsPerSecond,
-    state: stateCodecOf(definition, warn),
-    stateAudience: checkedAudience(definition),
+    stateCodec: stateCodecOf(definition, warn),
+    stateAudience: checkAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
     ...runtimeSources,
     idempotency: definition.idempotency,
     loadMonitor,
-    callers: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
+    callerLimit: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: runtimeSources.wallClock,
@@ -92,7 +92,7 @@ function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn'])
   return state ?? createRandomKeyCodec(warn)
 }
 
-function checkedAudience({ name, stateAudience }: ServerDefinition): string {
+function checkAudience({ name, stateAudience }: ServerDefinition): string {
   if (stateAudience === undefined) return name
   if (typeof stateAudience === 'string' && stateAudience !== '') return stateAudience
   throw new DefinitionError('value', 'server', { reason: 'stateAudience must be a string that is not empty' })
@@ -114,7 +114,7 @@ function describeToolFailure(_error: unknown, { name }: ErrorContext): string {
 }
 
 /** The reason why a server without keys serves one machine and one process. */
-export const localOnly =
+export const localOnlyReason =
   'createServer was given no state, so what a question leaves with the client is sealed with a random key, which no other ' +
   'instance has and a restart forgets: give state: sealedState({ keys: [process.env.STATE_KEY] }), or state: false where no ' +
   'handler asks'
@@ -125,7 +125,7 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   const made = (): StateCodec => {
     if (codec === undefined) {
       codec = sealed({ keys: [randomKey()] })
-      warn({ code: 'random-key', message: localOnly })
+      warn({ code: 'random-key', message: localOnlyReason })
     }
     return codec
   }

@@ -68,7 +68,7 @@ export interface Context extends RequestContext {
     questions: Q,
   ): Promise<{ readonly [K in keyof Q]: AnsweredBy<Q[K]['schema']> }>
   /** Like `elicit`, but gives what the user did, whatever it was. */
-  ask<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormAnswer<AnsweredBy<S>>>
+  elicitResult<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormAnswer<AnsweredBy<S>>>
   /** Sends the user to a page; rejects with `InputDeclined` when they would not go (client/elicitation, URL mode). */
   elicitUrl(key: string, question: UrlQuestion): Promise<void>
   /** Asks the client's model (client/sampling). */
@@ -161,7 +161,7 @@ export interface UrlQuestion {
    * proves nothing. While it is not done, the question is asked again. Without this function, the agreement is the
    * answer.
    */
-  readonly done?: (() => Awaitable<boolean>) | undefined
+  readonly isDone?: (() => Awaitable<boolean>) | undefined
 }
 
 /** The user's answer to a form. */
@@ -220,14 +220,14 @@ export type WithListsFilled<T> = T extends readonly never[]
  */
 export type TaskChoice = 'never' | 'allowed' | 'required'
 
-const explicit = Symbol('explicit round')
+const explicitRoundBrand = Symbol('explicit round')
 
 /**
  * The input that a handler requires of the client, and the state that it gets back with the answers; see
  * {@link inputRequired}.
  */
 export interface InputRequired {
-  readonly [explicit]: true
+  readonly [explicitRoundBrand]: true
   readonly requests: { readonly [key: string]: InputRequest }
   readonly state: JsonValue | undefined
 }
@@ -249,12 +249,12 @@ export function inputRequired({
   readonly requests?: { readonly [key: string]: InputRequest } | undefined
   readonly state?: JsonValue | undefined
 }): InputRequired {
-  return { [explicit]: true, requests, state }
+  return { [explicitRoundBrand]: true, requests, state }
 }
 
 /** Returns true for the value of {@link inputRequired}. */
 export function isInputRequired(value: unknown): value is InputRequired {
-  return typeof value === 'object' && value !== null && explicit in value
+  return typeof value === 'object' && value !== null && explicitRoundBrand in value
 }
 
 /**

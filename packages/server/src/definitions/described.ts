@@ -3,7 +3,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 import type { RequestContext } from './context.ts'
 
 /** The members that every definition may have. */
-export interface Described {
+export interface BaseDefinition {
   /** The name that people see; the name itself is for programs. */
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
@@ -33,11 +33,11 @@ export interface CacheHints {
  */
 export type Completer = (
   value: string,
-  completedArguments: CompletedArguments,
+  completedArguments: CompletionContext,
 ) => Awaitable<readonly string[] | Completion>
 
 /** The other arguments while a value is completed. */
-export interface CompletedArguments {
+export interface CompletionContext {
   /** The arguments that have values already, as far as the client sends them. */
   readonly arguments: { readonly [name: string]: string }
   readonly ctx: RequestContext

@@ -1,7 +1,7 @@
 import type { ContentBlock, JsonObject, PromptMessage, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, InputRequired } from './context.ts'
-import type { Completer, Described } from './described.ts'
+import type { Completer, BaseDefinition } from './described.ts'
 import type { AnySchema, ParsedBy, PromptArguments } from '../json-schema/schemas.ts'
 
 /** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
@@ -11,7 +11,7 @@ export interface Prompt<Name extends string = string, Input = unknown> extends T
 }
 
 /** The definition of a prompt; `Input` is inferred from the schema. */
-export interface PromptDefinition<Input extends AnySchema | undefined> extends Described {
+export interface PromptDefinition<Input extends AnySchema | undefined> extends BaseDefinition {
   readonly description?: string | undefined
   /** The arguments: an object of strings, which the schema may turn into something else. */
   readonly input?: Input
@@ -24,7 +24,7 @@ export interface PromptDefinition<Input extends AnySchema | undefined> extends D
 }
 
 /** A {@link PromptDefinition} of which only the server knows what goes in. */
-export interface AnyPromptDefinition extends Described {
+export interface AnyPromptDefinition extends BaseDefinition {
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined
   readonly complete?: { readonly [argument: string]: Completer } | undefined

@@ -8,7 +8,7 @@ import {
 } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, InputRequired } from './context.ts'
-import type { CacheHints, Completer, Described } from './described.ts'
+import type { CacheHints, Completer, BaseDefinition } from './described.ts'
 import type { UriVariables, VariableNames } from './uri-template.ts'
 
 /** A resource, as {@link resource} makes it. */
@@ -24,7 +24,7 @@ export interface ResourceTemplate {
 }
 
 /** The description of a resource or template. */
-export interface ResourceDescription extends Described {
+export interface ResourceDescription extends BaseDefinition {
   readonly name: string
   /** Its content, described for the model. */
   readonly description?: string | undefined

@@ -1,8 +1,8 @@
 import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, TaskChoice, InputRequired } from './context.ts'
-import type { Described } from './described.ts'
-import type { AcceptedBy, AnySchema, ParsedBy, SchemaInput, SchemaWithInput } from '../json-schema/schemas.ts'
+import type { BaseDefinition } from './described.ts'
+import type { AcceptedBy, AnySchema, ParsedBy, CallerOutput, CallerInput } from '../json-schema/schemas.ts'
 
 /** A tool, as {@link tool} makes it, with the types that its callers write and read. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown>
@@ -13,7 +13,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
 
 /** The definition of a tool; `Input` and `Output` are inferred from the schemas. */
 export interface ToolDefinition<Input extends AnySchema | undefined, Output extends AnySchema | undefined>
-  extends Described {
+  extends BaseDefinition {
   /** The purpose of the tool, for the model. */
   readonly description: string
   /** The arguments, an object. Without it the tool takes none. */
@@ -52,7 +52,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
 }
 
 /** A {@link ToolDefinition} of which only the server knows what goes in and comes out. */
-export interface AnyToolDefinition extends Described {
+export interface AnyToolDefinition extends BaseDefinition {
   readonly description: string
   readonly input?: AnySchema | undefined
   readonly maxArgumentElements?: number | undefined
@@ -103,7 +103,7 @@ export function tool<
   const Name extends string,
   Input extends AnySchema | undefined = undefined,
   Output extends AnySchema | undefined = undefined,
->(name: Name, definition: ToolDefinition<Input, Output>): Tool<Name, SchemaWithInput<Input>, SchemaInput<Output>> {
+>(name: Name, definition: ToolDefinition<Input, Output>): Tool<Name, CallerInput<Input>, CallerOutput<Output>> {
   return { name, definition }
 }
 

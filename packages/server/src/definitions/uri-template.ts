@@ -18,7 +18,7 @@ export interface UriTemplate {
 export interface UriVariable {
   readonly name: string
   /** `{+name}`: may hold slashes. */
-  readonly slashes: boolean
+  readonly allowsSlashes: boolean
 }
 
 /** The names of the variables in a template that is known while compiling. */
@@ -59,7 +59,7 @@ function parseVariable(expression: string, rejectTemplate: (reason: string) => E
   const [, plus, name] = /^(\+?)([A-Za-z_][A-Za-z0-9_]*)$/.exec(expression) ?? []
   if (name === undefined)
     throw rejectTemplate(`has the expression "{${expression}}"; write {name}, or {+name} for one with slashes`)
-  return { name, slashes: plus === '+' }
+  return { name, allowsSlashes: plus === '+' }
 }
 
 /**
@@ -121,7 +121,7 @@ function splitVariables({ literals, variables }: UriTemplate, variablePart: stri
 /** The end of the last variable, by its start: at the end of the text, or 0 for nowhere. */
 function lastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
   const endIndexes = new Int32Array(variablePart.length + 1)
-  const first = variable?.slashes === true ? 0 : variablePart.lastIndexOf('/') + 1
+  const first = variable?.allowsSlashes === true ? 0 : variablePart.lastIndexOf('/') + 1
   endIndexes.fill(variablePart.length, first, variablePart.length)
   return endIndexes
 }
@@ -134,7 +134,7 @@ function earlierVariableEnds(
   const endIndexes = new Int32Array(middle.length + 1)
   let bestEnd = 0
   for (let position = middle.length - separator.length; position >= 0; position--) {
-    const isForbiddenSlash = variable?.slashes !== true && middle.charCodeAt(position) === 0x2f
+    const isForbiddenSlash = variable?.allowsSlashes !== true && middle.charCodeAt(position) === 0x2f
     if (isForbiddenSlash) bestEnd = 0
     else if (bestEnd > position) endIndexes[position] = bestEnd
     const isSeparator = (next[position + separator.length] ?? 0) > 0 && middle.startsWith(separator, position)
@@ -153,7 +153,7 @@ function decodeVariable(text: string, variable: UriVariable): string | undefined
 }
 
 /** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
-function unsafePathReason(value: string, { slashes }: UriVariable): string | undefined {
+function unsafePathReason(value: string, { allowsSlashes: slashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
   // A pair of surrogates is one character under the flag u; a lone one has no UTF-8, and no URI.
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
@@ -197,7 +197,7 @@ export function expandUriTemplate<Template extends string>(template: Template, v
       const subject = `variable "${variable.name}" of resource template "${template}"`
       throw new DefinitionError('template', subject, { reason: reason ?? 'is missing' })
     }
-    return (literals[index] ?? '') + (variable.slashes ? encodeURI(value) : encodeURIComponent(value))
+    return (literals[index] ?? '') + (variable.allowsSlashes ? encodeURI(value) : encodeURIComponent(value))
   })
   return parts.join('') + (literals[variables.length] ?? '')
 }

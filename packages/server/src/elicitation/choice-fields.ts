@@ -113,7 +113,7 @@ function itemOptions(field: Field): readonly ChoiceOption[] {
   const { items } = field.schema
   const choiceAdvice = 'an array has to be a choice of several strings, as z.array(z.enum([…])) is'
   if (!isJsonObject(items)) throw fieldError(field, choiceAdvice)
-  const item = resolveField({ ...field, schema: items, where: `${field.where}, items` })
+  const item = resolveField({ ...field, schema: items, location: `${field.location}, items` })
   if (!isChoice(item)) throw fieldError(field, choiceAdvice)
   const options = fieldOptions(item)
   rejectOtherKeywords(item, 'an item', ['type', ...optionKeywords])

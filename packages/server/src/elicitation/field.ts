@@ -5,7 +5,7 @@ import { DefinitionError } from '../request/definition-error.ts'
 export interface Field {
   readonly schema: JsonObject
   /** For people: `property "age"`. */
-  readonly where: string
+  readonly location: string
   /** The name of the form in errors. */
   readonly subject: string
   /** The definitions that a `$ref` of the form may name, by its whole text. */
@@ -20,7 +20,7 @@ export const maxFieldTextLength = 4096
 
 /** The error for a part of a form; the reason says what was found and what is allowed. */
 export function fieldError(field: Field, reason: string): DefinitionError {
-  return new DefinitionError('schema', field.subject, { reason: `${field.where}: ${reason}` })
+  return new DefinitionError('schema', field.subject, { reason: `${field.location}: ${reason}` })
 }
 
 const unsupportedKeywordAdvice =
@@ -61,7 +61,7 @@ export function labelsOf(field: Field): { title: string | undefined; description
 export function readTextKeyword(field: Field, keyword: string, maxLength: number): string | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
-  if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a string`)
+  if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a string`)
   return boundedText(field, value, { what: `"${keyword}"`, longest: maxLength })
 }
 
@@ -81,11 +81,11 @@ export function rangeOf(
     readCountKeyword(field, minKeyword),
     readCountKeyword(field, maxKeyword),
   ]
-  return checkedRange(field, range)
+  return checkRange(field, range)
 }
 
 /** A range in which there is something. */
-export function checkedRange<Range extends readonly [number | undefined, number | undefined]>(
+export function checkRange<Range extends readonly [number | undefined, number | undefined]>(
   field: Field,
   range: Range,
 ): Range {
@@ -98,12 +98,12 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a whole number, 0 or more`)
+  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a whole number, 0 or more`)
 }
 
 /** The default is what a user would fill in, so it has to be of the wire's side of a schema that transforms. */
 export function invalidDefaultError(field: Field, requirement: string): DefinitionError {
-  const found = shownJson(field.schema['default'] ?? null)
+  const found = formatJson(field.schema['default'] ?? null)
   return fieldError(
     field,
     `the default is ${found}; it has to be ${requirement} (with zod, before a transform: prefault())`,
@@ -111,7 +111,7 @@ export function invalidDefaultError(field: Field, requirement: string): Definiti
 }
 
 /** A value in an error message, cut where it gets long. */
-export function shownJson(value: JsonValue): string {
+export function formatJson(value: JsonValue): string {
   const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
@@ -130,15 +130,15 @@ export function resolveField(field: Field): Field {
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
-    schema = { ...referenceTarget(field, reference), ...siblingKeywords(field, schema) }
+    schema = { ...resolveReference(field, reference), ...siblingKeywords(field, schema) }
   }
   throw fieldError(field, '"$ref" leads through more than 16 references; refer to the type itself')
 }
 
-function referenceTarget(field: Field, reference: JsonValue): JsonObject {
+function resolveReference(field: Field, reference: JsonValue): JsonObject {
   const target = typeof reference === 'string' ? field.definitions.get(reference) : undefined
   if (target !== undefined) return target
-  throw fieldError(field, `"$ref" is ${shownJson(reference)}; it has to name an entry of the schema's own "$defs"`)
+  throw fieldError(field, `"$ref" is ${formatJson(reference)}; it has to name an entry of the schema's own "$defs"`)
 }
 
 /**

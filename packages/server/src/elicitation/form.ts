@@ -86,7 +86,7 @@ export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void 
 interface RememberedForm {
   readonly requestedSchema: RequestedSchema
   readonly checkOf: NonNullable<CompiledForm['checkOf']>
-  rebuilt: number
+  rebuildCount: number
 }
 
 const formsByKey = new Map<string, RememberedForm>()
@@ -104,15 +104,15 @@ function equalFormOf(schema: AnySchema, onRebuilt: () => void): Form<unknown> | 
   if (key === undefined || key.length > maxKeyLength || !isZodSchema(schema)) return undefined
   const equal = formsByKey.get(key)
   if (equal === undefined) return rememberForm(key, compileForm(schema, 'form'))
-  equal.rebuilt++
-  if (equal.rebuilt === manyRebuilds) onRebuilt()
+  equal.rebuildCount++
+  if (equal.rebuildCount === manyRebuilds) onRebuilt()
   return { requestedSchema: equal.requestedSchema, check: equal.checkOf(schema) }
 }
 
 function rememberForm(key: string, { requestedSchema, check, checkOf }: CompiledForm): Form<unknown> {
   const [oldest] = formsByKey.keys()
   if (formsByKey.size >= maxRememberedForms && oldest !== undefined) formsByKey.delete(oldest)
-  if (checkOf !== undefined) formsByKey.set(key, { requestedSchema, checkOf, rebuilt: 0 })
+  if (checkOf !== undefined) formsByKey.set(key, { requestedSchema, checkOf, rebuildCount: 0 })
   return { requestedSchema, check }
 }
 

@@ -2,13 +2,13 @@ import type { StandardTypedV1 } from '@standard-schema/spec'
 import { DefinitionError } from '../request/definition-error.ts'
 import type { AnySchema, CompiledSchema } from '../json-schema/schemas.ts'
 
-type CompileForm = (schema: AnySchema) => CompiledSchema
+type FormCompiler = (schema: AnySchema) => CompiledSchema
 
 /**
  * Compiles a schema. When it has no JSON Schema because one of its properties has none, such as a date, the error names
  * the property: zod says what it cannot show, but not where.
  */
-export function compileFormSchema(schema: AnySchema, compile: CompileForm): CompiledSchema {
+export function compileFormSchema(schema: AnySchema, compile: FormCompiler): CompiledSchema {
   try {
     return compile(schema)
   } catch (error) {
@@ -27,7 +27,7 @@ function zodProperties(schema: object): [string, unknown][] {
   return hasShape ? Object.entries(schema.shape ?? {}) : []
 }
 
-function isUncompilable(property: unknown, compile: CompileForm): boolean {
+function isUncompilable(property: unknown, compile: FormCompiler): boolean {
   if (!isStandardSchema(property)) return false
   try {
     compile(property)

@@ -6,7 +6,7 @@ import {
   maxLabelLength,
   fieldError,
   resolveField,
-  shownJson,
+  formatJson,
   readTextKeyword,
 } from './field.ts'
 
@@ -64,7 +64,7 @@ function untitledOption(field: Field, value: JsonValue): ChoiceOption {
   const stringAdvice = 'only strings can be chosen from: list them as strings, and turn them with transform()'
   throw fieldError(
     field,
-    `${shownJson(value)} is among the values; ${stringAdvice}${value === true ? ', or ask for a boolean' : ''}`,
+    `${formatJson(value)} is among the values; ${stringAdvice}${value === true ? ', or ask for a boolean' : ''}`,
   )
 }
 
@@ -74,7 +74,7 @@ export const nullAdvice =
 
 /** The options of one branch of a union: a literal with or without a title, or bare values. */
 function memberOptions(field: Field, item: JsonValue): readonly ChoiceOption[] {
-  if (!isJsonObject(item)) throw fieldError(field, `${shownJson(item)} is no value to choose`)
+  if (!isJsonObject(item)) throw fieldError(field, `${formatJson(item)} is no value to choose`)
   const member = resolveField({ ...field, schema: item })
   if (member.schema['const'] === undefined && member.schema['enum'] === undefined) {
     throw fieldError(field, 'a union can only be of literal strings; other types make one property each')
@@ -84,7 +84,7 @@ function memberOptions(field: Field, item: JsonValue): readonly ChoiceOption[] {
   const title = readTextKeyword(member, 'title', maxLabelLength)
   if (first === undefined || title === undefined) return first === undefined ? [] : [first, ...others]
   if (others.length > 0)
-    throw fieldError(field, `the title ${shownJson(title)} is that of several values; give each its own`)
+    throw fieldError(field, `the title ${formatJson(title)} is that of several values; give each its own`)
   return [{ ...first, title }]
 }
 
@@ -95,7 +95,7 @@ function requireDistinctOptions(field: Field, options: readonly ChoiceOption[]):
   }
   const seen = new Set<string>()
   for (const { value } of options) {
-    if (seen.has(value)) throw fieldError(field, `the value ${shownJson(value)} is listed twice`)
+    if (seen.has(value)) throw fieldError(field, `the value ${formatJson(value)} is listed twice`)
     seen.add(value)
   }
   return options

@@ -2,7 +2,7 @@ import type { BooleanSchema, NumberSchema, StringSchema } from '@x/schema'
 import {
   rejectOtherKeywords,
   type Field,
-  checkedRange,
+  checkRange,
   labelsOf,
   maxLabelLength,
   maxFieldTextLength,
@@ -10,7 +10,7 @@ import {
   freezeDefinedMembers,
   rangeOf,
   fieldError,
-  shownJson,
+  formatJson,
   readTextKeyword,
 } from './field.ts'
 
@@ -54,7 +54,7 @@ function formatOf(field: Field): StringSchema['format'] {
       : 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
   throw fieldError(
     field,
-    `the format ${shownJson(declaredValue)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
+    `the format ${formatJson(declaredValue)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
   )
 }
 
@@ -63,7 +63,7 @@ export function numberField(field: Field, type: 'integer' | 'number'): NumberSch
   const allowedKeywords = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
   const exclusiveKeywords = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
   rejectOtherKeywords(field, type === 'integer' ? 'an integer' : 'a number', [...allowedKeywords, ...exclusiveKeywords])
-  const [minimum, maximum] = checkedRange(field, type === 'integer' ? readIntegerBounds(field) : readBounds(field))
+  const [minimum, maximum] = checkRange(field, type === 'integer' ? readIntegerBounds(field) : readBounds(field))
   const declaredValue = field.schema['default']
   if (declaredValue !== undefined && !fitsNumberBounds(declaredValue, { type, minimum, maximum }))
     throw invalidDefaultError(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)
@@ -101,7 +101,7 @@ function readIntegerBounds(field: Field): Bounds {
 function readNumberKeyword(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined || typeof value === 'number') return value
-  throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a number`)
+  throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a number`)
 }
 
 function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSchema): boolean {

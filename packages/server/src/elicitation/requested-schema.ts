@@ -15,7 +15,7 @@ import {
   freezeDefinedMembers,
   fieldError,
   resolveField,
-  shownJson,
+  formatJson,
 } from './field.ts'
 import { isChoice, nullAdvice } from './options.ts'
 import { booleanField, numberField, textField } from './plain-fields.ts'
@@ -33,7 +33,7 @@ const maxProperties = 100
 export function requestedSchemaOf(json: JsonObject, subject: string): RequestedSchema {
   const definitions = definitionsOf(json)
   const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = json
-  const root = resolveField({ schema: bare, where: 'the schema', subject, definitions })
+  const root = resolveField({ schema: bare, location: 'the schema', subject, definitions })
   checkRoot(root)
   const properties = Object.entries(fieldProperties(root)).map(([name, schema]) => {
     return [name, compileProperty(root, name, schema)] as const
@@ -79,10 +79,10 @@ function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] 
 }
 
 function compileProperty(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
-  const field = { ...root, where: `property ${shownJson(name)}` }
+  const field = { ...root, where: `property ${formatJson(name)}` }
   boundedText(field, name, { what: 'its name', longest: maxLabelLength })
   if (name === '') throw fieldError(field, 'it needs a name')
-  if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${shownJson(schema)}; ${propertyAdvice}`)
+  if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${formatJson(schema)}; ${propertyAdvice}`)
   return compilePrimitive(resolveField({ ...field, schema }))
 }
 

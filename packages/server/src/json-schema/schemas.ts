@@ -31,7 +31,7 @@ export type ParsedBy<S> = S extends StandardTypedV1
 export type AcceptedBy<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
 
 /** The type of the values that a caller writes: the input side of the schema, `undefined` without one. */
-export type SchemaWithInput<S> = S extends StandardTypedV1
+export type CallerInput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferInput<S>
   : S extends undefined
     ? undefined
@@ -50,7 +50,7 @@ export type TextArguments<Input> = {
 }
 
 /** The type of the values that a caller reads: the output side of the schema, `undefined` without one. */
-export type SchemaInput<S> = S extends StandardTypedV1
+export type CallerOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
     ? undefined
@@ -93,7 +93,7 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     // The default validator stops at ten issues; of another one nothing is known.
     const stopsEarly = schemaOptions.compile === compileJsonSchema
     const bound = createBound(json, schemaOptions)
-    return { json, check: bound(compileCheck(json, schemaOptions), () => ({ find: () => [], complete: stopsEarly })) }
+    return { json, check: bound(compileCheck(json, schemaOptions), () => ({ find: () => [], isComplete: stopsEarly })) }
   }
   if (typeof standardProps.validate !== 'function') {
     throw unusableSchemaError(
@@ -122,16 +122,16 @@ function rejectSchemasByName(schema: AnySchema, schemaOptions: SchemaCompilation
   }
 }
 
-type CreateFinder = () => ZodIssueFinder | undefined
+type IssueFinderFactory = () => ZodIssueFinder | undefined
 
 /** Bounds what comes from a peer; what handlers return is their author's. */
 function createBound(
   json: JsonObject,
   { side, maxElements = defaultMaxElements }: SchemaCompilation,
-): (check: Check, createFinder: CreateFinder) => Check {
+): (check: Check, createFinder: IssueFinderFactory) => Check {
   if (side === 'output') return (check) => check
   const required = maxRequiredCount(json)
-  return (check, createFinder) => createBoundedCheck(check, { maxElements, required, createFinder })
+  return (check, createFinder) => createBoundedCheck(check, { maxElements, maxMissingMembers: required, createFinder })
 }
 
 /** The part of a schema that the two standards define; both parts are optional until they were looked for. */
@@ -188,7 +188,7 @@ function compileCheck(json: JsonObject, schemaOptions: SchemaCompilation): Compi
     const issuesOf = schemaOptions.compile(json)
     return (value) => {
       const issues = issuesOf(value)
-      return issues.length === 0 ? { value } : rejected(issues, (issue) => issue)
+      return issues.length === 0 ? { value } : createRejectedValue(issues, (issue) => issue)
     }
   } catch (cause) {
     const causeMessage = cause instanceof Error ? cause.message : 'it does not compile'
@@ -201,7 +201,7 @@ function compileCheck(json: JsonObject, schemaOptions: SchemaCompilation): Compi
 
 function createStandardCheck(validate: StandardSchemaV1['~standard']['validate']): CompiledSchema['check'] {
   return (value) =>
-    mapAwaitable(validate(value), (result) => (result.issues ? rejected(result.issues, schemaIssueOf) : result))
+    mapAwaitable(validate(value), (result) => (result.issues ? createRejectedValue(result.issues, schemaIssueOf) : result))
 }
 
 function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
@@ -257,9 +257,9 @@ interface CheckBounds {
   /** The values in arrays and members of objects that are accepted. */
   readonly maxElements: number
   /** The most members that one object can lack. */
-  readonly required: number
+  readonly maxMissingMembers: number
   /** Makes the search for the first issues of a value; called once, for the first value with many. */
-  readonly createFinder: CreateFinder
+  readonly createFinder: IssueFinderFactory
 }
 
 /**
@@ -268,7 +268,7 @@ interface CheckBounds {
  *
  * A value with few elements goes straight to the validator.
  */
-function createBoundedCheck(check: Check, { maxElements, required, createFinder }: CheckBounds): Check {
+function createBoundedCheck(check: Check, { maxElements, maxMissingMembers: required, createFinder }: CheckBounds): Check {
   let finder: ZodIssueFinder | undefined
   return (value) => {
     const size: Size = { elements: 0, issues: 0, maxElements, required }
@@ -278,14 +278,14 @@ function createBoundedCheck(check: Check, { maxElements, required, createFinder 
     finder ??= createFinder() ?? unknownFinder
     const issues = finder.find(value, maxShownIssues)
     if (issues.length > 0) return firstIssues(issues)
-    if (!finder.complete && size.issues > maxIssues)
+    if (!finder.isComplete && size.issues > maxIssues)
       return tooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
     return check(value)
   }
 }
 
 /** Finds nothing: what the validator may find is unknown. */
-const unknownFinder: ZodIssueFinder = { find: () => [], complete: false }
+const unknownFinder: ZodIssueFinder = { find: () => [], isComplete: false }
 
 function firstIssues(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
   return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
@@ -385,7 +385,7 @@ export interface RejectedValue {
 export type CheckedValue = { readonly value: unknown; readonly issues?: undefined } | RejectedValue
 
 /** Copies the first issues of a validator, in the form of {@link SchemaIssue}; the others are counted. */
-function rejected<Issue>(issues: readonly Issue[], copy: (issue: Issue) => SchemaIssue): RejectedValue {
+function createRejectedValue<Issue>(issues: readonly Issue[], copy: (issue: Issue) => SchemaIssue): RejectedValue {
   if (issues.length <= maxShownIssues) return { issues: issues.map(copy) }
   return { issues: issues.slice(0, maxShownIssues).map(copy), total: issues.length }
 }

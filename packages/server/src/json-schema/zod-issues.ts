@@ -4,7 +4,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 export interface ZodIssueFinder {
   readonly find: (value: unknown, maxIssues: number) => readonly StandardSchemaV1.Issue[]
   /** True where whatever the validator could find many times is found here. */
-  readonly complete: boolean
+  readonly isComplete: boolean
 }
 
 type Issue = StandardSchemaV1.Issue
@@ -65,7 +65,7 @@ export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined
   const traversal: IssueTraversal = { finders: new Map(), complete: true }
   try {
     const find = finderOf(schema, traversal)
-    return { find, complete: traversal.complete }
+    return { find, isComplete: traversal.complete }
   } catch {
     // The schema of a version that is built in another way; the bound on issues holds for it.
     return undefined
@@ -92,13 +92,13 @@ function finderOf(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
     return finders.get(schema) ?? ((value, maxIssues) => (finders.get(schema) ?? findNoIssues)(value, maxIssues))
   finders.set(schema, undefined)
   const createFinder = finderFactories.get(schema._zod.def.type)
-  const findIssues = createFinder === undefined ? unknownFinder(traversal) : createFinder(schema, traversal)
+  const findIssues = createFinder === undefined ? createUnknownFinder(traversal) : createFinder(schema, traversal)
   finders.set(schema, findIssues)
   return findIssues
 }
 
 /** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
-function unknownFinder(traversal: IssueTraversal): IssueFinder {
+function createUnknownFinder(traversal: IssueTraversal): IssueFinder {
   traversal.complete = false
   return findNoIssues
 }
@@ -127,7 +127,7 @@ const finderFactories: ReadonlyMap<string, FinderFactory> = new Map<string, Find
 ])
 
 function innerFinder(inner: ZodSchema | undefined, traversal: IssueTraversal): IssueFinder {
-  return inner === undefined ? unknownFinder(traversal) : finderOf(inner, traversal)
+  return inner === undefined ? createUnknownFinder(traversal) : finderOf(inner, traversal)
 }
 
 /** A schema that takes one value more than the schema in it. */
@@ -153,7 +153,7 @@ const plainChecks: ReadonlySet<string> = new Set(
  */
 function leafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
-  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownFinder(traversal)
+  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return createUnknownFinder(traversal)
   return (value) => zodValidationIssues(schema, value)
 }
 
@@ -241,7 +241,7 @@ function lengthIssue(
 function recordFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { keyType, valueType, checks = [] } = schema._zod.def
   // Keys of other types are converted, or there must be one of each.
-  if (keyType?._zod.def.type !== 'string') return unknownFinder(traversal)
+  if (keyType?._zod.def.type !== 'string') return createUnknownFinder(traversal)
   if (checks.length > 0) traversal.complete = false
   const name = finderOf(keyType, traversal)
   const item = innerFinder(valueType, traversal)

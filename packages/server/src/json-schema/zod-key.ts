@@ -27,7 +27,7 @@ const maxParts = 2000
 export function zodKeyOf(schema: object): string | undefined {
   if (!isZodSchema(schema)) return undefined
   try {
-    return schemaKey(schema, { left: maxParts })
+    return schemaKey(schema, { remaining: maxParts })
   } catch (error) {
     if (error === opaque) return undefined
     throw error
@@ -38,7 +38,7 @@ export function zodKeyOf(schema: object): string | undefined {
 const opaque = Symbol('opaque')
 
 interface PartBudget {
-  left: number
+  remaining: number
 }
 
 function schemaKey(schema: ZodSchema, budget: PartBudget): string {
@@ -68,7 +68,7 @@ function textKey(text: string): string {
 
 /** The key of a value in a definition or in metadata. */
 function partKey(part: unknown, budget: PartBudget): string {
-  if (budget.left-- === 0) throw opaque
+  if (budget.remaining-- === 0) throw opaque
   if (typeof part === 'string') return textKey(part)
   if (typeof part === 'function') return 'f'
   if (typeof part !== 'object' || part === null) return `${String(part)},`

@@ -18,7 +18,7 @@ export function completeArgument(params: CompleteRequestParams, request: Request
   const completers = completersFor(ref, request)
   if (!completers.has(argument.name)) {
     const names = [...completers.keys()].join(', ') || 'none'
-    throw invalidCompletion(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
+    throw invalidCompletionError(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
   }
   const completer = completers.get(argument.name)
   if (completer === undefined) return completionResult(emptyCompletion, request)
@@ -36,13 +36,13 @@ function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Req
 
   function promptOf(name: string): CompiledPrompt {
     const prompt = findVisible(catalog.prompts, name, call)
-    if (prompt === undefined) throw invalidCompletion(`Unknown prompt: ${quote(name)}`)
+    if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quote(name)}`)
     return prompt
   }
 
   function templateOf(uri: string): CompiledTemplate {
     const template = findVisible(catalog.templates, uri, call)
-    if (template === undefined) throw invalidCompletion(`Unknown resource template: ${quote(uri)}`)
+    if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quote(uri)}`)
     return template
   }
 }
@@ -63,6 +63,6 @@ function isValueList(suggestions: readonly string[] | Completion): suggestions i
   return Array.isArray(suggestions)
 }
 
-function invalidCompletion(message: string): McpError {
+function invalidCompletionError(message: string): McpError {
   return new McpError(errorCodes.invalidParams, message)
 }

@@ -26,7 +26,7 @@ export function listen(
 }
 
 /** The parameters that decide on a filter. */
-interface FilterLimits {
+interface FilterContext {
   readonly catalog: Catalog
   readonly caller: Caller
   readonly maxUris: number
@@ -36,7 +36,7 @@ interface FilterLimits {
  * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A
  * URI that names nothing and one that is hidden are left out alike. Throws McpError(invalidParams) for too many URIs.
  */
-function restrictFilter(requestedTopics: SubscriptionFilter, limits: FilterLimits): SubscriptionFilter {
+function restrictFilter(requestedTopics: SubscriptionFilter, limits: FilterContext): SubscriptionFilter {
   const { capabilities } = limits.catalog
   const acceptedLists = listChangeKinds.filter(
     (list) => requestedTopics[list.asked] === true && capabilities[list.kind]?.listChanged === true,
@@ -48,7 +48,7 @@ function restrictFilter(requestedTopics: SubscriptionFilter, limits: FilterLimit
 
 function restrictUris(
   requestedTopics: readonly string[],
-  { catalog, caller, maxUris }: FilterLimits,
+  { catalog, caller, maxUris }: FilterContext,
 ): readonly string[] {
   if (requestedTopics.length > maxUris) {
     const message = `Invalid params: params.notifications.resourceSubscriptions has ${requestedTopics.length} URIs; give at most ${maxUris}`

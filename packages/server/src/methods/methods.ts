@@ -11,7 +11,7 @@ import { callTool, listTools } from './tools.ts'
 export interface ServedMethod {
   readonly name: Method
   readonly capability: MethodRow['capability']
-  readonly streams: MethodRow['streams']
+  readonly streams: MethodRow['isStreaming']
   /** Checks the params, and makes the result of them; throws the McpError that the peer is to see. */
   readonly handle: (params: JsonObject | undefined, request: RequestState) => Awaitable<JsonObject>
 }
@@ -39,11 +39,11 @@ function methodEntry<M extends Method>(
   handler: (params: MethodTypes[M]['params'], request: RequestState) => Awaitable<JsonObject>,
 ): [string, ServedMethod] {
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
-  const { capability, streams } = row
+  const { capability, isStreaming: streams } = row
   return [name, { name, capability, streams, handle: (params, request) => handler(row.params(params), request) }]
 }
 
 /** Returns the revisions, capabilities and instructions of the server (server/discover). */
 function discover(_params: RequestParams, { catalog }: RequestState): JsonObject {
-  return catalog.discovery
+  return catalog.discoverResult
 }

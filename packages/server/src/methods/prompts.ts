@@ -8,7 +8,7 @@ import {
   type PromptMessage,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type CompiledPrompt, resultMeta, findVisible, readPage } from '../compile/catalog.ts'
+import { type CompiledPrompt, mergeResultMeta, findVisible, readPage } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
 import { replay } from '../replay/replay.ts'
 import { formatIssues } from '../json-schema/schemas.ts'
@@ -30,13 +30,13 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
  */
 export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
   const prompt = findVisible(request.catalog.prompts, params.name, request.call)
-  if (prompt === undefined) throw invalidPrompt(`Unknown prompt: ${quote(params.name)}`)
+  if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quote(params.name)}`)
   requireCapabilities(prompt.requires, request)
   const givenArguments = params.arguments ?? noArguments
   rejectMissingArguments(prompt, givenArguments)
   return mapAwaitable(prompt.input(givenArguments), (checkedArguments) => {
     if (checkedArguments.issues !== undefined) {
-      throw invalidPrompt(`Invalid arguments for prompt ${quote(prompt.key)}:\n${formatIssues(checkedArguments)}`)
+      throw invalidPromptError(`Invalid arguments for prompt ${quote(prompt.key)}:\n${formatIssues(checkedArguments)}`)
     }
     const handler = {
       name: prompt.key,
@@ -48,15 +48,15 @@ export function getPrompt(params: GetPromptRequestParams, request: RequestState)
 }
 
 function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: PromptArguments): void {
-  const missingNames = prompt.required.filter((name) => !Object.hasOwn(givenArguments, name))
+  const missingNames = prompt.requiredArguments.filter((name) => !Object.hasOwn(givenArguments, name))
   if (missingNames.length === 0) return
-  throw invalidPrompt(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`)
+  throw invalidPromptError(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`)
 }
 
 function promptResult(promptReturn: PromptReturn, prompt: CompiledPrompt, { catalog }: RequestState): GetPromptResult {
   const { messages, description, _meta } = promptContent(promptReturn)
   const resultDescription = description ?? prompt.definition.description
-  const meta = resultMeta(_meta, catalog)
+  const meta = mergeResultMeta(_meta, catalog)
   return {
     resultType: 'complete',
     ...(resultDescription !== undefined && { description: resultDescription }),
@@ -79,6 +79,6 @@ function userMessage(content: PromptMessage['content']): PromptMessage {
   return { role: 'user', content }
 }
 
-function invalidPrompt(message: string): McpError {
+function invalidPromptError(message: string): McpError {
   return new McpError(errorCodes.invalidParams, message)
 }

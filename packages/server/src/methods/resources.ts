@@ -15,7 +15,7 @@ import {
   readPage,
   type CompiledResource,
   type CompiledTemplate,
-  resultMeta,
+  mergeResultMeta,
   type Catalog,
 } from '../compile/catalog.ts'
 import type { Context, InputRequired } from '../definitions/context.ts'
@@ -83,7 +83,7 @@ function resourceResult(resourceReturn: ResourceReturn, { uri, resource, request
   if (contents.length === 0) {
     throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFound(uri)`)
   }
-  const meta = resultMeta(_meta, request.catalog)
+  const meta = mergeResultMeta(_meta, request.catalog)
   return {
     resultType: 'complete',
     contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),
@@ -139,12 +139,12 @@ async function readPageWithTemplates(cursor: string | undefined, request: Reques
   const found = visible[index]
   if (found !== undefined) {
     const next = visible[index + 1]
-    return readTemplatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, next, request })
+    return readTemplatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, nextTemplate: next, request })
   }
   const page = readPage(catalog.resources, cursor, call)
   const first = visible[0]
   if (first !== undefined && page['nextCursor'] === undefined) {
-    if (isEmpty(page)) return readTemplatePage(first, { cursor: undefined, next: visible[1], request })
+    if (isEmptyPage(page)) return readTemplatePage(first, { cursor: undefined, nextTemplate: visible[1], request })
     return Object.assign(withCallerCacheScope(page, all), { nextCursor: catalog.templates.cursors.get(first) })
   }
   return withCallerCacheScope(page, all)
@@ -156,28 +156,28 @@ function withCallerCacheScope(page: JsonObject, templates: readonly CompiledTemp
   return { ...page, ...(varies && { cacheScope: 'private' }) }
 }
 
-function isEmpty({ resources }: JsonObject): boolean {
+function isEmptyPage({ resources }: JsonObject): boolean {
   return Array.isArray(resources) && resources.length === 0
 }
 
 interface TemplatePageOptions {
   readonly cursor: string | undefined
   /** The template whose resources follow. */
-  readonly next: CompiledTemplate | undefined
+  readonly nextTemplate: CompiledTemplate | undefined
   readonly request: RequestState
 }
 
 async function readTemplatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
-  const { cursor, next, request } = options
+  const { cursor, nextTemplate: next, request } = options
   const { catalog } = request
   const page = await readOwnPage(template.definition, openRequestContext(request), cursor)
   const { cursors } = catalog.templates
   const own = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
   const nextCursor = own ?? (next && cursors.get(next))
-  const meta = resultMeta(undefined, catalog)
+  const meta = mergeResultMeta(undefined, catalog)
   return {
     resultType: 'complete',
-    resources: page.resources.flatMap((listed) => wireOf(listed, template, request)),
+    resources: page.resources.flatMap((listed) => listEntryOf(listed, template, request)),
     ...(nextCursor !== undefined && { nextCursor }),
     ttlMs: page.ttlMs ?? 0,
     cacheScope: page.cacheScope ?? 'private',
@@ -186,7 +186,7 @@ async function readTemplatePage(template: CompiledTemplate, options: TemplatePag
 }
 
 /** An entry that could not be read is left out, and its author told: a client would only fail with it. */
-function wireOf(
+function listEntryOf(
   listed: ListedResource,
   { definition, key, template }: CompiledTemplate,
   request: RequestState,

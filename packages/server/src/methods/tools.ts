@@ -13,7 +13,7 @@ import {
   type JsonValue,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { type CompiledTool, resultMeta, findVisible, readPage } from '../compile/catalog.ts'
+import { type CompiledTool, mergeResultMeta, findVisible, readPage } from '../compile/catalog.ts'
 import { type Context, type TaskChoice, isInputDeclined } from '../definitions/context.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { replay } from '../replay/replay.ts'
@@ -43,9 +43,9 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   const headerParams = call.context.get(headerParamsKey)
   if (headerParams !== undefined) checkHeaderParam(tool.mirrored, toolContent, headerParams)
   try {
-    const result = mapAwaitable(tool.input(toolContent), (checkedOutput) =>
+    const result = mapAwaitable(tool.checkInput(toolContent), (checkedOutput) =>
       checkedOutput.issues === undefined
-        ? run(tool, checkedOutput.value, request)
+        ? runTool(tool, checkedOutput.value, request)
         : invalidArgumentsResult(tool, checkedOutput, request),
     )
     return isPromiseLike(result)
@@ -65,7 +65,7 @@ function taskChoiceOf(
   return typeof task === 'function' ? task(args as never, openRequestContext(request)) : task
 }
 
-function run(tool: CompiledTool, args: unknown, request: RequestState): Awaitable<JsonObject> {
+function runTool(tool: CompiledTool, args: unknown, request: RequestState): Awaitable<JsonObject> {
   const handler = {
     name: tool.key,
     run: (ctx: Context) => tool.definition.run(args, ctx),
@@ -81,7 +81,7 @@ function run(tool: CompiledTool, args: unknown, request: RequestState): Awaitabl
  * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
  */
 function finishTool(toolReturn: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
-  const { output } = tool
+  const { checkOutput: output } = tool
   if (output === undefined) return plainResult(toolReturn, tool, request)
   const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
   const structuredValue = isFullToolResult(toolReturn) ? toolReturn.structuredContent : toolReturn
@@ -138,7 +138,7 @@ function toolResultOf(
   structuredContent: JsonValue | undefined,
   { catalog }: RequestState,
 ): CallToolResult {
-  const meta = resultMeta(_meta, catalog)
+  const meta = mergeResultMeta(_meta, catalog)
   return {
     resultType: 'complete',
     content,

@@ -44,7 +44,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
     test.each(actions)('that is %s is what ctx.ask returns, in every later run too', async (action) => {
       const asks: Run = async (ctx) => {
-        const first = await ctx.ask('age', age)
+        const first = await ctx.elicitResult('age', age)
         const second = await ctx.elicit('n', doubled)
         return JSON.stringify([first, second])
       }
@@ -216,7 +216,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('what a handler does to an answer does not reach the runs after it', async () => {
     const run: Run = async (ctx) => {
-      const { content } = await ctx.ask('n', { message: 'm', schema: z.looseObject({ tags: z.string() }) })
+      const { content } = await ctx.elicitResult('n', { message: 'm', schema: z.looseObject({ tags: z.string() }) })
       if (content) content.tags += '!'
       await ctx.elicit('next', doubled)
       return String(content?.tags)

@@ -27,14 +27,14 @@ import {
 /** Something that only the client can answer. */
 export interface ClientQuestion<T> {
   /** The function that asks, for messages. */
-  readonly called: string
+  readonly functionName: string
   readonly request: InputRequest
   /** The request as JSON, where that is known already. */
   readonly text?: string
   /** The client capabilities that it needs. */
   readonly needed: ClientCapabilities
   /** Converts the answer for the handler; runs again in every run. */
-  readonly read: (response: JsonObject) => Awaitable<AnswerOutcome<T>>
+  readonly parseResponse: (response: JsonObject) => Awaitable<AnswerOutcome<T>>
 }
 
 /** An answer that is understood, one that does not fit, or one that is given too early. */
@@ -56,14 +56,14 @@ const maxQuestionChanges = 2
  */
 export async function answerQuestion<T>(run: Run, key: string, question: ClientQuestion<T>): Promise<T> {
   const text = question.text ?? JSON.stringify(question.request)
-  registerContextUse(run, { kind: 'ask', called: question.called, key, text })
+  registerContextUse(run, { kind: 'ask', called: question.functionName, key, text })
   const questionRecord = journalOf(run).questions.get(key)
   const response =
     questionRecord === undefined ? findUnaskedResponse(run, key, question.needed) : questionRecord.response
   if (response === undefined) return suspendForAnswer(run, key, { question, text, known: questionRecord })
   const parsedAnswer = parseAnswer(run, key, { known: questionRecord, response, question, text })
   const outcome = isPromiseLike(parsedAnswer) ? await trackRead(run, parsedAnswer) : parsedAnswer
-  if (run.phase !== 'running') throw lateUseError(run, question.called)
+  if (run.phase !== 'running') throw lateUseError(run, question.functionName)
   if ('value' in outcome) return outcome.value
   rejectEndlessQuestion(run, { key, text, again: outcome })
   return suspendForAnswer(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
@@ -154,7 +154,7 @@ function parseAnswer<T>(
     // The user answered another question: that of an earlier version, or one whose text is not repeatable.
     if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
     // A copy: what a handler does to an answer must not change the journal.
-    return mapAwaitable(question.read(cloneJson(response)), (answer) =>
+    return mapAwaitable(question.parseResponse(cloneJson(response)), (answer) =>
       'problem' in answer ? { invalidAnswers: record.invalidAnswers + 1, reason: answer.problem } : answer,
     )
   })

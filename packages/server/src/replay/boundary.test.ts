@@ -34,7 +34,7 @@ function keeper(journal: JsonObject, responses: JsonObject = {}) {
   const journalKeeper: JournalStore = {
     journal,
     responses,
-    note: (entry) => void noted.push(entry),
+    append: (entry) => void noted.push(entry),
     commit: () => {
       if (noted.length === 0) return undefined
       keep()

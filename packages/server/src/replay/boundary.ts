@@ -1,7 +1,7 @@
 import { canHandOffKey } from '@x/schema'
 import { report } from '../request/report.ts'
 import { nextTick } from '../request/awaitable.ts'
-import { handOffReason } from '../shedding/hand-off.ts'
+import { decideHandOff } from '../shedding/hand-off.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { handOffRun, journalOf, type Run, restartRun, abandonRun } from './run.ts'
@@ -12,9 +12,9 @@ const workSliceMs = 10
 
 /** Notes that a run begins to record: from now on it works, as far as shedding goes. */
 export function startWorkTimer(run: Run): void {
-  if (run.workedFrom !== undefined) return
-  run.workedFrom = run.request.settings.now()
-  run.turnedAt = run.workedFrom
+  if (run.workStartedAt !== undefined) return
+  run.workStartedAt = run.request.settings.now()
+  run.yieldedAt = run.workStartedAt
 }
 
 /**
@@ -24,28 +24,28 @@ export function startWorkTimer(run: Run): void {
  */
 export function handleBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
-  const reason = run.stopped === undefined ? shedReason(run) : undefined
+  const reason = run.runStop === undefined ? shedReason(run) : undefined
   if (reason !== undefined) return handOffRun(run, reason)
-  if (run.strict) return restartRun(run)
-  return run.stopped === undefined ? yieldToEventLoop(run) : undefined
+  if (run.isStrict) return restartRun(run)
+  return run.runStop === undefined ? yieldToEventLoop(run) : undefined
 }
 
 /** Returns the reason for which the call should leave this instance now, if there is one. */
 function shedReason(run: Run): ShedReason | undefined {
   if (!canHandOff(run)) return undefined
-  const { request, name, drains } = run
+  const { request, name, drainCount } = run
   const { settings, method } = request
   const { sheds, stops, round, handOff } = journalOf(run)
-  const workedMs = settings.now() - (run.workedFrom ?? 0)
-  const call = { method, name, sheds, rounds: round, workedMs, drains, stops, handOff }
-  const reason = handOffReason(settings.loadMonitor, call)
+  const workedMs = settings.now() - (run.workStartedAt ?? 0)
+  const call = { method, name, sheds, rounds: round, workedMs, drainCount, stops, handOff }
+  const reason = decideHandOff(settings.loadMonitor, call)
   if (typeof reason !== 'object') return reason
   report(reason.error, { method, name }, settings)
   return undefined
 }
 
 /** Returns true when a retry may reach another instance, which could go on where this call is now. */
-function canHandOff({ stays, request }: Run): boolean {
+function canHandOff({ isPinned: stays, request }: Run): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (
     !stays &&
@@ -57,20 +57,20 @@ function canHandOff({ stays, request }: Run): boolean {
 /** A handler that computes from checkpoint to checkpoint would otherwise keep the event loop to itself. */
 function yieldToEventLoop(run: Run): Promise<void> | undefined {
   const { loadMonitor, now } = run.request.settings
-  if (now() - run.turnedAt < workSliceMs / (1 + loadMonitor.waiting)) return undefined
+  if (now() - run.yieldedAt < workSliceMs / (1 + loadMonitor.waitingRuns)) return undefined
   return waitForNextTick(run, loadMonitor)
 }
 
 async function waitForNextTick(run: Run, loadMonitor: LoadMonitor): Promise<void> {
-  loadMonitor.waiting++
+  loadMonitor.waitingRuns++
   await nextTick()
-  loadMonitor.waiting--
-  run.turnedAt = run.request.settings.now()
+  loadMonitor.waitingRuns--
+  run.yieldedAt = run.request.settings.now()
 }
 
 /** Passes a new entry of the journal to its store. */
 export function recordJournalEntry(run: Run, part: JournalPart, key?: string): void {
-  run.request.journal?.note(journalEntry(journalOf(run), part, key))
+  run.request.journal?.append(journalEntry(journalOf(run), part, key))
 }
 
 /**

@@ -36,12 +36,12 @@ export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<RunO
 export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
   countRunEnd(run)
-  if (run.lost !== undefined) throw run.lost
-  if (run.asked !== undefined) return finishAskingRun(run, outcome)
+  if (run.storeError !== undefined) throw run.storeError
+  if (run.askedQuestions !== undefined) return finishAskingRun(run, outcome)
   // One that had come to its end before it heard that it should become a task has its result.
-  if (run.tasked && !run.errorSwallowed) return finishRunAsTask(run, outcome)
+  if (run.isContinuingAsTask && !run.hasSwallowedError) return finishRunAsTask(run, outcome)
   // One that had come to its end before it heard that it should move on needs not move any more.
-  if (run.shed !== undefined && !run.errorSwallowed) return finishShedRun(run, outcome, handler)
+  if (run.shedReason !== undefined && !run.hasSwallowedError) return finishShedRun(run, outcome, handler)
   if (run.fault !== undefined) throw run.fault
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
@@ -50,7 +50,7 @@ export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<
 
 function countRunEnd(run: Run): void {
   endCall(run.request)
-  if (run.shed !== undefined) run.request.settings.loadMonitor.leaving--
+  if (run.shedReason !== undefined) run.request.settings.loadMonitor.handOffsInProgress--
 }
 
 function finishAskingRun<T>(run: Run, outcome: RunOutcome<T>): Awaitable<JsonObject> {
@@ -66,7 +66,7 @@ async function finishRunAsTask<T>(run: Run, outcome: RunOutcome<T>): Promise<Jso
 function finishStoppedRun<T>(run: Run, outcome: RunOutcome<T>): Awaitable<void> {
   // Finished steps are recorded now, or they would be repeated.
   return mapAwaitable(waitUntilDrained(run), () => {
-    if (run.lost !== undefined) throw run.lost
+    if (run.storeError !== undefined) throw run.storeError
     if (run.fault !== undefined) throw run.fault
     warnSwallowedError(run, outcome)
   })

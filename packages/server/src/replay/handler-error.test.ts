@@ -28,7 +28,7 @@ test.each([
 const text = { message: 'What?', schema: z.object({}) }
 const uses: [string, (ctx: Context, key: string) => unknown][] = [
   ['elicit', (ctx, key) => ctx.elicit(key, text)],
-  ['ask', (ctx, key) => ctx.ask(key, text)],
+  ['ask', (ctx, key) => ctx.elicitResult(key, text)],
   ['elicitAll', (ctx, key) => ctx.elicitAll(Object.fromEntries([[key, text]]))],
   ['elicitUrl', (ctx, key) => ctx.elicitUrl(key, { message: 'm', url: 'https://example.com' })],
   ['sample', (ctx, key) => ctx.sample(key, { messages: [], maxTokens: 1 })],
@@ -142,7 +142,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         const step = await ctx.step(key, () => Object.fromEntries([['__proto__', key]]))
         const checkpoint = ctx.checkpoint(key, '')
         if (checkpoint.value === '') await checkpoint.save(key)
-        const { action } = await ctx.ask(key, text)
+        const { action } = await ctx.elicitResult(key, text)
         found.push(Object.entries(step), checkpoint.value, action, ctx.uuid(key) === ctx.uuid(key))
       }
       return JSON.stringify(found)

@@ -1,5 +1,5 @@
 import type { InputRequest, JsonObject } from '@x/schema'
-import { resultMeta } from '../compile/catalog.ts'
+import { mergeResultMeta } from '../compile/catalog.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { recordJournalEntry } from './boundary.ts'
 import { sealState } from './request-state.ts'
@@ -10,7 +10,7 @@ import { warnAboutRun } from './warnings.ts'
 const warnedRoundCount = 8
 
 /** The result of a round that has asked, with the journal as it stands: sealed, unless it is kept for the call. */
-export function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Awaitable<JsonObject> {
+export function createInputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Awaitable<JsonObject> {
   const journal = journalOf(run)
   journal.round++
   // People take their time: what it tells of a load would be old.
@@ -31,7 +31,7 @@ export function formatInputRequired(
   requestState: string | undefined,
   requests: readonly [string, InputRequest][] = [],
 ): JsonObject {
-  const meta = resultMeta(undefined, request.catalog)
+  const meta = mergeResultMeta(undefined, request.catalog)
   const inputRequests = Object.fromEntries(requests)
   return {
     resultType: 'input_required',

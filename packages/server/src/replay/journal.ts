@@ -9,7 +9,7 @@ export interface Journal {
   /** Names the whole call, over all its rounds. */
   readonly callId: string
   /** When the call began; milliseconds since 1970. */
-  readonly began: number
+  readonly startedAt: number
   /** Rounds in which the client was asked. */
   round: number
   /** Hand-offs for load, or by a policy. */
@@ -65,7 +65,7 @@ export interface ExplicitRecord {
 }
 
 /** Increases when an earlier version could not continue with a journal; a member that it may ignore does not count. */
-const version = 2
+const journalVersion = 2
 
 /**
  * The members of a journal, which a codec may write as their index here: the order is a part of the format. A later
@@ -94,7 +94,7 @@ const knownMembers = new Set(memberNames)
 export function emptyJournal(callId: string, began: number): Journal {
   return {
     callId,
-    began,
+    startedAt: began,
     round: 0,
     sheds: 0,
     stops: 0,
@@ -112,9 +112,9 @@ export function emptyJournal(callId: string, began: number): Journal {
 
 /** A journal as JSON; short names, because it travels with every round. */
 export function writeJournal(journal: Journal): JsonObject {
-  const { callId, began, round, questions, steps, checkpoints, uuids, explicit, others } = journal
+  const { callId, startedAt: began, round, questions, steps, checkpoints, uuids, explicit, others } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
-  const journalJson: Record<string, JsonValue> = { v: version, flow: callId, began, round }
+  const journalJson: Record<string, JsonValue> = { v: journalVersion, flow: callId, began, round }
   if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, writeQuestion)
   if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
   if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
@@ -126,7 +126,7 @@ export function writeJournal(journal: Journal): JsonObject {
 
 /** Hand-offs, and what names effects: most journals have none of it. */
 function addHistory(
-  { began, sheds, stops, handOff, past, tries }: Journal,
+  { startedAt: began, sheds, stops, handOff, past, tries }: Journal,
   journalJson: Record<string, JsonValue>,
 ): void {
   if (sheds > 0) journalJson['sheds'] = sheds
@@ -140,13 +140,13 @@ function addHistory(
  * A journal from the JSON that {@link writeJournal} made; undefined for anything else, such as that of a later format.
  */
 export function readJournal(value: JsonValue): Journal | undefined {
-  if (!isJsonObject(value) || value['v'] !== version) return undefined
+  if (!isJsonObject(value) || value['v'] !== journalVersion) return undefined
   const { flow: callId, began, round } = value
   if (typeof callId !== 'string' || typeof began !== 'number' || typeof round !== 'number') return undefined
   const { explicit, sheds, stops, past } = value
   return {
     callId,
-    began,
+    startedAt: began,
     round,
     sheds: typeof sheds === 'number' ? sheds : 0,
     stops: typeof stops === 'number' ? stops : 0,
@@ -179,13 +179,13 @@ export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uui
  * One member of a journal as it stands now, in the JSON that {@link writeJournal} makes; with a key, a member of that.
  */
 export function journalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
-  const partValue = writeJournal({ ...journal, ...journalWithOnlyKey(journal, part, key) })[part]
+  const partValue = writeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
   if (key === undefined) return { part, value: partValue }
   return { part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
 }
 
 /** Writing one member must not cost what writing all of them would. */
-function journalWithOnlyKey(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
+function pickJournalMember(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
   const emptyMaps = {
     tries: new Map(),
     questions: new Map(),

@@ -34,7 +34,7 @@ export function answeredMethod(response: object): InputRequest['method'] {
 }
 
 /** Returns the missing capabilities of several requests together. */
-export function missingCapabilities(
+export function mergeMissingCapabilities(
   requests: readonly InputRequest[],
   capabilities: ClientCapabilities,
 ): ClientCapabilities | undefined {

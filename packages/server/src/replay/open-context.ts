@@ -2,7 +2,7 @@ import { deferSignal } from '@x/core'
 import { type ClientCapabilities, type LoggingLevel, metaKeys, supports } from '@x/schema'
 import { becomeTask, type Run, signalOf } from './run.ts'
 import { askForm, elicit, elicitAll, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
-import { openCheckpoint, now, runStep, recordUuid } from './record-work.ts'
+import { openCheckpoint, startTimeOf, runStep, recordUuid } from './record-work.ts'
 import { resourceTopic, topicKey, noticeOf } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { RequestState } from './served-request.ts'
@@ -63,7 +63,7 @@ export function openContext(run: Run): Context {
     log,
     elicit: (key, question) => markRejectionHandled(elicit(run, key, question)),
     elicitAll: (questions) => markRejectionHandled(elicitAll(run, questions)),
-    ask: (key, question) => markRejectionHandled(askForm(run, key, question)),
+    elicitResult: (key, question) => markRejectionHandled(askForm(run, key, question)),
     elicitUrl: (key, question) => markRejectionHandled(elicitUrl(run, key, question)),
     sample: (key, params) => markRejectionHandled(sample(run, key, params)),
     sampleText: (key, params) => markRejectionHandled(sampleText(run, key, params)),
@@ -74,7 +74,7 @@ export function openContext(run: Run): Context {
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
     updated: rejectRenamed,
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
-    now: () => now(run),
+    now: () => startTimeOf(run),
     uuid: (key) => recordUuid(run, key),
     responses: run.responses ?? noResponses,
     state: run.journal?.explicit?.state,
@@ -154,7 +154,7 @@ function createRateLimit(request: RequestState): () => boolean {
   let windowStart = Number.NEGATIVE_INFINITY
   let sentCount = 0
   return () => {
-    if (!request.open || request.call.signal.aborted) return false
+    if (!request.isOpen || request.call.signal.aborted) return false
     const time = now()
     if (time - windowStart >= 1000) {
       windowStart = time

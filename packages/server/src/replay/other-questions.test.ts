@@ -16,7 +16,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       let done = false
       const run: Run = async (ctx) => {
         const url = `https://example.com/sign-in/${ctx.uuid('login')}`
-        await ctx.elicitUrl('login', { message: 'Please sign in', url, done: () => done })
+        await ctx.elicitUrl('login', { message: 'Please sign in', url, isDone: () => done })
         return 'welcome'
       }
       const finish = () => {
@@ -39,7 +39,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     test('goes on with the agreement where nothing else is to be known, and may check in its own time', async () => {
       const run: Run = async (ctx) => {
         await ctx.elicitUrl('a', page)
-        await ctx.elicitUrl('b', { ...page, done: async () => true })
+        await ctx.elicitUrl('b', { ...page, isDone: async () => true })
         return 'welcome'
       }
       const { text: end } = await play(serve(run, mode, kind), { a: { action: 'accept' }, b: { action: 'accept' } })
@@ -47,7 +47,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test.each(['decline', 'cancel'])('ends when the user %ss, and does not ask again', async (action) => {
-      const run: Run = (ctx) => ctx.elicitUrl('a', { ...page, done: () => false }).then(() => 'welcome')
+      const run: Run = (ctx) => ctx.elicitUrl('a', { ...page, isDone: () => false }).then(() => 'welcome')
       const { asked, isError, error } = await play(serve(run, mode, kind), { a: { action } })
       expect(asked).toEqual([['a']])
       expect(isError || error?.code === errorCodes.invalidParams).toBe(true)
@@ -136,7 +136,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 describe.each(modes)('what a client did not declare, with strictReplay $strictReplay,', (mode) => {
   const needs: [string, (ctx: Context) => Promise<unknown>, JsonObject, JsonObject][] = [
     ['a form', (ctx) => ctx.elicit('k', text), { elicitation: { url: {} } }, { elicitation: { form: {} } }],
-    ['a form asked plainly', (ctx) => ctx.ask('k', text), {}, { elicitation: { form: {} } }],
+    ['a form asked plainly', (ctx) => ctx.elicitResult('k', text), {}, { elicitation: { form: {} } }],
     ['several forms', (ctx) => ctx.elicitAll({ k: text, l: text }), {}, { elicitation: { form: {} } }],
     ['a page', (ctx) => ctx.elicitUrl('k', page), { elicitation: {} }, { elicitation: { url: {} } }],
     ['a model', (ctx) => ctx.sample('k', hello), { elicitation: {} }, { sampling: {} }],

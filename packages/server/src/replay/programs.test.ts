@@ -32,7 +32,7 @@ async function interpret(part: Program, at: string, ctx: Context, ran: Map<strin
     case 'misfit':
       return (await ctx.elicit(at, number)).n
     case 'decline':
-      return (await ctx.ask(at, number)).action
+      return (await ctx.elicitResult(at, number)).action
     case 'step':
       return ctx.step(at, async () => work(at))
     case 'failingStep':

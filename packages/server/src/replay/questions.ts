@@ -37,11 +37,11 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
   const form = compileQuestionForm(run, key, schema)
   const { requestedSchema, check } = form
   const answer = answerQuestion<FormAnswer<unknown>>(run, key, {
-    called: 'ctx.elicit or ctx.ask',
+    functionName: 'ctx.elicit or ctx.ask',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
     text: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${schemaTextOf(form)}}}`,
     needed: formCapabilities,
-    read: (response) => {
+    parseResponse: (response) => {
       if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action, content = {} } = response
       if (action !== 'accept') return { value: { action } }
@@ -89,12 +89,12 @@ export async function elicitAll<Q extends { readonly [key: string]: FormQuestion
 }
 
 /** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
-export async function elicitUrl(run: Run, key: string, { message, url, done }: UrlQuestion): Promise<void> {
+export async function elicitUrl(run: Run, key: string, { message, url, isDone: done }: UrlQuestion): Promise<void> {
   const action = await answerQuestion<ElicitResult['action']>(run, key, {
-    called: 'ctx.elicitUrl',
+    functionName: 'ctx.elicitUrl',
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
     needed: { elicitation: { url: {} } },
-    read: (response) => {
+    parseResponse: (response) => {
       if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action } = response
       if (action !== 'accept' || done === undefined) return { value: action }
@@ -109,10 +109,10 @@ export async function elicitUrl(run: Run, key: string, { message, url, done }: U
 /** Returns the answer of the client's model (client/sampling). */
 export function sample(run: Run, key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult> {
   return answerQuestion(run, key, {
-    called: 'ctx.sample',
+    functionName: 'ctx.sample',
     request: { method: 'sampling/createMessage', params },
     needed: { sampling: samplingCapabilitiesFor(params) },
-    read: (response) => (isSamplingResult(response) ? { value: response } : wrongAnswerProblem('what a model says')),
+    parseResponse: (response) => (isSamplingResult(response) ? { value: response } : wrongAnswerProblem('what a model says')),
   })
 }
 
@@ -129,10 +129,10 @@ export async function sampleText(run: Run, key: string, params: CreateMessageReq
 /** The client's roots (client/roots). */
 export function requestRoots(run: Run, key: string): Promise<readonly Root[]> {
   const question: ClientQuestion<readonly Root[]> = {
-    called: 'ctx.roots',
+    functionName: 'ctx.roots',
     request: { method: 'roots/list' },
     needed: { roots: {} },
-    read: ({ roots }) =>
+    parseResponse: ({ roots }) =>
       isRoots(roots) ? { value: roots } : wrongAnswerProblem('a list of roots whose URIs begin with file://'),
   }
   return answerQuestion(run, key, question)

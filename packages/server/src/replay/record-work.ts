@@ -36,7 +36,7 @@ export async function runStep<T extends StepResult>(
     const id = isPromiseLike(pendingEffectsId) ? await pendingEffectsId : pendingEffectsId
     const workResult = await runStepWork(run, { key, id }, work)
     tries.delete(key)
-    const resultCopy = workResult === undefined ? undefined : checkedResult(run, `ctx.step("${key}")`, workResult)
+    const resultCopy = workResult === undefined ? undefined : checkResult(run, `ctx.step("${key}")`, workResult)
     steps.set(key, { value: resultCopy })
     recordJournalEntry(run, 'steps', key)
     const pendingCommit = commitJournalEntries(run)
@@ -60,7 +60,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: strin
   const { checkpoints } = journalOf(run)
   const functionName = `ctx.checkpoint("${key}")`
   // The journal has the value of this very checkpoint, and a copy has the type of its original.
-  let currentValue = checkedResult(
+  let currentValue = checkResult(
     run,
     functionName,
     checkpoints.has(key) ? checkpoints.get(key) : initial,
@@ -71,7 +71,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: strin
     },
     async save(value) {
       rejectLateUse(run, functionName)
-      const savedValue = checkedResult(run, functionName, value)
+      const savedValue = checkResult(run, functionName, value)
       checkpoints.set(key, savedValue)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
       currentValue = cloneJson(savedValue) as Widened<T>
@@ -81,7 +81,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: strin
         await pendingCommit
         rejectLateUse(run, functionName)
       }
-      if (run.strict) markPassedUses(run, key)
+      if (run.isStrict) markPassedUses(run, key)
       const boundaryPromise = handleBoundary(run)
       if (boundaryPromise === undefined) return
       await boundaryPromise
@@ -91,14 +91,14 @@ export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: strin
 }
 
 /** When the call began, in milliseconds since 1970: the same in every run. */
-export function now(run: Run): number {
-  return journalOf(run).began
+export function startTimeOf(run: Run): number {
+  return journalOf(run).startedAt
 }
 
 /** A UUID that is the same in every run that follows, and when a call with an idempotency key is sent again. */
 export function recordUuid(run: Run, key: string): string {
   const { uuids } = journalOf(run)
-  if (run.used?.has(`uuid ${key}`) !== true) registerContextUse(run, { kind: 'uuid', called: 'ctx.uuid', key })
+  if (run.contextUses?.has(`uuid ${key}`) !== true) registerContextUse(run, { kind: 'uuid', called: 'ctx.uuid', key })
   const recordedValue = uuids.get(key)
   if (recordedValue !== undefined) return recordedValue
   const newUuid = deriveUuid(effectsIdOf(run), key) ?? run.request.settings.randomUuid()
@@ -130,15 +130,15 @@ async function runStepWork<T>(
 
 /** Runs the work with a flag for what it does before its first await: it must not use the context. */
 function callStepWork<T>(run: Run, work: (context: StepContext) => Awaitable<T>, context: StepContext): Awaitable<T> {
-  run.inStep = true
+  run.isInStep = true
   try {
     return work(context)
   } finally {
-    run.inStep = false
+    run.isInStep = false
   }
 }
 
-function checkedResult(run: Run, functionName: string, value: unknown): JsonValue {
+function checkResult(run: Run, functionName: string, value: unknown): JsonValue {
   const copyResult = tryCopyJson(value)
   if ('reason' in copyResult)
     throw failRun(run, 'json', `${functionName} of ${quote(run.name)} must give JSON, but ${copyResult.reason}`)

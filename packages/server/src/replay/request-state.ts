@@ -28,8 +28,8 @@ const statePurpose = 'requestState'
  * the reason goes to the author.
  */
 export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
-  const { state, loadMonitor } = request.settings
-  if (state === undefined) throw invalidState()
+  const { stateCodec: state, loadMonitor } = request.settings
+  if (state === undefined) throw invalidStateError()
   const reportError = (error: unknown): void => report(error, { method: request.method, name }, request.settings)
   let value: JsonValue
   try {
@@ -42,7 +42,7 @@ export async function openState(token: string, request: RequestState, name: stri
   const journal = readJournal(value)
   if (journal === undefined) {
     reportError(new Error('requestState holds a journal of a format that this version does not know'))
-    throw invalidState()
+    throw invalidStateError()
   }
   recordHandOff(loadMonitor, journal)
   const { inputResponses } = request.params
@@ -83,13 +83,13 @@ const maxUnaskedSize = 1_048_576
 export function firstResponses({ params }: RequestState): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
-  if (responses.length > maxUnaskedAnswers) throw tooManyAnswers(`${maxUnaskedAnswers} answers`)
-  if (sizeOf(inputResponses, maxUnaskedSize) > maxUnaskedSize) throw tooManyAnswers(`${maxUnaskedSize} characters`)
+  if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)
+  if (sizeOf(inputResponses, maxUnaskedSize) > maxUnaskedSize) throw tooManyAnswersError(`${maxUnaskedSize} characters`)
   // The cast repeats the check of the params.
   return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
 }
 
-function tooManyAnswers(limitText: string): McpError {
+function tooManyAnswersError(limitText: string): McpError {
   const message = `inputResponses without requestState may have at most ${limitText}`
   return new McpError(errorCodes.invalidParams, message)
 }
@@ -114,7 +114,7 @@ function sizeOf(value: JsonValue | undefined, maxSize: number): number {
  * learns of it where the call has lasted too long, or where its own values are the reason.
  */
 export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
-  const { state } = request.settings
+  const { stateCodec: state } = request.settings
   if (state === undefined) throw new HandlerError('state', stateDisabledMessage)
   try {
     return await state.seal(writeJournal(journal), {
@@ -122,12 +122,12 @@ export async function sealState(journal: Journal, request: RequestState, name: s
       names: memberNames,
       binding: stateBinding(request),
       owner: request.caller,
-      since: journal.began,
+      since: journal.startedAt,
     })
   } catch (error) {
     report(error, { method: request.method, name }, request.settings)
-    if (isStateError(error) && error.code === 'too_old') throw invalidState()
-    throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailure()
+    if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
+    throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailureError()
   }
 }
 
@@ -136,7 +136,7 @@ export async function sealState(journal: Journal, request: RequestState, name: s
  */
 function openingError(error: unknown): McpError {
   const isStoreUnavailable = isStateError(error) && error.code === 'unavailable'
-  return storeQuotaErrorOf(error) ?? (isStoreUnavailable ? sealFailure() : invalidState())
+  return storeQuotaErrorOf(error) ?? (isStoreUnavailable ? sealFailureError() : invalidStateError())
 }
 
 /** Returns the error of a caller who has as much in the store as one may have. */
@@ -145,11 +145,11 @@ function storeQuotaErrorOf(error: unknown): McpError | undefined {
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }
 
-function sealFailure(): McpError {
+function sealFailureError(): McpError {
   return new McpError(errorCodes.internal, 'Internal error')
 }
 
-function invalidState(): McpError {
+function invalidStateError(): McpError {
   const data = { reason: 'requestState' }
   return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
 }

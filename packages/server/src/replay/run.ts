@@ -21,7 +21,7 @@ import {
   checkHandlerKey,
 } from './handler-error.ts'
 import { emptyJournal, type Journal, writeJournal } from './journal.ts'
-import { resultMeta } from '../compile/catalog.ts'
+import { mergeResultMeta } from '../compile/catalog.ts'
 import { quote } from '../request/report.ts'
 import type { TaskChoice } from '../definitions/context.ts'
 
@@ -35,45 +35,45 @@ export interface Run {
   /** The answers to an explicit round. */
   responses: ReadonlyMap<string, InputResponse> | undefined
   /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
-  used: Map<string, string> | undefined
+  contextUses: Map<string, string> | undefined
   /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
-  passed: Set<string> | undefined
+  passedUses: Set<string> | undefined
   /** The questions that the client has to answer before the call continues. */
-  asked: Map<string, AskedQuestion> | undefined
+  askedQuestions: Map<string, AskedQuestion> | undefined
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
   pending: number
   /** Those of them that are answers being looked at. */
   pendingReads: number
   /** True when the handler runs again at once, because every step ends a run under strict replay. */
-  again: boolean
-  readonly strict: boolean
+  isRestarting: boolean
+  readonly isStrict: boolean
   /** A step's function is on the stack. */
-  inStep: boolean
+  isInStep: boolean
   fault: HandlerError | undefined
-  stopped: RunStop | undefined
+  runStop: RunStop | undefined
   /** The handler came to its end before its suspension could reach it. */
-  errorSwallowed: boolean
+  hasSwallowedError: boolean
   /** Called when the last pending work is done. */
   onDrained: (() => void) | undefined
   /** The controller of `ctx.signal`, once a handler has read it. */
   controller: AbortController | undefined
   /** The reason why the call is to continue at another instance. */
-  shed: ShedReason | undefined
+  shedReason: ShedReason | undefined
   /** True when the call is to continue as a task. */
-  tasked: boolean
+  isContinuingAsTask: boolean
   /** The error with which storing the run has failed, whatever the handler does. */
-  lost: McpError | undefined
+  storeError: McpError | undefined
   /** True when the call stays here, because it could not be handed off. */
-  readonly stays: boolean
+  readonly isPinned: boolean
   /** The number of stops announced when the request came. */
-  readonly drains: number
+  readonly drainCount: number
   /** When the first step or checkpoint of this request began. */
-  workedFrom: number | undefined
+  workStartedAt: number | undefined
   /** Names what the call does in this run; see `effectsIdOf`. */
-  effects: Awaitable<string> | undefined
+  effectsId: Awaitable<string> | undefined
   /** When the event loop last turned for this run. */
-  turnedAt: number
+  yieldedAt: number
 }
 
 /** A question on its way to the client. */
@@ -108,28 +108,28 @@ export function beginRun(request: RequestState, name: string, start: RunStart = 
     name,
     journal: start.journal,
     responses: start.responses,
-    used: undefined,
-    passed: undefined,
-    asked: undefined,
+    contextUses: undefined,
+    passedUses: undefined,
+    askedQuestions: undefined,
     phase: 'running',
     pending: 0,
     pendingReads: 0,
-    again: false,
-    strict: start.strict ?? false,
-    inStep: false,
+    isRestarting: false,
+    isStrict: start.strict ?? false,
+    isInStep: false,
     fault: undefined,
-    stopped: undefined,
-    errorSwallowed: false,
+    runStop: undefined,
+    hasSwallowedError: false,
     onDrained: undefined,
     controller: undefined,
-    shed: undefined,
-    tasked: false,
-    lost: undefined,
-    stays: start.stays ?? false,
-    drains: start.before?.drains ?? request.settings.loadMonitor.drains,
-    workedFrom: start.before?.workedFrom,
-    effects: undefined,
-    turnedAt: 0,
+    shedReason: undefined,
+    isContinuingAsTask: false,
+    storeError: undefined,
+    isPinned: start.stays ?? false,
+    drainCount: start.before?.drainCount ?? request.settings.loadMonitor.drains,
+    workStartedAt: start.before?.workStartedAt,
+    effectsId: undefined,
+    yieldedAt: 0,
   }
 }
 
@@ -142,8 +142,8 @@ export function journalOf(run: Run): Journal {
 
 /** Returns the name of what the call does in this run: the answers do not change while it runs. */
 export function effectsIdOf(run: Run): Awaitable<string> {
-  run.effects ??= deriveEffectsId(journalOf(run), run.responses)
-  return run.effects
+  run.effectsId ??= deriveEffectsId(journalOf(run), run.responses)
+  return run.effectsId
 }
 
 /** A use of the context: which function, for what key, and what else makes it the same in every run. */
@@ -158,30 +158,30 @@ interface ContextUse {
 /** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
 export function registerContextUse(run: Run, { kind, called, key, text = '' }: ContextUse): void {
   if (run.phase !== 'running') throw lateUseError(run, called)
-  if (run.inStep) throw failRun(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
+  if (run.isInStep) throw failRun(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
   try {
     checkHandlerKey(key, called)
   } catch (error) {
     if (error instanceof HandlerError) run.fault ??= error
     throw error
   }
-  run.used ??= new Map()
+  run.contextUses ??= new Map()
   const useKey = `${kind} ${key}`
-  if (run.used.has(useKey)) {
+  if (run.contextUses.has(useKey)) {
     throw failRun(
       run,
       'duplicate',
       `${called} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
     )
   }
-  run.used.set(useKey, text)
+  run.contextUses.set(useKey, text)
 }
 
 /** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
 export function markPassedUses(run: Run, checkpointKey: string): void {
-  const useKeys = [...(run.used?.keys() ?? [])]
+  const useKeys = [...(run.contextUses?.keys() ?? [])]
   const laterUseKeys = useKeys.slice(useKeys.indexOf(`checkpoint ${checkpointKey}`) + 1)
-  run.passed = new Set([...(run.passed ?? []), ...laterUseKeys])
+  run.passedUses = new Set([...(run.passedUses ?? []), ...laterUseKeys])
 }
 
 /** Returns the error of a use after the run: it waits for answers, or its call has ended. */
@@ -221,7 +221,7 @@ export async function trackRead<T>(run: Run, readPromise: PromiseLike<T>): Promi
     return await trackWork(run, () => readPromise)
   } finally {
     run.pendingReads--
-    if (run.stopped !== undefined) scheduleSuspension(run)
+    if (run.runStop !== undefined) scheduleSuspension(run)
   }
 }
 
@@ -238,16 +238,16 @@ export function waitUntilDrained(run: Run): Promise<void> | undefined {
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
 export function addQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Promise<never> {
-  if (run.request.settings.state === undefined && run.request.journal === undefined)
+  if (run.request.settings.stateCodec === undefined && run.request.journal === undefined)
     throw failRun(run, 'state', stateDisabledMessage)
-  run.asked ??= new Map()
-  run.asked.set(key, askedQuestion)
+  run.askedQuestions ??= new Map()
+  run.askedQuestions.set(key, askedQuestion)
   return stopRun(run)
 }
 
 /** Ends the run for it to begin again at once. */
 export function restartRun(run: Run): Promise<never> {
-  run.again = true
+  run.isRestarting = true
   return stopRun(run)
 }
 
@@ -256,14 +256,14 @@ export function restartRun(run: Run): Promise<never> {
  * back anyway.
  */
 export function handOffRun(run: Run, reason: ShedReason): Promise<never> {
-  run.shed = reason
-  run.request.settings.loadMonitor.leaving++
+  run.shedReason = reason
+  run.request.settings.loadMonitor.handOffsInProgress++
   return stopRun(run)
 }
 
 /** Ends the run for the call to go on as a task, unless it asks something meanwhile: then it becomes one later. */
 function continueAsTask(run: Run): Promise<never> {
-  run.tasked = true
+  run.isContinuingAsTask = true
   return stopRun(run)
 }
 
@@ -271,7 +271,7 @@ function continueAsTask(run: Run): Promise<never> {
  * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
  */
 export function abandonRun(run: Run, error: unknown): Error {
-  run.lost ??= hideError(error, run.request, run.name)
+  run.storeError ??= hideError(error, run.request, run.name)
   suspendRun(run)
   return suspensionOf(run)
 }
@@ -281,7 +281,7 @@ function suspendRun(run: Run): void {
   if (run.phase !== 'running') return
   run.phase = 'suspended'
   const suspension = suspensionOf(run)
-  run.stopped?.reject(suspension)
+  run.runStop?.reject(suspension)
   run.controller?.abort(suspension)
 }
 
@@ -291,8 +291,8 @@ function suspendRun(run: Run): void {
  */
 export function endRun(run: Run): void {
   if (run.phase !== 'running') return
-  run.errorSwallowed = run.stopped !== undefined
-  if (run.errorSwallowed) suspendRun(run)
+  run.hasSwallowedError = run.runStop !== undefined
+  if (run.hasSwallowedError) suspendRun(run)
   else run.phase = 'ended'
 }
 
@@ -306,17 +306,17 @@ export function signalOf(run: Run): AbortSignal {
   const forwardAbort = (): void => controller.abort(signal.reason)
   if (signal.aborted) forwardAbort()
   else if (run.phase === 'suspended') controller.abort(suspensionOf(run))
-  else if (request.open) {
+  else if (request.isOpen) {
     onAbort(signal, forwardAbort)
-    request.followers ??= []
-    request.followers.push(forwardAbort)
+    request.abortListeners ??= []
+    request.abortListeners.push(forwardAbort)
   }
   return controller.signal
 }
 
 /** The suspension of a run. */
 function suspensionOf(run: Run): Error {
-  return suspensionFor([...(run.asked?.keys() ?? [])])
+  return suspensionFor([...(run.askedQuestions?.keys() ?? [])])
 }
 
 /**
@@ -329,8 +329,8 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
 }
 
 function stopRun(run: Run): Promise<never> {
-  run.stopped ??= createRunStop(run)
-  return run.stopped.promise
+  run.runStop ??= createRunStop(run)
+  return run.runStop.promise
 }
 
 function createRunStop(run: Run): RunStop {
@@ -362,7 +362,7 @@ export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: 
  */
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   if (run.phase !== 'running') throw lateUseError(run, 'ctx.task')
-  if (run.inStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
+  if (run.isInStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
   if (run.request.journal !== undefined) return true
   return beginsAsTask(choice, run.request) ? continueAsTask(run) : false
 }
@@ -377,7 +377,7 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   const result = await background.begin(writeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
     throw hideError(error, request, name)
   })
-  const meta = resultMeta(undefined, catalog)
+  const meta = mergeResultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }
 }
 

@@ -30,11 +30,11 @@ export interface RequestState {
   /** Derived from the idempotency key of the client; undefined without one. */
   callId: string | undefined
   /** False once the request has been answered: nothing may be sent about it then. */
-  open: boolean
+  isOpen: boolean
   /** True while the request counts among the calls of its caller. */
   isCounted: boolean
   /** Listeners that this request added to the caller's signal, which may live on; removed at its end. */
-  followers: (() => void)[] | undefined
+  abortListeners: (() => void)[] | undefined
 }
 
 /** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */

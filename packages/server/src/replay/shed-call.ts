@@ -30,7 +30,7 @@ export async function shedCall(run: Run): Promise<JsonObject | undefined> {
 }
 
 /** An instance that stops says nothing of its load, and takes nothing of the budget for load. */
-function countHandOff({ shed }: Run, journal: Journal, loadMonitor: LoadMonitor): void {
+function countHandOff({ shedReason: shed }: Run, journal: Journal, loadMonitor: LoadMonitor): void {
   if (shed === 'stopping') {
     journal.stops++
     journal.handOff = undefined
@@ -62,7 +62,7 @@ function asJson(response: InputResponse): JsonObject {
   return response as unknown as JsonObject
 }
 
-function notifyShed({ request, name, shed: reason = 'load' }: Run, sheds: number): void {
+function notifyShed({ request, name, shedReason: reason = 'load' }: Run, sheds: number): void {
   const { method, settings } = request
   const { loadMonitor } = settings
   loadMonitor.sheds[reason]++

@@ -196,7 +196,7 @@ describe('strict replay', () => {
     [
       'whose user declines',
       async (ctx) => {
-        const { action } = await ctx.ask('no', text)
+        const { action } = await ctx.elicitResult('no', text)
         if (action === 'decline') await ctx.step('declined', () => 1)
         return 'done'
       },

@@ -20,7 +20,7 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
     const run: Run = beginRun(request, handler.name, copyStart(nextStart))
     const outcome = await runAttempt(handler, run)
     endRun(run)
-    if (run.stopped !== undefined) await waitUntilDrained(run)
+    if (run.runStop !== undefined) await waitUntilDrained(run)
     const isRunRepeatable = previousRun === undefined || compareRuns(previousRun, run)
     if (JSON.stringify(request.params) !== paramsText)
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
@@ -33,8 +33,8 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
 
 /** A run that asks is made twice as well, because what it asks must not differ either. */
 function isLastRun(run: Run, previousRun: Run | undefined): boolean {
-  if (run.fault !== undefined || run.lost !== undefined || run.shed !== undefined || !run.strict) return true
-  return !run.again && (run.asked === undefined || previousRun?.asked !== undefined)
+  if (run.fault !== undefined || run.storeError !== undefined || run.shedReason !== undefined || !run.isStrict) return true
+  return !run.isRestarting && (run.askedQuestions === undefined || previousRun?.askedQuestions !== undefined)
 }
 
 /** Each run has a start of its own: changes that a handler makes to it must not reach the next run. */
@@ -46,7 +46,7 @@ function copyStart(start: RunStart): RunStart {
 /** Everything that a run did before it was stopped, the next one must do as well, and ask in the same words. */
 function compareRuns(previousRun: Run, run: Run): boolean {
   let isUnchanged = true
-  for (const [use, text] of previousRun.used ?? []) {
+  for (const [use, text] of previousRun.contextUses ?? []) {
     const difference = describeDifference({ use, text }, previousRun, run)
     if (difference === undefined) continue
     isUnchanged = false
@@ -63,10 +63,10 @@ function describeDifference(
 ): string | undefined {
   const [kind, key] = use.split(' ')
   const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
-  const repeatedText = run.used?.get(use)
+  const repeatedText = run.contextUses?.get(use)
   if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
   // A loop that goes on from a checkpoint does not come to what lies before it.
-  return previousRun.passed?.has(use) === true ? undefined : `did not come to ${useDescription}`
+  return previousRun.passedUses?.has(use) === true ? undefined : `did not come to ${useDescription}`
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {

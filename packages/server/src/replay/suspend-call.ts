@@ -2,9 +2,9 @@ import { errorCodes, type JsonObject, McpError, metaKeys, type InputRequest } fr
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { HandlerError, explicitKey, checkHandlerKey, wireKey } from './handler-error.ts'
 import type { InputRequired } from '../definitions/context.ts'
-import { formatInputRequired, inputRequiredResult } from './input-required-result.ts'
+import { formatInputRequired, createInputRequiredResult } from './input-required-result.ts'
 import { tryCopyJson } from './json-copy.ts'
-import { missingCapabilities } from './needs.ts'
+import { mergeMissingCapabilities } from './needs.ts'
 import { recordJournalEntry } from './boundary.ts'
 import { effectsIdOf, journalOf, type Run, type AskedQuestion } from './run.ts'
 import { fingerprintOf } from './call-identity.ts'
@@ -14,7 +14,7 @@ export function suspendCall(run: Run): Awaitable<JsonObject> {
   return mapAwaitable(recordPastEffects(run), () =>
     mapAwaitable(recordQuestions(run), (requests) => {
       endExplicitRound(run)
-      return inputRequiredResult(run, requests)
+      return createInputRequiredResult(run, requests)
     }),
   )
 }
@@ -32,16 +32,16 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
   requireAnswerCapabilities(run, requests)
   // Nothing is to be sealed: the answers are read without a state, as they may come before they were asked for.
   const { journal, settings } = run.request
-  if (state === undefined && settings.state === undefined && journal === undefined) {
+  if (state === undefined && settings.stateCodec === undefined && journal === undefined) {
     return formatInputRequired(run, undefined, entries)
   }
   const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
   return mapAwaitable(recordPastEffects(run), () => {
     journalOf(run).explicit = { kinds, state: stateCopy.value }
     recordJournalEntry(run, 'explicit')
-    if (run.request.journal === undefined) return inputRequiredResult(run, entries)
+    if (run.request.journal === undefined) return createInputRequiredResult(run, entries)
     const round = journalOf(run).round + 1
-    return inputRequiredResult(
+    return createInputRequiredResult(
       run,
       entries.map(([key, request]) => [explicitKey(key, round), request]),
     )
@@ -61,7 +61,7 @@ function recordPastEffects(run: Run): Awaitable<void> {
 }
 
 function requireAnswerCapabilities({ request }: Run, requests: InputRequired['requests']): void {
-  const undeclaredCapabilities = missingCapabilities(Object.values(requests), request.meta[metaKeys.clientCapabilities])
+  const undeclaredCapabilities = mergeMissingCapabilities(Object.values(requests), request.meta[metaKeys.clientCapabilities])
   if (undeclaredCapabilities === undefined) return
   const message = `The client must declare these capabilities for this request: ${Object.keys(undeclaredCapabilities).join(', ')}`
   throw new McpError(errorCodes.missingRequiredClientCapability, message, {
@@ -79,7 +79,7 @@ function endExplicitRound(run: Run): void {
 /** Notes that everything which a run asks is open, and gives it as the client sees it. */
 function recordQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
   let recorded: Awaitable<readonly RequestEntry[]> = []
-  for (const [key, asked] of run.asked ?? []) {
+  for (const [key, asked] of run.askedQuestions ?? []) {
     recorded = mapAwaitable(recorded, (before) =>
       mapAwaitable(recordQuestion(run, key, asked), (entry) => [...before, entry]),
     )

@@ -150,7 +150,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       } catch (error) {
         const tries = [
           () => ctx.elicit('b', name),
-          () => ctx.ask('c', name),
+          () => ctx.elicitResult('c', name),
           () => ctx.elicitAll({ d: name }),
           () => ctx.elicitUrl('e', { message: 'm', url: 'https://example.com' }),
           () => ctx.sample('f', { messages: [], maxTokens: 1 }),
@@ -228,7 +228,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       },
       (ctx) => {
         void ctx.elicit('name', name)
-        void ctx.ask('b', name)
+        void ctx.elicitResult('b', name)
         void ctx.elicitAll({ c: name, d: name })
         void ctx.elicitUrl('e', { message: 'm', url: 'https://example.com' })
         void ctx.sample('f', { messages: [], maxTokens: 1 })

@@ -28,11 +28,11 @@ export function warnSwallowedError(
   outcome: { readonly thrown: unknown } | { readonly returned: unknown },
 ): void {
   // One that failed by itself before the suspension was there has hidden nothing.
-  if ('thrown' in outcome && (run.errorSwallowed || isSuspension(outcome.thrown))) return
-  const [key] = run.asked?.keys() ?? []
+  if ('thrown' in outcome && (run.hasSwallowedError || isSuspension(outcome.thrown))) return
+  const [key] = run.askedQuestions?.keys() ?? []
   const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
   const did =
-    key === undefined ? `was to ${run.tasked ? 'become a task' : 'move to another instance'}` : `asked "${key}"`
+    key === undefined ? `was to ${run.isContinuingAsTask ? 'become a task' : 'move to another instance'}` : `asked "${key}"`
   const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
   warnAboutRun(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
 }

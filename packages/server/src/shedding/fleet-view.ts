@@ -15,12 +15,12 @@ export interface FleetView {
   /** The load of each other instance that was heard of, and when; the latest is last. */
   readonly reports: Map<string, { readonly load: number; readonly at: number }>
   /** Recent hand-offs, and those of them that the balancer brought back here. */
-  out: number
-  back: number
+  handOffCount: number
+  returnedCount: number
   /** Those that came back, by call: a state that is sent more than once counts once. */
-  readonly returned: Set<string>
+  readonly returnedCalls: Set<string>
   /** Time at which a call was last handed off for load. */
-  triedAt: number
+  lastHandOffAt: number
 }
 
 /**
@@ -34,10 +34,10 @@ export function emptyFleetView(randomId: () => string): FleetView {
       return id
     },
     reports: new Map(),
-    out: 0,
-    back: 0,
-    returned: new Set(),
-    triedAt: Number.NEGATIVE_INFINITY,
+    handOffCount: 0,
+    returnedCount: 0,
+    returnedCalls: new Set(),
+    lastHandOffAt: Number.NEGATIVE_INFINITY,
   }
 }
 
@@ -108,7 +108,7 @@ export function isWorthHandingOff(
   clockTimes: ClockTimes,
 ): boolean {
   if (!isClearlyHigher(load, averageFleetLoad(fleet, clockTimes.now))) return false
-  if (isSticky(fleet) && clockTimes.now - fleet.triedAt < stickyRetryMs) return false
+  if (isSticky(fleet) && clockTimes.now - fleet.lastHandOffAt < stickyRetryMs) return false
   // Not back to where it came from, unless that was better off.
   if (tag === undefined || tag.from === fleet.id) return true
   return isClearlyHigher(load, tag.load * Math.exp(-reportAge(tag, clockTimes) / originDecayMs))
@@ -116,26 +116,26 @@ export function isWorthHandingOff(
 
 /** Notes that a call is handed off for load, and returns the tag that travels with it. */
 export function registerHandOff(fleet: FleetView, load: number, clockTimes: ClockTimes): HandOffTag {
-  fleet.triedAt = clockTimes.now
-  fleet.out++
-  if (fleet.out > maxHandOffCount) {
-    fleet.out /= 2
-    fleet.back /= 2
+  fleet.lastHandOffAt = clockTimes.now
+  fleet.handOffCount++
+  if (fleet.handOffCount > maxHandOffCount) {
+    fleet.handOffCount /= 2
+    fleet.returnedCount /= 2
   }
   return { from: fleet.id, load, at: clockTimes.wall }
 }
 
 function countReturnedCall(fleet: FleetView, callId: string): void {
-  if (fleet.returned.has(callId)) return
-  fleet.returned.add(callId)
-  fleet.back++
-  const [oldest] = fleet.returned
-  if (fleet.returned.size > maxReturnedCalls && oldest !== undefined) fleet.returned.delete(oldest)
+  if (fleet.returnedCalls.has(callId)) return
+  fleet.returnedCalls.add(callId)
+  fleet.returnedCount++
+  const [oldest] = fleet.returnedCalls
+  if (fleet.returnedCalls.size > maxReturnedCalls && oldest !== undefined) fleet.returnedCalls.delete(oldest)
 }
 
 const maxReturnedCalls = 1000
 
-function isSticky({ out, back }: FleetView): boolean {
+function isSticky({ handOffCount: out, returnedCount: back }: FleetView): boolean {
   return out > 3 && back / out > stickyShare
 }
 

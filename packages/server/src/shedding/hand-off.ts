@@ -12,7 +12,7 @@ const freeStops = 2
 /** A call at a boundary, from where another instance could go on. */
 export interface CallAtBoundary extends SheddingCall {
   /** The stops announced when the call came. */
-  readonly drains: number
+  readonly drainCount: number
   /** Hand-offs of the call because an instance was stopping. */
   readonly stops: number
   /** The load of the instance that it came from. */
@@ -22,11 +22,11 @@ export interface CallAtBoundary extends SheddingCall {
 /**
  * Decides whether a call leaves this instance now, and why; gives the error of a policy that throws, and then it stays.
  */
-export function handOffReason(
+export function decideHandOff(
   monitor: LoadMonitor,
-  { drains, stops, handOff, ...call }: CallAtBoundary,
+  { drainCount: drains, stops, handOff, ...call }: CallAtBoundary,
 ): ShedReason | { readonly error: unknown } | undefined {
-  const { rules, draining } = monitor
+  const { rules, activeDrains: draining } = monitor
   if (draining > 0 && monitor.drains > drains) return 'stopping'
   sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
@@ -42,7 +42,7 @@ function applyPolicy(
   monitor: LoadMonitor,
   policy: NonNullable<SheddingOptions['policy']>,
   call: SheddingCall,
-): ReturnType<typeof handOffReason> {
+): ReturnType<typeof decideHandOff> {
   try {
     return policy(loadOf(monitor), call) === true ? 'policy' : undefined
   } catch (error) {

@@ -23,7 +23,7 @@ function monitorOf(take?: () => Partial<Load>) {
     now: () => time,
     wallClock: () => 1_800_000_000_000 + time,
     randomId: () => 'me',
-    later: (run: () => void, ms: number) => void timers.push({ due: time + ms, run }),
+    setTimer: (run: () => void, ms: number) => void timers.push({ due: time + ms, run }),
     measure: take,
     onFailure: (error: unknown) => void failures.push(error),
   }

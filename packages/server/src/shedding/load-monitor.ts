@@ -5,7 +5,7 @@ import { emptyFleetView, type FleetView } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
 import { type SheddingRules, type HardLimits, sheddingRulesOf } from './rules.ts'
 import type { Load, SheddingOptions, ShedReason, ServerLoad } from './shedding-options.ts'
-import { countDown, countUp } from './caller-limit.ts'
+import { decrementCount, incrementCount } from './caller-limit.ts'
 import type { ServerWarning } from '../request/report.ts'
 
 /** The load of a server, as far as it is known. It is written in place, because every call of a handler changes it. */
@@ -15,34 +15,34 @@ export interface LoadMonitor {
   /** Handlers that run. */
   running: number
   /** Those of them whose calls came back with a state. */
-  returning: number
+  returningCalls: number
   /** The same by the key of the caller; callers without one are absent. */
-  readonly returningOf: Map<string, number>
+  readonly returningByCaller: Map<string, number>
   /** Those of them that are being handed off. */
-  leaving: number
+  handOffsInProgress: number
   /** Runs that wait for the next tick. */
-  waiting: number
+  waitingRuns: number
   /** Stops announced so far. */
   drains: number
   /** Announced stops that were not taken back. */
-  draining: number
+  activeDrains: number
   /** True when a timer measures periodically. */
-  ticking: boolean
+  isTicking: boolean
   /** Time at which the next tick should come. */
-  due: number
+  tickDueAt: number
   measuredAt: number
   measured: Partial<Load>
   /** By how many milliseconds ticks were late, smoothed. */
-  lateMs: number
+  tickDelayMs: number
   /** The values that are over the limits of shedding. */
   overload: Overload
   /** The values that are over the limits of readiness. */
-  unready: Overload
+  readinessOverload: Overload
   /** Since when something has been over its limit of readiness. */
   unreadySince: number | undefined
   /** Calls that may be handed off until the allowance is renewed. */
   allowance: number
-  allowedAt: number
+  allowanceRenewedAt: number
   /** The loads of other instances, as their hand-offs tell them. */
   readonly fleet: FleetView
   readonly sheds: Record<ShedReason, number>
@@ -60,7 +60,7 @@ interface LoadSource {
    * Runs a function once, later, without keeping the process alive for it; undefined where timers measure no delay of
    * the event loop.
    */
-  readonly later: ((run: () => void, ms: number) => void) | undefined
+  readonly setTimer: ((run: () => void, ms: number) => void) | undefined
   readonly measure: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
@@ -86,22 +86,22 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
     rules: sheddingRules,
     source,
     running: 0,
-    returning: 0,
-    returningOf: new Map(),
-    leaving: 0,
-    waiting: 0,
+    returningCalls: 0,
+    returningByCaller: new Map(),
+    handOffsInProgress: 0,
+    waitingRuns: 0,
     drains: 0,
-    draining: 0,
-    ticking: false,
-    due: 0,
+    activeDrains: 0,
+    isTicking: false,
+    tickDueAt: 0,
     measuredAt: Number.NEGATIVE_INFINITY,
     measured: {},
-    lateMs: 0,
+    tickDelayMs: 0,
     overload: noOverload,
-    unready: noOverload,
+    readinessOverload: noOverload,
     unreadySince: undefined,
     allowance: 0,
-    allowedAt: Number.NEGATIVE_INFINITY,
+    allowanceRenewedAt: Number.NEGATIVE_INFINITY,
     fleet: emptyFleetView(source.randomId),
     sheds: { load: 0, policy: 0, stopping: 0 },
     rejected: 0,
@@ -112,7 +112,7 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
 /** Notes that a handler begins. */
 export function beginMonitoredCall(monitor: LoadMonitor): void {
   monitor.running++
-  if (!monitor.ticking) scheduleTick(monitor)
+  if (!monitor.isTicking) scheduleTick(monitor)
 }
 
 /** Notes that a handler has come to its end. */
@@ -122,7 +122,7 @@ export function endMonitoredCall(monitor: LoadMonitor): void {
 
 /** Returns the load as it is known. */
 export function loadOf(monitor: LoadMonitor): Load {
-  const { running = monitor.running - monitor.leaving, eventLoopDelayMs = monitor.lateMs, heapShare } = monitor.measured
+  const { running = monitor.running - monitor.handOffsInProgress, eventLoopDelayMs = monitor.tickDelayMs, heapShare } = monitor.measured
   return { running, eventLoopDelayMs, heapShare }
 }
 
@@ -132,11 +132,11 @@ export function sampleLoad(monitor: LoadMonitor): void {
   const now = source.now()
   if (now - monitor.measuredAt < measureIntervalMs - timerSlackMs) return
   monitor.measuredAt = now
-  if (monitor.ticking && now >= monitor.due) monitor.lateMs = (monitor.lateMs + now - monitor.due) / 2
+  if (monitor.isTicking && now >= monitor.tickDueAt) monitor.tickDelayMs = (monitor.tickDelayMs + now - monitor.tickDueAt) / 2
   monitor.measured = measureCustomLoad(source)
   updateOverload(monitor)
-  if (now - monitor.allowedAt < allowanceIntervalMs - timerSlackMs) return
-  monitor.allowedAt = now
+  if (now - monitor.allowanceRenewedAt < allowanceIntervalMs - timerSlackMs) return
+  monitor.allowanceRenewedAt = now
   // Were all calls handed off at once, the next measurement would show an idle instance among flooded ones.
   monitor.allowance = Math.max(1, Math.ceil(monitor.running * allowanceShare))
 }
@@ -146,8 +146,8 @@ export function updateOverload(monitor: LoadMonitor): void {
   const { limits, readyLimits } = monitor.rules
   const load = loadOf(monitor)
   monitor.overload = overloadOf(load, limits, monitor.overload)
-  monitor.unready = overloadOf(load, readyLimits, monitor.unready)
-  if (isOverloaded(monitor.unready)) monitor.unreadySince ??= monitor.source.now()
+  monitor.readinessOverload = overloadOf(load, readyLimits, monitor.readinessOverload)
+  if (isOverloaded(monitor.readinessOverload)) monitor.unreadySince ??= monitor.source.now()
   else monitor.unreadySince = undefined
 }
 
@@ -161,21 +161,21 @@ function measureCustomLoad({ measure: customMeasure, onFailure }: LoadSource): P
 }
 
 function scheduleTick(monitor: LoadMonitor): void {
-  const { later, now } = monitor.source
+  const { setTimer: later, now } = monitor.source
   if (later === undefined) return
-  monitor.ticking = true
-  monitor.due = now() + measureIntervalMs
+  monitor.isTicking = true
+  monitor.tickDueAt = now() + measureIntervalMs
   later(() => handleTick(monitor), measureIntervalMs)
 }
 
 function handleTick(monitor: LoadMonitor): void {
   sampleLoad(monitor)
   if (monitor.running > 0) return scheduleTick(monitor)
-  monitor.ticking = false
+  monitor.isTicking = false
   // The last measurement says nothing of the time to come.
-  monitor.lateMs = 0
+  monitor.tickDelayMs = 0
   monitor.overload = noOverload
-  monitor.unready = noOverload
+  monitor.readinessOverload = noOverload
   monitor.unreadySince = undefined
 }
 
@@ -220,8 +220,8 @@ export function beginCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   beginMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.returning++
-  countUp(monitor.returningOf, request.caller)
+  monitor.returningCalls++
+  incrementCount(monitor.returningByCaller, request.caller)
 }
 
 /** Notes that the handler of a request has come to its end. */
@@ -229,8 +229,8 @@ export function endCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   endMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.returning--
-  countDown(monitor.returningOf, request.caller)
+  monitor.returningCalls--
+  decrementCount(monitor.returningByCaller, request.caller)
 }
 
 /** Returns whether the load is at the hard limit. */
@@ -249,7 +249,7 @@ function newCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
 
 /** Returns the limit that keeps a call out that comes back. */
 function resumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
-  if (monitor.running >= monitor.rules.hardLimit.running && !mayResume(monitor, caller)) return 'running'
+  if (monitor.running >= monitor.rules.hardLimit.running && !canResume(monitor, caller)) return 'running'
   return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
 }
 
@@ -258,14 +258,14 @@ function isEventLoopTooLate(monitor: LoadMonitor, factor: number): boolean {
   return eventLoopDelayMs !== Number.POSITIVE_INFINITY && loadOf(monitor).eventLoopDelayMs > eventLoopDelayMs * factor
 }
 
-function mayResume(monitor: LoadMonitor, caller: string): boolean {
+function canResume(monitor: LoadMonitor, caller: string): boolean {
   const { running } = monitor.rules.hardLimit
-  if (monitor.running >= running * 2 || monitor.returning >= running * 2 - reservedCallCount(monitor)) return false
-  return (monitor.returningOf.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
+  if (monitor.running >= running * 2 || monitor.returningCalls >= running * 2 - reservedCallCount(monitor)) return false
+  return (monitor.returningByCaller.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
 }
 
 function newCallCount(monitor: LoadMonitor): number {
-  return monitor.running - monitor.returning
+  return monitor.running - monitor.returningCalls
 }
 
 function reservedCallCount({ rules }: LoadMonitor): number {
@@ -283,7 +283,7 @@ interface LoadOptions {
   readonly state?: StateCodec | false | undefined
 }
 
-interface LoadSources {
+interface LoadMonitorDeps {
   /** Milliseconds, from any beginning. */
   readonly now: () => number
   /** Milliseconds since 1970. */
@@ -295,7 +295,7 @@ interface LoadSources {
  * Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no
  * sense.
  */
-export function openLoadMonitor({ shedding, state }: LoadOptions, { now, wallClock, warn }: LoadSources): LoadMonitor {
+export function openLoadMonitor({ shedding, state }: LoadOptions, { now, wallClock, warn }: LoadMonitorDeps): LoadMonitor {
   const onFailure = (error: unknown): void => {
     warn({
       code: 'load',
@@ -307,7 +307,7 @@ export function openLoadMonitor({ shedding, state }: LoadOptions, { now, wallClo
     now,
     wallClock,
     // There, the time until the next request would look like a delay.
-    later: isWorkerd() ? undefined : unrefTimer,
+    setTimer: isWorkerd() ? undefined : unrefTimer,
     measure,
     onFailure,
     randomId: randomTag,
@@ -339,9 +339,9 @@ const unreadyAfterMs = 5000
 export function beginDrain(monitor: LoadMonitor): Undrain {
   let lasts = true
   monitor.drains++
-  monitor.draining++
+  monitor.activeDrains++
   return () => {
-    if (lasts) monitor.draining--
+    if (lasts) monitor.activeDrains--
     lasts = false
   }
 }
@@ -350,7 +350,7 @@ export function beginDrain(monitor: LoadMonitor): Undrain {
 export function serverLoad(monitor: LoadMonitor): ServerLoad {
   sampleLoad(monitor)
   const { sheds, rejected, resumed } = monitor
-  const draining = monitor.draining > 0
+  const draining = monitor.activeDrains > 0
   return {
     ready: !draining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
     draining,

@@ -65,7 +65,7 @@ function compileSoftLimits({
   return {
     running: requireAtLeast(1, 'maxRunning', maxRunning),
     eventLoopDelayMs: requireAtLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
-    heapShare: checkedShare('maxHeapShare', maxHeapShare),
+    heapShare: checkShare('maxHeapShare', maxHeapShare),
   }
 }
 
@@ -81,7 +81,7 @@ function compileReadyLimits({ readyLimit = {} }: SheddingOptions, softLoadLimits
   return {
     running: requireAtLeast(1, 'readyLimit.running', running),
     eventLoopDelayMs: requireAtLeast(1, 'readyLimit.eventLoopDelayMs', eventLoopDelayMs),
-    heapShare: checkedShare('readyLimit.heapShare', heapShare),
+    heapShare: checkShare('readyLimit.heapShare', heapShare),
   }
 }
 
@@ -113,7 +113,7 @@ function requireAtLeast(minimum: number, name: string, value: number): number {
   throw sheddingError(`${name} is ${value}; write a number from ${minimum}`)
 }
 
-function checkedShare(name: string, value: number): number {
+function checkShare(name: string, value: number): number {
   if (value > 0 && value <= 1) return value
   throw sheddingError(`${name} is ${value}; write a number above 0 and up to 1`)
 }

@@ -1,7 +1,7 @@
 import type { ChangeBus, ChangeListener } from '@x/core'
 
 /** The use of a bus by streams: it is listened to once, while there is a stream at all. */
-export interface BusUse {
+export interface SharedBusSubscription {
   /** Counts one more stream, and listens if none did. Resolves when every change from then on will come. */
   acquire(): Promise<void>
   /** Counts one stream less, also one whose `acquire` has failed or not ended; the last one stops the listening. */
@@ -12,7 +12,7 @@ export interface BusUse {
  * Nothing is listened to before the first stream. After a failure, which `onError` hears once however many streams
  * wait, the next one tries again.
  */
-export function createBusUse(bus: ChangeBus, listener: ChangeListener, onError: (error: unknown) => void): BusUse {
+export function createSharedBusSubscription(bus: ChangeBus, listener: ChangeListener, onError: (error: unknown) => void): SharedBusSubscription {
   let userCount = 0
   let pendingOpen: Promise<void> | undefined
   let stopListener: (() => void) | undefined

@@ -8,15 +8,15 @@ import { addSubscriptionId, noticeOf } from './topics.ts'
  */
 export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, key: string): void {
   if (stream.finish === undefined) return
-  if (stream.missed !== undefined) {
-    stream.missed.add(key)
+  if (stream.missedKeys !== undefined) {
+    stream.missedKeys.add(key)
     return
   }
   const { call, id } = stream
   try {
     const drainPromise = call.context.get(backPressureKey)?.()
     if (drainPromise === undefined) return call.notify(addSubscriptionId(noticeOf(key), id))
-    stream.missed = new Set([key])
+    stream.missedKeys = new Set([key])
     waitForReader(hub, stream, drainPromise)
   } catch (error) {
     // The others hear nonetheless.
@@ -31,10 +31,10 @@ function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPr
     slowReaderMs,
   )
   const catchUp = (): void => {
-    const { missed } = stream
+    const { missedKeys: missed } = stream
     if (missed === undefined) return
     clock.clearTimeout(stream.slowTimer)
-    stream.missed = undefined
+    stream.missedKeys = undefined
     for (const key of missed) notifyStream(hub, stream, key)
   }
   void drainPromise.then(catchUp, catchUp)

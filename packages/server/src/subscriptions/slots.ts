@@ -4,16 +4,16 @@ import type { SubscriptionSettings } from './options.ts'
 type SlotLimits = Pick<SubscriptionSettings, 'maxStreams' | 'maxStreamsPerCaller' | 'maxTopics' | 'maxTopicsPerCaller'>
 
 /** The places of a server for streams and their topics, all of them and those of each caller. */
-export interface Slots {
+export interface StreamSlots {
   readonly limits: SlotLimits
-  readonly byCaller: Map<string, Slot>
+  readonly byCaller: Map<string, CallerSlots>
   open: number
   /** The topics of all streams that are open. */
   topics: number
 }
 
 /** The places that a caller has taken; its streams share the record. */
-export interface Slot {
+export interface CallerSlots {
   readonly caller: string
   open: number
   topics: number
@@ -24,16 +24,16 @@ export interface SlotRequest {
   /** The key of the caller. */
   readonly caller: string
   /** Topics of the stream. */
-  readonly topics: number
+  readonly topicCount: number
 }
 
 /** Makes the places of a server. */
-export function createSlots(limits: SlotLimits): Slots {
+export function createStreamSlots(limits: SlotLimits): StreamSlots {
   return { limits, byCaller: new Map(), open: 0, topics: 0 }
 }
 
 /** Takes a place for a stream, which {@link releaseSlot} gives back. Throws McpError when there is none. */
-export function takeSlot(slots: Slots, { caller, topics }: SlotRequest): Slot {
+export function takeSlot(slots: StreamSlots, { caller, topicCount: topics }: SlotRequest): CallerSlots {
   const { limits, byCaller } = slots
   const callerSlot = byCaller.get(caller) ?? { caller, open: 0, topics: 0 }
   // The caller's own limits first: it can do something about them.
@@ -42,17 +42,17 @@ export function takeSlot(slots: Slots, { caller, topics }: SlotRequest): Slot {
   if (slots.open >= limits.maxStreams) throw serverFullError(limits, 'maxStreams')
   if (slots.topics + topics > limits.maxTopics) throw serverFullError(limits, 'maxTopics')
   if (callerSlot.open === 0) byCaller.set(caller, callerSlot)
-  count(slots, callerSlot, { streams: 1, topics })
+  adjustCounts(slots, callerSlot, { streams: 1, topics })
   return callerSlot
 }
 
 /** Releases a slot and its topics, once. */
-export function releaseSlot(slots: Slots, slot: Slot, topics: number): void {
-  count(slots, slot, { streams: -1, topics: -topics })
+export function releaseSlot(slots: StreamSlots, slot: CallerSlots, topics: number): void {
+  adjustCounts(slots, slot, { streams: -1, topics: -topics })
   if (slot.open === 0) slots.byCaller.delete(slot.caller)
 }
 
-function count(slots: Slots, callerSlot: Slot, { streams, topics }: { streams: number; topics: number }): void {
+function adjustCounts(slots: StreamSlots, callerSlot: CallerSlots, { streams, topics }: { streams: number; topics: number }): void {
   slots.open += streams
   slots.topics += topics
   callerSlot.open += streams

@@ -7,9 +7,9 @@ import {
   type RpcNotification,
   type SubscriptionFilter,
 } from '@x/schema'
-import type { BusUse } from './bus-use.ts'
+import type { SharedBusSubscription } from './bus-use.ts'
 import { maxTimerMs } from './options.ts'
-import { releaseSlot, type Slot, type Slots, takeSlot } from './slots.ts'
+import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './slots.ts'
 import { addSubscriptionId, topicKeysOf } from './topics.ts'
 
 /** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */
@@ -23,8 +23,8 @@ export interface SubscriptionHub {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
   readonly slowReaderMs: number
-  readonly slots: Slots
-  readonly busUse: BusUse
+  readonly slots: StreamSlots
+  readonly busSubscription: SharedBusSubscription
 }
 
 /**
@@ -36,17 +36,17 @@ export interface SubscriptionStream {
   readonly call: Call
   /** The `_meta` that the server's results have. */
   readonly resultMeta: JsonObject | undefined
-  readonly slot: Slot
+  readonly slot: CallerSlots
   /** The keys of what it hears of. */
   readonly topics: readonly string[]
   isAcknowledged: boolean
   /** The keys of what changed while the reader was behind; undefined when it is not. */
-  missed: Set<string> | undefined
+  missedKeys: Set<string> | undefined
   /** The timers that would end it. */
   slowTimer: unknown
   expiryTimer: unknown
   /** Hears that the call was cancelled. */
-  readonly cancelled: () => void
+  readonly onCancelled: () => void
   /** Settles the call with the result, or with a promise that rejects; undefined once it has ended. */
   finish: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
@@ -75,16 +75,16 @@ export function createStream(
     id,
     call,
     resultMeta,
-    slot: takeSlot(hub.slots, { caller, topics: topics.length }),
+    slot: takeSlot(hub.slots, { caller, topicCount: topics.length }),
     topics,
     isAcknowledged: false,
-    missed: undefined,
+    missedKeys: undefined,
     slowTimer: undefined,
     expiryTimer: undefined,
-    cancelled: () => endStream(hub, stream, stream.isAcknowledged ? undefined : { error: cancelReason(stream.call) }),
+    onCancelled: () => endStream(hub, stream, stream.isAcknowledged ? undefined : { error: cancelReason(stream.call) }),
     finish,
   }
-  onCancel(call, stream.cancelled)
+  onCancel(call, stream.onCancelled)
   return stream
 }
 
@@ -113,12 +113,12 @@ export function endStream(
   const { id, finish, call, topics, isAcknowledged, resultMeta } = stream
   if (finish === undefined) return
   stream.finish = undefined
-  stream.missed = undefined
+  stream.missedKeys = undefined
   if (isAcknowledged) for (const key of topics) removeListener(hub, key, stream)
-  offCancel(call, stream.cancelled)
+  offCancel(call, stream.onCancelled)
   hub.clock.clearTimeout(stream.slowTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
-  hub.busUse.release()
+  hub.busSubscription.release()
   releaseSlot(hub.slots, stream.slot, topics.length)
   if (failure !== undefined) return finish(Promise.reject(failure.error))
   // basic/patterns/subscriptions, graceful closure.

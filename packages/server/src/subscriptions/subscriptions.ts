@@ -1,8 +1,8 @@
 import { cancelReason, isCancelled } from '@x/core'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
-import { createBusUse } from './bus-use.ts'
+import { createSharedBusSubscription } from './bus-use.ts'
 import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
-import { createSlots } from './slots.ts'
+import { createStreamSlots } from './slots.ts'
 import {
   createStream,
   endStream,
@@ -18,7 +18,7 @@ import { topicKey } from './topics.ts'
 /** The streams of one server, and the bus that their changes come over. */
 export interface Subscriptions {
   /** False where the author switched them off. */
-  readonly served: boolean
+  readonly isEnabled: boolean
   /** Resource URIs that one filter may have. */
   readonly maxUris: number
   /**
@@ -42,7 +42,7 @@ export interface SubscriptionDeps {
 }
 
 const disabledSubscriptions: Subscriptions = {
-  served: false,
+  isEnabled: false,
   maxUris: 0,
   follow: () => Promise.reject(new McpError(errorCodes.methodNotFound, 'This server has no subscriptions')),
   publish: () => Promise.resolve(),
@@ -66,11 +66,11 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
     clock,
     wallClock,
     slowReaderMs,
-    slots: createSlots(limits),
-    busUse: createBusUse(bus, listener, onError),
+    slots: createStreamSlots(limits),
+    busSubscription: createSharedBusSubscription(bus, listener, onError),
   }
   return {
-    served: true,
+    isEnabled: true,
     maxUris,
     follow: (subscription) => new Promise((resolve) => followSubscription(hub, subscription, resolve)),
     publish: async (topic) => bus.publish({ topic }),
@@ -95,7 +95,7 @@ function followSubscription(
   rejectExpired(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, finish)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
-  hub.busUse.acquire().then(
+  hub.busSubscription.acquire().then(
     () => openSubscription(hub, stream, filter),
     (cause: unknown) => endStream(hub, stream, { error: subscriptionUnavailableError(cause) }),
   )

@@ -1,5 +1,5 @@
 import { isClientError } from '@x/client'
-import { sessionNotFound } from '../session-metadata.ts'
+import { sessionNotFoundCode } from '../session-metadata.ts'
 import { isSessionError } from './session-error.ts'
 
 /**
@@ -9,5 +9,5 @@ import { isSessionError } from './session-error.ts'
 export function isSessionNotFound(error: unknown): boolean {
   if (isSessionError(error)) return error.code === 'not_found'
   if (!isClientError(error)) return false
-  return error.rpc?.code === sessionNotFound || isSessionNotFound(error.cause)
+  return error.rpc?.code === sessionNotFoundCode || isSessionNotFound(error.cause)
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Middleware, type RpcRequest, type RpcResponse, withHeader } from '@x/schema'
-import { readSessionMetadata, type SessionNames, sessionNotFound } from '../session-metadata.ts'
+import { readSessionMetadata, type SessionNames, sessionNotFoundCode } from '../session-metadata.ts'
 import { SessionError } from './session-error.ts'
 import { toSessionMetadata, rejectEndedSession, type SessionRecord, updateRecord } from './session-state.ts'
 
@@ -40,7 +40,7 @@ function addSessionMetadata(request: RpcRequest, record: SessionRecord, { key }:
 
 /** A server behind this server may mean another session than this one. */
 function isNotFound(response: RpcResponse, { id }: SessionRecord): boolean {
-  if (!('error' in response) || response.error.code !== sessionNotFound) return false
+  if (!('error' in response) || response.error.code !== sessionNotFoundCode) return false
   const { data } = response.error
   const namedSessionId = isJsonObject(data) ? data.sessionId : undefined
   return typeof namedSessionId !== 'string' || namedSessionId === id

@@ -1,12 +1,12 @@
 import { callHeadersKey, type ConnectionView, type Exchange, type JsonObject } from '@x/schema'
 import { type Client, createCacheStore, createClient, type CoreClientOptions } from '@x/client'
 import { describe, expect, test } from 'vitest'
-import { sessionKey, sessionNotFound } from '../session-metadata.ts'
+import { sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
 import { created, host, type Received, said, scripted, type Scripted } from '../testing/scripted.ts'
 import { isSessionNotFound } from './is-session-not-found.ts'
 import { type ClientSessions, sessions, type SessionsOptions } from './sessions.ts'
 
-const notFound = (sessionId: string) => ({ code: sessionNotFound, message: 'Session not found', data: { sessionId } })
+const notFound = (sessionId: string) => ({ code: sessionNotFoundCode, message: 'Session not found', data: { sessionId } })
 
 /** Gives ids in turn, and answers other requests as the test says. */
 const serving = (answer: (received: Received) => JsonObject | ReturnType<typeof notFound>): Scripted => {
@@ -152,7 +152,7 @@ describe('A session', () => {
   test('is not over when a server behind the server does not find one of its own', async () => {
     const exchange = serving(() => notFound('another'))
     const session = await open(exchange).sessions.create()
-    await expect(session.callTool('greet')).rejects.toMatchObject({ rpc: { code: sessionNotFound } })
+    await expect(session.callTool('greet')).rejects.toMatchObject({ rpc: { code: sessionNotFoundCode } })
     expect(session.ended).toBe(false)
   })
 })

@@ -1,7 +1,7 @@
 import { errorCodes, metaKeys } from '@x/schema'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
-import { sessionNotFound } from '../session-metadata.ts'
+import { sessionNotFoundCode } from '../session-metadata.ts'
 import { ask, callIn, createdSession, errorOf, midnight, resultOf, serving } from '../testing/asking.ts'
 
 describe('sessions/create', () => {
@@ -78,7 +78,7 @@ describe('sessions/create', () => {
     await expect(ask(server, 'sessions/create', {}, { signal: controller.signal })).rejects.toBe('enough')
     expect(deleted).toEqual([created])
     expect((await errorOf(server, 'sessions/delete', {}, { session: { sessionId: created } })).code).toBe(
-      sessionNotFound,
+      sessionNotFoundCode,
     )
   })
 
@@ -95,7 +95,7 @@ describe('sessions/create', () => {
     expect(await errorOf(server, 'sessions/create')).toEqual({ code: errorCodes.internal, message: 'Internal error' })
     expect(reported).toEqual([secret])
     expect((await errorOf(server, 'sessions/delete', {}, { session: { sessionId: created } })).code).toBe(
-      sessionNotFound,
+      sessionNotFoundCode,
     )
   })
 })

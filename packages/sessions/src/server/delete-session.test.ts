@@ -2,7 +2,7 @@ import { errorCodes } from '@x/schema'
 import { memoryBus } from '@x/server'
 import { randomKey, sealed } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
-import { sessionNotFound } from '../session-metadata.ts'
+import { sessionNotFoundCode } from '../session-metadata.ts'
 import { callIn, createdSession, errorOf, resultOf, serving } from '../testing/asking.ts'
 
 describe('sessions/delete', () => {
@@ -15,11 +15,11 @@ describe('sessions/delete', () => {
     expect(deleted).toEqual([[session.sessionId, { notes: ['a'] }, undefined]])
     const error = await errorOf(server, 'tools/list', {}, { session })
     expect(error).toEqual({
-      code: sessionNotFound,
+      code: sessionNotFoundCode,
       message: 'Session not found',
       data: { sessionId: session.sessionId },
     })
-    expect((await errorOf(server, 'sessions/delete', {}, { session })).code).toBe(sessionNotFound)
+    expect((await errorOf(server, 'sessions/delete', {}, { session })).code).toBe(sessionNotFoundCode)
     expect(deleted).toHaveLength(1)
   })
 
@@ -27,7 +27,7 @@ describe('sessions/delete', () => {
     const { server } = serving()
     const { sessionId } = await createdSession(server)
     await resultOf(server, 'sessions/delete', {}, { session: { sessionId } })
-    expect((await errorOf(server, 'tools/list', {}, { session: { sessionId } })).code).toBe(sessionNotFound)
+    expect((await errorOf(server, 'tools/list', {}, { session: { sessionId } })).code).toBe(sessionNotFoundCode)
   })
 
   test('is done for the client even when what belongs to the session cannot be freed', async () => {
@@ -62,8 +62,8 @@ describe('sessions over a bus', () => {
     await resultOf(here.server, 'sessions/delete', {}, { session: first })
     await here.sessions.revoke(second?.sessionId ?? '')
     for (const { server } of [here, there]) {
-      expect((await errorOf(server, 'tools/list', {}, { session: first })).code).toBe(sessionNotFound)
-      expect((await errorOf(server, 'tools/list', {}, { session: second })).code).toBe(sessionNotFound)
+      expect((await errorOf(server, 'tools/list', {}, { session: first })).code).toBe(sessionNotFoundCode)
+      expect((await errorOf(server, 'tools/list', {}, { session: second })).code).toBe(sessionNotFoundCode)
       await resultOf(server, 'tools/list', {}, { session: third })
     }
     expect(told).toHaveLength(2)

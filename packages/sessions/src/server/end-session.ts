@@ -12,7 +12,7 @@ export async function finishSessionRequest(
   response: RpcResponse,
   key: string,
 ): Promise<RpcResponse> {
-  session.open = false
+  session.isOpen = false
   if ('error' in response) {
     await abandonSession(session)
     return response
@@ -31,7 +31,7 @@ export async function finishSessionRequest(
  * Ends the use of a session by a call that failed, and releases its claim. Where the store fails, the claim expires.
  */
 export async function abandonSession(session: OpenedSession): Promise<void> {
-  session.open = false
+  session.isOpen = false
   const { claim, rules, report } = session
   session.claim = undefined
   if (claim === undefined) return

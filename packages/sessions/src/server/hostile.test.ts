@@ -3,7 +3,7 @@ import { tool } from '@x/server'
 import { memoryStore, type StateStore } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sessionNotFound } from '../session-metadata.ts'
+import { sessionNotFoundCode } from '../session-metadata.ts'
 import { callIn, createdSession, errorOf, notesSessions, resultOf, serverWith, serving } from '../testing/asking.ts'
 
 const ada = { principal: { subject: 'ada' } }
@@ -25,7 +25,7 @@ describe('A session is not found', () => {
       ['tools/call', { name: 'note', arguments: { text: 'x' } }],
       ['sessions/delete', {}],
     ] as const) {
-      expect((await errorOf(server, method, params, { ...other, session })).code).toBe(sessionNotFound)
+      expect((await errorOf(server, method, params, { ...other, session })).code).toBe(sessionNotFoundCode)
     }
     expect((await callIn(server, session, 'note', { text: 'mine' }, ada)).text).toBe('secret mine')
   })
@@ -33,7 +33,7 @@ describe('A session is not found', () => {
   test('by a user when nobody made it', async () => {
     const { server } = serving()
     const session = await createdSession(server)
-    expect((await errorOf(server, 'tools/list', {}, { ...ada, session })).code).toBe(sessionNotFound)
+    expect((await errorOf(server, 'tools/list', {}, { ...ada, session })).code).toBe(sessionNotFoundCode)
   })
 
   test('with the state of another one, whosever it is', async () => {
@@ -41,7 +41,7 @@ describe('A session is not found', () => {
     const [one, other] = [await createdSession(server), await createdSession(server)]
     const { session } = await callIn(server, one, 'note', { text: 'a' })
     const mixed = { sessionId: other.sessionId, state: session.state }
-    expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(sessionNotFound)
+    expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(sessionNotFoundCode)
   })
 
   test('with an id for a state, or a state for an id', async () => {
@@ -52,13 +52,13 @@ describe('A session is not found', () => {
       { sessionId: session.state, state: session.state },
       { sessionId: session.state },
     ]) {
-      expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(sessionNotFound)
+      expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(sessionNotFoundCode)
     }
   })
 
   test('under an id of another service, or of keys that were removed', async () => {
     const session = await createdSession(serving().server)
-    expect((await errorOf(serving().server, 'tools/list', {}, { session })).code).toBe(sessionNotFound)
+    expect((await errorOf(serving().server, 'tools/list', {}, { session })).code).toBe(sessionNotFoundCode)
   })
 
   test('when one character of it or of its state was altered, and the answer never says which', async () => {
@@ -70,7 +70,7 @@ describe('A session is not found', () => {
         const altered = inState ? { sessionId, state: flip(state, at) } : { sessionId: flip(sessionId, at), state }
         const error = await errorOf(server, 'tools/list', {}, { session: altered })
         expect(error).toEqual({
-          code: sessionNotFound,
+          code: sessionNotFoundCode,
           message: 'Session not found',
           data: { sessionId: altered.sessionId },
         })
@@ -83,7 +83,7 @@ describe('A session is not found', () => {
     const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: visible, minLength: 1 }), async (sessionId) => {
-        expect((await errorOf(server, 'tools/list', {}, { session: { sessionId } })).code).toBe(sessionNotFound)
+        expect((await errorOf(server, 'tools/list', {}, { session: { sessionId } })).code).toBe(sessionNotFoundCode)
       }),
     )
   })

@@ -16,7 +16,7 @@ export interface SessionRegistry {
 }
 
 /** Options of {@link createSessionRegistry}. */
-export interface LedgerOptions {
+export interface SessionRegistryOptions {
   readonly store: StateStore | undefined
   readonly bus: SessionBus | undefined
   readonly now: () => number
@@ -26,9 +26,9 @@ export interface LedgerOptions {
  * Makes a ledger in a store; or one of this process, which knows only of the ends, and of those at other instances
  * where there is a bus.
  */
-export function createSessionRegistry({ store, bus, now }: LedgerOptions): SessionRegistry {
+export function createSessionRegistry({ store, bus, now }: SessionRegistryOptions): SessionRegistry {
   if (store !== undefined) return createStoreRegistry(store)
-  return bus === undefined ? createMemoryRegistry(now) : announceEnds(createMemoryRegistry(now), bus)
+  return bus === undefined ? createMemoryRegistry(now) : replicateSessionEnds(createMemoryRegistry(now), bus)
 }
 
 /**
@@ -38,10 +38,10 @@ export function createSessionRegistry({ store, bus, now }: LedgerOptions): Sessi
 function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
     add: async (id, ttlMs, owner) => {
-      await (store.ownedBy?.(owner) ?? store).add(await storeKey('session', id), '1', ttlMs)
+      await (store.ownedBy?.(owner) ?? store).add(await toStoreKey('session', id), '1', ttlMs)
     },
-    isLive: async (id) => (await store.get(await storeKey('session', id))) !== undefined,
-    end: async (id) => store.delete(await storeKey('session', id)),
+    isLive: async (id) => (await store.get(await toStoreKey('session', id))) !== undefined,
+    end: async (id) => store.delete(await toStoreKey('session', id)),
     close: () => Promise.resolve(),
   }
 }
@@ -74,7 +74,7 @@ const topic = 'x/sessions'
  * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request
  * waits until this instance hears the others, and fails while the bus cannot be reached for the first time.
  */
-function announceEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionRegistry {
+function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionRegistry {
   let opening: Promise<() => void> | undefined
   const listener = {
     onChange: ({ topic: name, data }: SessionChange): void => {
@@ -97,10 +97,10 @@ function announceEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionR
     add: listen,
     async isLive(id) {
       await listen()
-      return endedSessions.isLive(await storeKey('session', id))
+      return endedSessions.isLive(await toStoreKey('session', id))
     },
     async end(id, ttlMs, owner) {
-      const ended = await storeKey('session', id)
+      const ended = await toStoreKey('session', id)
       await endedSessions.end(ended, ttlMs, owner)
       await bus.publish({ topic, data: { ended, ttlMs } })
     },
@@ -113,7 +113,7 @@ function announceEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionR
 }
 
 /** Returns a key of the store. It is a digest, so that the ids in a store that leaks cannot be used. */
-export async function storeKey(kind: string, id: string): Promise<string> {
+export async function toStoreKey(kind: string, id: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`x/sessions ${kind} ${id}`))
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return `${kind}:${hex}`

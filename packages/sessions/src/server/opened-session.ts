@@ -12,7 +12,7 @@ import {
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { SessionNotFound } from './session-not-found.ts'
-import type { SessionRules } from './session-rules.ts'
+import type { ResolvedSessionOptions } from './session-rules.ts'
 
 /** A request that is about sessions or within one. */
 export interface SessionRequest {
@@ -22,7 +22,7 @@ export interface SessionRequest {
   readonly principal: Principal | undefined
   /** The key by which quotas count the caller. */
   readonly caller: string
-  readonly rules: SessionRules
+  readonly rules: ResolvedSessionOptions
 }
 
 /** A session as one request brought it. */
@@ -41,7 +41,7 @@ export interface OpenedSession extends SessionRequest {
   /** The runs of the handler by their signals; the state of the last one is kept. */
   readonly runs: Map<AbortSignal | undefined, SessionRun>
   /** False once the request has been answered: later changes are rejected. */
-  open: boolean
+  isOpen: boolean
   /** The store's key for this call's claim to the next revision. */
   claim: string | undefined
   /** True in a run of a task: the session is what it was when the task was created. */
@@ -73,7 +73,7 @@ export function openedSessionKey(name: string): ContextKey<OpenedSession> {
 export function findOpenedSession(
   { context }: CallView,
   key: ContextKey<OpenedSession>,
-  { name, rules }: { readonly name: string; readonly rules: SessionRules },
+  { name, rules }: { readonly name: string; readonly rules: ResolvedSessionOptions },
 ): OpenedSession | undefined {
   const session = context.get(key)
   if (session !== undefined) return session.rules === rules ? session : undefined
@@ -96,7 +96,7 @@ export function recordSession(session: OpenedSession): RecordedPart {
 const restored = new WeakMap<JsonObject, OpenedSession>()
 
 // The record is one that `recordSession` wrote, in this version of the package or another.
-function restoreSession(recorded: JsonObject, rules: SessionRules): OpenedSession | undefined {
+function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): OpenedSession | undefined {
   const knownRun = restored.get(recorded)
   if (knownRun !== undefined) return knownRun
   const { id, createdAt, expiresAt, revision, value } = recorded
@@ -115,7 +115,7 @@ function restoreSession(recorded: JsonObject, rules: SessionRules): OpenedSessio
     id: typeof id === 'string' ? id : '',
     token: undefined,
     runs: new Map(),
-    open: false,
+    isOpen: false,
     claim: undefined,
     isRecorded: true,
   }
@@ -153,7 +153,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
     owner: caller,
     ttlMs: rules.ttlMs,
   })
-  return { ...request, id, createdAt, expiresAt, ...initialState, runs: new Map(), open: true, claim: undefined }
+  return { ...request, id, createdAt, expiresAt, ...initialState, runs: new Map(), isOpen: true, claim: undefined }
 }
 
 /**
@@ -176,7 +176,7 @@ export async function openSession(
     const content = state === undefined ? initialState : await openSessionState(id, state, asked)
     // Without this check, leaving the state out would turn the session back to its beginning.
     if (state === undefined && rules.hasState && needsState) throw new Error('The request has no state of its session')
-    return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), open: true, claim: undefined }
+    return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), isOpen: true, claim: undefined }
   } catch (cause) {
     if (isRetryable(cause)) throw cause
     throw new SessionNotFound(id, { cause })

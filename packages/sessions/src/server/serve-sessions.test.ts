@@ -3,7 +3,7 @@ import { type Context, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sessions as createSessions } from './sessions.ts'
-import { sessionKey, sessionNotFound } from '../session-metadata.ts'
+import { sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
 import {
   ask,
   callIn,
@@ -180,7 +180,7 @@ test('a session is not found once it has expired [SES-012]', async () => {
   now.advance(59_999)
   await resultOf(server, 'tools/list', {}, { session })
   now.advance(1)
-  expect((await errorOf(server, 'tools/list', {}, { session })).code).toBe(sessionNotFound)
+  expect((await errorOf(server, 'tools/list', {}, { session })).code).toBe(sessionNotFoundCode)
 })
 
 test('a state of an earlier version of the program that fits no more begins anew, and is reported', async () => {

@@ -30,13 +30,13 @@ import {
   recordSession,
   type SessionRequest,
 } from './opened-session.ts'
-import type { SessionRules } from './session-rules.ts'
+import type { ResolvedSessionOptions } from './session-rules.ts'
 import { invalidSessionError, toPeerError } from './session-not-found.ts'
 
 /** The parts that sessions are served with at one server. */
 export interface SessionServiceOptions {
   readonly names: SessionNames
-  readonly rules: SessionRules
+  readonly rules: ResolvedSessionOptions
   readonly host: Pick<ExtensionHost, 'report'>
 }
 
@@ -71,7 +71,7 @@ export function serveSessions({
 interface SessionMethodRequest {
   readonly request: RpcRequest
   readonly call: Call
-  readonly named: ReturnType<typeof readSessionMetadata>
+  readonly sessionMetadata: ReturnType<typeof readSessionMetadata>
 }
 
 type SessionMethodHandler = (methodRequest: SessionMethodRequest, service: SessionService) => Promise<JsonObject>
@@ -81,7 +81,7 @@ function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionS
     try {
       rejectCancelled(call)
       return await handleMethod(
-        { request, call, named: readSessionMetadata(request.params, service.names.key) },
+        { request, call, sessionMetadata: readSessionMetadata(request.params, service.names.key) },
         service,
       )
     } catch (error) {
@@ -92,18 +92,18 @@ function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionS
 }
 
 async function serveCreate(
-  { request, call, named }: SessionMethodRequest,
+  { request, call, sessionMetadata: named }: SessionMethodRequest,
   service: SessionService,
 ): Promise<JsonObject> {
   const { methods, header } = service.names
   if (named !== undefined) throw invalidSessionError(`${methods.create} must not name a session`)
   const session = await createSealedSession(toSessionRequest({ request, call }, service), call.signal)
-  call.context.get(callHeadersKey)?.answer?.(header, session.sessionId)
+  call.context.get(callHeadersKey)?.setResponseHeader?.(header, session.sessionId)
   return { session }
 }
 
 async function serveDeletion(
-  { request, call, named }: SessionMethodRequest,
+  { request, call, sessionMetadata: named }: SessionMethodRequest,
   service: SessionService,
 ): Promise<JsonObject> {
   await deleteSession(requireSessionMetadata(named, call, service.names), toSessionRequest({ request, call }, service))
@@ -118,12 +118,12 @@ function createSessionMiddleware(service: SessionService): Middleware {
     const namedSession = sessionMethodNames.has(request.method) ? undefined : readSessionMetadata(request.params, key)
     return namedSession === undefined
       ? next(request, call)
-      : serveInSession({ request, call, named: namedSession }, next, service)
+      : serveInSession({ request, call, sessionMetadata: namedSession }, next, service)
   }
 }
 
 async function serveInSession(
-  { request, call, named }: SessionMethodRequest,
+  { request, call, sessionMetadata: named }: SessionMethodRequest,
   next: Exchange,
   service: SessionService,
 ): Promise<RpcResponse> {
@@ -133,7 +133,7 @@ async function serveInSession(
     rejectCancelled(call)
     const metadata = requireSessionMetadata(named, call, service.names)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
-    call.context.get(callHeadersKey)?.answer?.(service.names.header, session.id)
+    call.context.get(callHeadersKey)?.setResponseHeader?.(service.names.header, session.id)
     const response = await next(request, withinSession(call, session, service))
     return await finishSessionRequest(session, response, service.names.key)
   } catch (error) {
@@ -169,7 +169,7 @@ function toSessionRequest(
 
 /** Returns the session that is named, once it is well-formed and equal to the header, where there is one. */
 function requireSessionMetadata(
-  namedSession: SessionMethodRequest['named'],
+  namedSession: SessionMethodRequest['sessionMetadata'],
   { context }: Call,
   { key, header }: SessionNames,
 ): SessionMetadata {

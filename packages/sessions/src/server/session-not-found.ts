@@ -1,6 +1,6 @@
 import { errorCodes, isMcpError, McpError, quotaError } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { sessionNotFound } from '../session-metadata.ts'
+import { sessionNotFoundCode } from '../session-metadata.ts'
 
 /** The error of a session that is unknown, expired, deleted, revoked, altered or somebody else's. */
 export class SessionNotFound extends Error {
@@ -18,7 +18,7 @@ export function toPeerError(error: unknown, { report }: { readonly report: (erro
   if (isMcpError(error)) return error
   if (error instanceof SessionNotFound) {
     report(error.cause)
-    return new McpError(sessionNotFound, error.message, { data: { sessionId: error.sessionId } })
+    return new McpError(sessionNotFoundCode, error.message, { data: { sessionId: error.sessionId } })
   }
   report(error)
   return quotaErrorOf(error) ?? new McpError(errorCodes.internal, 'Internal error')

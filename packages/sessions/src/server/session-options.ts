@@ -40,7 +40,7 @@ export interface DeletedSession<State> {
 }
 
 /** The request behind a failure that its answer does not show. */
-export interface SessionFailure {
+export interface SessionErrorContext {
   readonly method: string
 }
 
@@ -93,7 +93,7 @@ export interface SessionOptions<Name extends string = 'sessions'> {
    * Takes the errors that a client does not see: the cause of a rejected session, a state that cannot be sealed, a
    * store that fails. The server's `onError` when absent.
    */
-  readonly onError?: ErrorListener<[error: unknown, where: SessionFailure]>
+  readonly onError?: ErrorListener<[error: unknown, where: SessionErrorContext]>
   /** Time and chance; the platform's when absent. */
   readonly runtime?: Partial<Runtime> | undefined
 }

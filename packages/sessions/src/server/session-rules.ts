@@ -2,11 +2,11 @@ import { errorListener, runtimeOf } from '@x/core'
 import type { JsonValue } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './ledger.ts'
-import type { DeletedSession, NewSession, SessionFailure, SessionOptions } from './session-options.ts'
+import type { DeletedSession, NewSession, SessionErrorContext, SessionOptions } from './session-options.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 
 /** The options of sessions with their defaults. */
-export interface SessionRules extends SessionHooks {
+export interface ResolvedSessionOptions extends SessionHooks {
   readonly codec: StateCodec
   readonly stateCodec: StateCodec
   readonly store: StateStore | undefined
@@ -19,7 +19,7 @@ export interface SessionRules extends SessionHooks {
   readonly now: () => number
   readonly randomUuid: () => string
   /** Calls `onError` and never throws; undefined without one. */
-  readonly report: ((error: unknown, where: SessionFailure) => void) | undefined
+  readonly report: ((error: unknown, where: SessionErrorContext) => void) | undefined
 }
 
 /** The author's callbacks, with states parsed. */
@@ -35,7 +35,7 @@ export interface SessionHooks {
 const oneDayMs = 86_400_000
 
 /** An answer must not depend on how its errors are logged. */
-function guardErrorListener(onError: NonNullable<SessionRules['report']>): NonNullable<SessionRules['report']> {
+function guardErrorListener(onError: NonNullable<ResolvedSessionOptions['report']>): NonNullable<ResolvedSessionOptions['report']> {
   return (error, { method }) => {
     try {
       onError(error, { method })
@@ -48,7 +48,7 @@ function guardErrorListener(onError: NonNullable<SessionRules['report']>): NonNu
  *
  * @throws SessionUsageError for an invalid `ttlMs`, or one that is longer than the codec's tokens.
  */
-export function compileRules(options: SessionOptions<string>, hooks: SessionHooks): SessionRules {
+export function resolveSessionOptions(options: SessionOptions<string>, hooks: SessionHooks): ResolvedSessionOptions {
   const { codec, stateCodec = codec, store, bus, ttlMs = oneDayMs, onError } = options
   if (!Number.isFinite(ttlMs) || ttlMs < 1) {
     throw new SessionUsageError(`ttlMs is ${ttlMs}: give milliseconds, at least 1`)
@@ -73,7 +73,7 @@ export function compileRules(options: SessionOptions<string>, hooks: SessionHook
 }
 
 /** Kinds of sessions that share a codec must not accept each other's tokens. */
-function purposesOf(name = 'sessions'): SessionRules['purposes'] {
+function purposesOf(name = 'sessions'): ResolvedSessionOptions['purposes'] {
   const suffix = name === 'sessions' ? '' : `:${name}`
   return { id: `session${suffix}`, state: `session-state${suffix}` }
 }

@@ -1,4 +1,4 @@
-import { storeKey } from './ledger.ts'
+import { toStoreKey } from './ledger.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
 import { quotaErrorOf } from './session-not-found.ts'
 import { SessionUsageError } from './session-usage-error.ts'
@@ -67,7 +67,7 @@ export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): S
     setState(next) {
       rejectEndedCall(session, 'setState')
       state = parser.check(next)
-      run.draft = { value: parser.write(state) }
+      run.draft = { value: parser.serialize(state) }
     },
     claim: async ({ ttlMs = tenMinutesMs } = {}) => claimRevision(session, ttlMs),
   }
@@ -80,7 +80,7 @@ async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boo
   }
   rejectEndedCall(session, 'claim')
   if (session.claim !== undefined) return true
-  const key = await storeKey('session-claim', `${session.revision} ${session.id}`)
+  const key = await toStoreKey('session-claim', `${session.revision} ${session.id}`)
   if (!(await addClaim(key, ttlMs, session))) return false
   session.claim = key
   return true
@@ -99,7 +99,7 @@ function idOf({ id }: OpenedSession): string {
   throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `credentials`')
 }
 
-function rejectEndedCall({ open, isRecorded }: OpenedSession, methodName: string): void {
+function rejectEndedCall({ isOpen: open, isRecorded }: OpenedSession, methodName: string): void {
   if (open) return
   if (isRecorded === true) {
     const advice = 'a task has its session as it was at its creation, and no answer that could change it'

@@ -1,7 +1,7 @@
 import { memoryStore, randomKey, sealed } from '@x/state-codec'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { sessionNotFound } from '../session-metadata.ts'
+import { sessionNotFoundCode } from '../session-metadata.ts'
 import {
   callIn,
   codecAt,
@@ -83,5 +83,5 @@ test('a store that has lost its content ends sessions, and revives none [SES-012
   const instance = () =>
     serverWith({ extensions: [notesSessions({ codec, runtime: now, store: memoryStore() }).sessions] })
   const session = await createdSession(instance())
-  expect((await errorOf(instance(), 'server/discover', {}, { session })).code).toBe(sessionNotFound)
+  expect((await errorOf(instance(), 'server/discover', {}, { session })).code).toBe(sessionNotFoundCode)
 })

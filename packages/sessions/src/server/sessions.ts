@@ -11,7 +11,7 @@ import {
 import { serveSessions } from './serve-sessions.ts'
 import { sessionOf, type Session, type SessionView, createSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
-import { compileRules, type SessionHooks, type SessionRules } from './session-rules.ts'
+import { resolveSessionOptions, type SessionHooks, type ResolvedSessionOptions } from './session-rules.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 import { statelessParser, parserOf, type StateParser } from './state-parser.ts'
 
@@ -85,7 +85,7 @@ function defineSessions<State, Name extends string>(
   parser: StateParser<State>,
 ): Sessions<State, Name> {
   const names = createSessionNames(options.name ?? 'sessions')
-  const rules = compileRules(options, hooksOf(options, parser))
+  const rules = resolveSessionOptions(options, hooksOf(options, parser))
   const revoke = (id: string): Promise<void> => revokeSession(rules, id)
   return {
     ...extensionOf<Name>(names, rules, revoke),
@@ -96,7 +96,7 @@ function defineSessions<State, Name extends string>(
 
 function extensionOf<Name extends string>(
   names: SessionNames,
-  rules: SessionRules,
+  rules: ResolvedSessionOptions,
   revoke: SessionsApi['revoke'],
 ): ServerExtension<Name, SessionsApi> {
   return {
@@ -112,7 +112,7 @@ function extensionOf<Name extends string>(
 
 function accessorsOf<State>(
   { name, methods }: SessionNames,
-  rules: SessionRules,
+  rules: ResolvedSessionOptions,
   parser: StateParser<State>,
 ): Pick<Sessions<State>, 'of' | 'find' | 'only' | 'when'> {
   const key = openedSessionKey(name)
@@ -147,7 +147,7 @@ function accessorsOf<State>(
   }
 }
 
-async function revokeSession({ canRevoke, ledger, ttlMs }: SessionRules, id: string): Promise<void> {
+async function revokeSession({ canRevoke, ledger, ttlMs }: ResolvedSessionOptions, id: string): Promise<void> {
   if (!canRevoke) {
     throw new SessionUsageError('revoke() needs a store or a bus that all instances share: give sessions() one')
   }
@@ -160,7 +160,7 @@ function hooksOf<State>({ onCreate, onDelete }: SessionEvents<State>, parser: St
     begin: async (session) => {
       const state = (await onCreate?.(session)) ?? undefined
       const initialState = state === undefined ? parser.initial : parser.check(state)
-      return initialState === undefined ? undefined : parser.write(initialState)
+      return initialState === undefined ? undefined : parser.serialize(initialState)
     },
     end: async ({ state, ...session }, report) =>
       onDelete?.({ ...session, state: state === undefined ? undefined : parser.parse(state, report) }),

@@ -14,7 +14,7 @@ export interface StateParser<State> {
   /** Returns a state that the schema accepts; throws for others. */
   check(next: State): State
   /** Returns a state as JSON. */
-  write(state: State): JsonValue
+  serialize(state: State): JsonValue
 }
 
 /** The parser of sessions without state. */
@@ -22,7 +22,7 @@ export const statelessParser: StateParser<null> = {
   initial: undefined,
   parse: () => null,
   check: () => null,
-  write: () => null,
+  serialize: () => null,
 }
 
 /**
@@ -55,7 +55,7 @@ export function parserOf<State>({ schema, initial }: SessionState<State>): State
     check: validate,
     // The options take types of JSON alone (MustBeJson); interfaces are among them, which the compiler does not see as
     // JsonValue.
-    write: (state) => state as JsonValue,
+    serialize: (state) => state as JsonValue,
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonValue } from '../state-codec.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalizeJson } from './canonical-json.ts'
 
 test('the example of RFC 8785, 3.2.2 and 3.2.3, has the canonical text given there', () => {
   // Parsed from text: number literals would be rounded before the test reads them.
@@ -10,14 +10,14 @@ test('the example of RFC 8785, 3.2.2 and 3.2.3, has the canonical text given the
     "string": "\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\"\\/",
     "literals": [null, true, false]
   }`)
-  expect(canonicalJson(value)).toBe(
+  expect(canonicalizeJson(value)).toBe(
     '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
   )
 })
 
 test('keys are ordered by UTF-16 code units, as in RFC 8785, 3.2.3', () => {
   const value = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 }
-  expect(Object.keys(JSON.parse(canonicalJson(value)))).toEqual([
+  expect(Object.keys(JSON.parse(canonicalizeJson(value)))).toEqual([
     '1',
     '\r',
     '\u0080',
@@ -36,7 +36,7 @@ test('few keys and many keys have the same order', () => {
       const members = Object.keys(value)
         .toSorted()
         .map((name) => `${JSON.stringify(name)}:1`)
-      expect(canonicalJson(value)).toBe(`{${members.join(',')}}`)
+      expect(canonicalizeJson(value)).toBe(`{${members.join(',')}}`)
     }),
   )
 })
@@ -46,8 +46,8 @@ test('the text is JSON of the same value, and the order of members does not matt
     fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' })), (members) => {
       const value: JsonValue = JSON.parse(JSON.stringify(members))
       const reversed: JsonValue = Object.fromEntries(Object.entries(Object(value)).reverse()) as JsonValue
-      expect(JSON.parse(canonicalJson(value))).toEqual(value)
-      expect(canonicalJson(reversed)).toBe(canonicalJson(value))
+      expect(JSON.parse(canonicalizeJson(value))).toEqual(value)
+      expect(canonicalizeJson(reversed)).toBe(canonicalizeJson(value))
     }),
   )
 })
@@ -59,8 +59,8 @@ test('a string of any length is written as JSON writes it', () => {
   )
   fc.assert(
     fc.property(fc.string({ unit: character, minLength: 0, maxLength: 100 }), (text) => {
-      expect(canonicalJson(text)).toBe(JSON.stringify(text))
-      expect(canonicalJson({ [text]: 1 })).toBe(JSON.stringify({ [text]: 1 }))
+      expect(canonicalizeJson(text)).toBe(JSON.stringify(text))
+      expect(canonicalizeJson({ [text]: 1 })).toBe(JSON.stringify({ [text]: 1 }))
     }),
     { numRuns: 500 },
   )
@@ -73,5 +73,5 @@ test.each([
   ['a function', (() => 1) as unknown as JsonValue],
   ['too many levels', JSON.parse(`${'['.repeat(302)}${']'.repeat(302)}`)],
 ])('%s has no canonical form', (_, value: JsonValue) => {
-  expect(() => canonicalJson(value)).toThrow(expect.objectContaining({ code: 'not_json' }))
+  expect(() => canonicalizeJson(value)).toThrow(expect.objectContaining({ code: 'not_json' }))
 })

@@ -19,33 +19,33 @@ const loneSurrogate = /\p{Surrogate}/u
  *
  * @throws StateUsageError with `not_json` for a value that JSON cannot carry.
  */
-export function canonicalJson(value: JsonValue, depth = 0): string {
+export function canonicalizeJson(value: JsonValue, depth = 0): string {
   if (depth > maxDepth) throw new StateUsageError('not_json', `A value is nested deeper than ${maxDepth} levels`)
   switch (typeof value) {
     case 'string':
-      return canonicalString(value)
+      return canonicalizeString(value)
     case 'number':
-      return canonicalNumber(value)
+      return canonicalizeNumber(value)
     case 'boolean':
       return String(value)
     case 'object':
       if (value === null) return 'null'
-      return isArray(value) ? canonicalArray(value, depth) : canonicalObject(value, depth)
+      return isArray(value) ? canonicalizeArray(value, depth) : canonicalizeObject(value, depth)
     default:
       throw new StateUsageError('not_json', `JSON cannot carry ${typeof value}`)
   }
 }
 
-function canonicalArray(items: readonly JsonValue[], depth: number): string {
-  return `[${items.map((item) => canonicalJson(item, depth + 1)).join(',')}]`
+function canonicalizeArray(items: readonly JsonValue[], depth: number): string {
+  return `[${items.map((item) => canonicalizeJson(item, depth + 1)).join(',')}]`
 }
 
-function canonicalObject(value: JsonObject, depth: number): string {
+function canonicalizeObject(value: JsonObject, depth: number): string {
   let members = ''
   for (const key of sortKeys(Object.keys(value))) {
     const member = value[key]
     if (member === undefined) continue
-    members += `${members === '' ? '' : ','}${canonicalString(key)}:${canonicalJson(member, depth + 1)}`
+    members += `${members === '' ? '' : ','}${canonicalizeString(key)}:${canonicalizeJson(member, depth + 1)}`
   }
   return `{${members}}`
 }
@@ -67,13 +67,13 @@ function insertSorted(sorted: string[], key: string): void {
   sorted[at] = key
 }
 
-function canonicalNumber(value: number): string {
+function canonicalizeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new StateUsageError('not_json', `JSON cannot carry ${value}`)
   // Writes -0 as 0, and every other number as ECMAScript does, as RFC 8785 requires.
   return JSON.stringify(value)
 }
 
-function canonicalString(value: string): string {
+function canonicalizeString(value: string): string {
   if (value.length <= maxScannedLength && isUnescapedAscii(value)) return `"${value}"`
   if (loneSurrogate.test(value)) {
     throw new StateUsageError('not_json', 'A string contains a lone surrogate, which has no canonical form')

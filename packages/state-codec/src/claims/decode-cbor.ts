@@ -9,7 +9,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const digitPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** The bytes of a digest and of a UUID. */
-const shortBytes = 16
+const uuidOrDigestBytes = 16
 
 /** The length in bytes up to which a loop is faster than a `TextDecoder`. */
 const maxLoopedLength = 24
@@ -43,12 +43,12 @@ class CborReader {
   }
 
   end(): void {
-    if (this.#at !== this.#bytes.length) throw malformed('has bytes behind its end')
+    if (this.#at !== this.#bytes.length) throw malformedCborError('has bytes behind its end')
   }
 
   value(depth: number): JsonValue {
     // An envelope is one level above the value in it.
-    if (depth > maxDepth + 1) throw malformed(`is deeper than ${maxDepth} levels`)
+    if (depth > maxDepth + 1) throw malformedCborError(`is deeper than ${maxDepth} levels`)
     const head = this.#view.getUint8(this.#advance(1))
     switch (head & 0xe0) {
       case majorTypes.unsigned:
@@ -95,19 +95,19 @@ class CborReader {
     if (majorType === majorTypes.bytes) return this.#digits(head)
     if (majorType === majorTypes.tag) return this.#tagged(this.#argument(head))
     const name = majorType === majorTypes.unsigned ? this.#names[this.#argument(head)] : undefined
-    if (name === undefined) throw malformed('has a name that is not in the list')
+    if (name === undefined) throw malformedCborError('has a name that is not in the list')
     return name
   }
 
   #tagged(tag: number): string {
     const head = this.#view.getUint8(this.#advance(1))
-    if ((head & 0xe0) !== majorTypes.bytes) throw malformed('has a tag before something else than bytes')
+    if ((head & 0xe0) !== majorTypes.bytes) throw malformedCborError('has a tag before something else than bytes')
     if (tag === tags.uuid) {
       const digits = this.#digits(head)
       return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
     }
     const text: unknown = tag === tags.embeddedJson ? parseJson(this.#text(this.#length(head))) : undefined
-    if (typeof text !== 'string') throw malformed('has an unknown tag')
+    if (typeof text !== 'string') throw malformedCborError('has an unknown tag')
     return text
   }
 
@@ -116,14 +116,14 @@ class CborReader {
     if (head === simpleHeads.true) return true
     if (head === simpleHeads.null) return null
     const number = head === simpleHeads.float64 ? this.#view.getFloat64(this.#advance(8)) : Number.NaN
-    if (!Number.isFinite(number)) throw malformed('has a value that JSON does not have')
+    if (!Number.isFinite(number)) throw malformedCborError('has a value that JSON does not have')
     return number
   }
 
   #digits(head: number): string {
-    if (this.#length(head) !== shortBytes) throw malformed(`has a byte string of another length than ${shortBytes}`)
+    if (this.#length(head) !== uuidOrDigestBytes) throw malformedCborError(`has a byte string of another length than ${uuidOrDigestBytes}`)
     let digits = ''
-    for (let at = this.#advance(shortBytes); at < this.#at; at++) digits += digitPairs[this.#view.getUint8(at)]
+    for (let at = this.#advance(uuidOrDigestBytes); at < this.#at; at++) digits += digitPairs[this.#view.getUint8(at)]
     return digits
   }
 
@@ -142,14 +142,14 @@ class CborReader {
     try {
       return decoder.decode(this.#bytes.subarray(start, this.#at))
     } catch (cause) {
-      throw malformed('has a text that is not UTF-8', cause)
+      throw malformedCborError('has a text that is not UTF-8', cause)
     }
   }
 
   /** The number of bytes, items or members that follow a head: each takes a byte or more. */
   #length(head: number): number {
     const length = this.#argument(head)
-    if (length > this.#bytes.length - this.#at) throw malformed('is cut short')
+    if (length > this.#bytes.length - this.#at) throw malformedCborError('is cut short')
     return length
   }
 
@@ -160,14 +160,14 @@ class CborReader {
     if (information === 25) return this.#view.getUint16(this.#advance(2))
     if (information === 26) return this.#view.getUint32(this.#advance(4))
     const argument = information === 27 ? Number(this.#view.getBigUint64(this.#advance(8))) : Number.NaN
-    if (!Number.isSafeInteger(argument)) throw malformed('has a number that is too large')
+    if (!Number.isSafeInteger(argument)) throw malformedCborError('has a number that is too large')
     return argument
   }
 
   /** Moves over so many bytes, and returns the position of the first. */
   #advance(count: number): number {
     const start = this.#at
-    if (count > this.#bytes.length - start) throw malformed('is cut short')
+    if (count > this.#bytes.length - start) throw malformedCborError('is cut short')
     this.#at = start + count
     return start
   }
@@ -181,6 +181,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-function malformed(problem: string, cause?: unknown): StateError {
+function malformedCborError(problem: string, cause?: unknown): StateError {
   return new StateError('malformed', `The content ${problem}`, { cause })
 }

@@ -19,9 +19,9 @@ export const tags = { uuid: 37, embeddedJson: 262 } as const
 
 /** The length in characters of a text of hexadecimal digits that becomes a byte string. */
 const digestLength = 32
-const digest = /^[0-9a-f]{32}$/
+const digestPattern = /^[0-9a-f]{32}$/
 const uuidLength = 36
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const loneSurrogate = /\p{Surrogate}/u
 const encoder = new TextEncoder()
 
@@ -100,8 +100,8 @@ class CborWriter {
   }
 
   #text(text: string): void {
-    if (text.length === digestLength && digest.test(text)) return this.#hex(text)
-    if (text.length === uuidLength && uuid.test(text)) {
+    if (text.length === digestLength && digestPattern.test(text)) return this.#hex(text)
+    if (text.length === uuidLength && uuidPattern.test(text)) {
       this.#head(majorTypes.tag, tags.uuid)
       return this.#hex(text.replaceAll('-', ''))
     }

@@ -25,22 +25,22 @@ export function decodeEnvelope(bytes: Uint8Array, names: readonly string[]): Env
   const items = decodeCbor(bytes, names)
   const [itemVersion, sealedAt, ttlMs, ageMs, bind = null, value, aud = null] = isArray(items) ? items : []
   if (itemVersion !== version) throw new StateError('malformed', 'The content has a layout that this version lacks')
-  if (value === undefined) throw notAState()
+  if (value === undefined) throw malformedEnvelopeError()
   const at = numberOf(sealedAt)
   return { at, until: at + numberOf(ttlMs), since: at - numberOf(ageMs), bind: textOf(bind), aud: textOf(aud), value }
 }
 
 function numberOf(item: JsonValue | undefined): number {
-  if (typeof item !== 'number') throw notAState()
+  if (typeof item !== 'number') throw malformedEnvelopeError()
   return item
 }
 
 function textOf(item: JsonValue): string | undefined {
-  if (item !== null && typeof item !== 'string') throw notAState()
+  if (item !== null && typeof item !== 'string') throw malformedEnvelopeError()
   return item ?? undefined
 }
 
-function notAState(): StateError {
+function malformedEnvelopeError(): StateError {
   return new StateError('malformed', 'The content is not a state: another program may use the same key')
 }
 

@@ -2,16 +2,16 @@ import { platformRuntime, type Runtime } from '@x/core'
 import type { JsonValue, OpenClaims, OpenOptions, SealClaims, ClaimOptions } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalizeJson } from './canonical-json.ts'
 
 /** Returns the SHA-256 digest of a text's UTF-8 bytes. */
-export type Digest = (text: string, encoding: 'hex' | 'base64url') => Promise<string> | string
+export type DigestFunction = (text: string, encoding: 'hex' | 'base64url') => Promise<string> | string
 
 /** The values that claims are checked against. */
 interface ClaimCheck {
-  readonly rules: ClaimRules
+  readonly rules: ResolvedClaimOptions
   /** The digest of the claimed binding, from {@link digestBinding}. */
-  readonly bind: string | undefined
+  readonly bindingDigest: string | undefined
 }
 
 /** A value in a store that another one replaces. */
@@ -43,9 +43,9 @@ const digestLength = 32
  *
  * @throws StateUsageError for a binding that has no canonical form.
  */
-export function digestBinding({ binding }: OpenClaims, digest: Digest): Promise<string> | string | undefined {
+export function digestBinding({ binding }: OpenClaims, digest: DigestFunction): Promise<string> | string | undefined {
   if (binding === undefined) return undefined
-  const hex = digest(canonicalJson(binding), 'hex')
+  const hex = digest(canonicalizeJson(binding), 'hex')
   return typeof hex === 'string' ? hex.slice(0, digestLength) : hex.then((digits) => digits.slice(0, digestLength))
 }
 
@@ -55,7 +55,7 @@ export function digestBinding({ binding }: OpenClaims, digest: Digest): Promise<
  * @throws StateError with `too_old` when the flow exceeds its age, before a user is asked in vain.
  * @throws StateUsageError for a value or a claim that cannot be sealed.
  */
-export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bind }: ClaimCheck): Envelope {
+export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bindingDigest: bind }: ClaimCheck): Envelope {
   checkPurpose(claims.purpose)
   checkJsonValue(value)
   const { at, until, since } = computeTokenTimes(claims, rules)
@@ -69,7 +69,7 @@ export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bi
  *
  * @throws StateError
  */
-export function openEnvelope(envelope: Envelope, claims: OpenOptions, { rules, bind }: ClaimCheck): JsonValue {
+export function openEnvelope(envelope: Envelope, claims: OpenOptions, { rules, bindingDigest: bind }: ClaimCheck): JsonValue {
   const timeProblem = timeFailure(envelope, rules)
   const audienceProblem = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
   const bindingProblem = bindingFailure(envelope.bind, bind)
@@ -79,7 +79,7 @@ export function openEnvelope(envelope: Envelope, claims: OpenOptions, { rules, b
   return envelope.value
 }
 
-function timeFailure({ at, until, since }: Envelope, { clock, maxAgeMs }: ClaimRules): StateError | undefined {
+function timeFailure({ at, until, since }: Envelope, { clock, maxAgeMs }: ResolvedClaimOptions): StateError | undefined {
   const now = clock.now()
   // Each condition states the valid case, so that NaN fails.
   if (!(at <= now + clockSkewMs && since <= now + clockSkewMs)) {
@@ -100,7 +100,7 @@ function quoteAudience(audience: string | undefined): string {
 }
 
 function bindingFailure(found: string | undefined, expected: string | undefined): StateError | undefined {
-  const areEqual = equalDigests(found ?? '', expected ?? '')
+  const areEqual = areDigestsEqual(found ?? '', expected ?? '')
   if (areEqual && (found === undefined) === (expected === undefined)) return undefined
   const detail =
     expected === undefined
@@ -112,7 +112,7 @@ function bindingFailure(found: string | undefined, expected: string | undefined)
 }
 
 /** Compares two digests in constant time; a digest has one canonical text. */
-function equalDigests(one: string, other: string): boolean {
+function areDigestsEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length
   // An index past the end reads NaN, which counts as 0; the lengths differ in that case.
   for (let index = 0; index < digestLength; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
@@ -126,7 +126,7 @@ export function checkToken(token: unknown): asserts token is string {
 }
 
 /** Claim options with every default filled in. */
-export interface ClaimRules {
+export interface ResolvedClaimOptions {
   readonly audience: string | undefined
   readonly ttlMs: number
   readonly maxAgeMs: number
@@ -144,7 +144,7 @@ const hour = 3_600_000
  *
  * @throws StateUsageError for an invalid duration or limit.
  */
-export function compileClaimRules(options: ClaimOptions, defaultMaxBytes: number): ClaimRules {
+export function resolveClaimOptions(options: ClaimOptions, defaultMaxBytes: number): ResolvedClaimOptions {
   const maxAgeMs = checkPositive('maxAgeMs', options.maxAgeMs ?? 24 * hour)
   const ttlMs = checkPositive('ttlMs', options.ttlMs ?? Math.min(hour, maxAgeMs))
   if (ttlMs > maxAgeMs) {
@@ -160,7 +160,7 @@ export function compileClaimRules(options: ClaimOptions, defaultMaxBytes: number
 }
 
 /** Returns the longest time in milliseconds during which a token made under these rules can open. */
-export function maxLifetimeOf({ maxAgeMs }: ClaimRules): number {
+export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
   return maxAgeMs + clockSkewMs
 }
 
@@ -169,7 +169,7 @@ export function maxLifetimeOf({ maxAgeMs }: ClaimRules): number {
  *
  * @throws StateUsageError for an invalid time or duration.
  */
-function computeTokenTimes(claims: SealClaims, rules: ClaimRules): { at: number; until: number; since: number } {
+function computeTokenTimes(claims: SealClaims, rules: ResolvedClaimOptions): { at: number; until: number; since: number } {
   const at = Math.trunc(rules.clock.now())
   if (!Number.isFinite(at)) throw new StateUsageError('configuration', 'clock.now() did not return a number')
   const since = claims.since === undefined ? at : Math.trunc(claims.since)

@@ -1,7 +1,7 @@
 import type { Runtime } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
-import { type StoredAmount, describeLimit, limitReached, ownerQuotaError, type ReachedLimit } from './owner-quota.ts'
+import { type StoredAmount, describeLimit, findReachedLimit, ownerQuotaError, type ReachedLimit } from './owner-quota.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
@@ -27,7 +27,7 @@ interface OwnerUsage {
   entries: number
   characters: number
   /** No value of the owner expires before this time. */
-  soonest: number
+  earliestExpiry: number
 }
 
 /** The share of the store that one owner may hold when no option says otherwise. */
@@ -116,13 +116,13 @@ class MemoryStorage {
   #noteExpiry(owner: string | undefined, until: number): void {
     this.#soonest = Math.min(this.#soonest, until)
     const ownerUsage = owner === undefined ? undefined : this.#byOwner.get(owner)
-    if (ownerUsage !== undefined) ownerUsage.soonest = Math.min(ownerUsage.soonest, until)
+    if (ownerUsage !== undefined) ownerUsage.earliestExpiry = Math.min(ownerUsage.earliestExpiry, until)
   }
 
   #count(owner: string | undefined, entries: number, characters: number): void {
     this.#characters += characters
     if (owner === undefined) return
-    const ownerUsage = this.#byOwner.get(owner) ?? { entries: 0, characters: 0, soonest: Infinity }
+    const ownerUsage = this.#byOwner.get(owner) ?? { entries: 0, characters: 0, earliestExpiry: Infinity }
     ownerUsage.entries += entries
     ownerUsage.characters += characters
     if (ownerUsage.entries > 0) this.#byOwner.set(owner, ownerUsage)
@@ -142,10 +142,10 @@ class MemoryStorage {
   /** Returns the limit that a value of some size does not fit into: the owner's, or that of the whole store. */
   #limitReached(size: number, owner: string | undefined): StoreLimit | undefined {
     const ownerUsage = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? emptyAmount)
-    const ownerLimit = ownerUsage && limitReached(ownerUsage, this.#mostPerOwner, size)
+    const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#mostPerOwner, size)
     if (ownerLimit !== undefined) return { reached: ownerLimit, owner }
     const totalAmount = { entries: this.#entries.size, characters: this.#characters }
-    const totalLimit = limitReached(totalAmount, this.#most, size)
+    const totalLimit = findReachedLimit(totalAmount, this.#most, size)
     return totalLimit && { reached: totalLimit, owner: undefined }
   }
 
@@ -162,12 +162,12 @@ class MemoryStorage {
   #soonestOf(owner: string, now: number): number {
     const ownerUsage = this.#byOwner.get(owner)
     if (ownerUsage === undefined) return Infinity
-    if (ownerUsage.soonest > now) return ownerUsage.soonest
-    ownerUsage.soonest = Infinity
+    if (ownerUsage.earliestExpiry > now) return ownerUsage.earliestExpiry
+    ownerUsage.earliestExpiry = Infinity
     for (const entry of this.#entries.values()) {
-      if (entry.owner === owner) ownerUsage.soonest = Math.min(ownerUsage.soonest, entry.until)
+      if (entry.owner === owner) ownerUsage.earliestExpiry = Math.min(ownerUsage.earliestExpiry, entry.until)
     }
-    return ownerUsage.soonest
+    return ownerUsage.earliestExpiry
   }
 }
 

@@ -1,5 +1,5 @@
 import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
-import { canonicalJson } from '../claims/canonical-json.ts'
+import { canonicalizeJson } from '../claims/canonical-json.ts'
 import type {
   JsonValue,
   ClaimOptions,
@@ -12,13 +12,13 @@ import type {
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import {
-  createMigrationCount,
-  type MigrationCount,
+  createMigrationCounter,
+  type MigrationCounter,
   type MigrationEvent,
   type MigrationPhase,
   type MigrationReport,
 } from './migration.ts'
-import { createRecords, handleLength, isHandle, type Records } from './records.ts'
+import { createHandleStore, handleLength, isHandle, type HandleStore } from './records.ts'
 
 /** Options of `migrating`. The claim options apply to values in the store; give the state codec the same ones. */
 export interface MigratingOptions extends ClaimOptions {
@@ -43,20 +43,20 @@ interface TokenParts {
 }
 
 /** The dependencies of a migration step. */
-interface Migration {
+interface MigrationDeps {
   readonly phase: MigrationPhase
   readonly codec: StateCodec
-  readonly records: Records
-  readonly counted: MigrationCount
+  readonly records: HandleStore
+  readonly counted: MigrationCounter
 }
 
 /** Creates a codec that migrates from a store to tokens, phase by phase. */
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const { phase, state: codec, onEvent } = options
-  const records = createRecords(requireStore(options), options, provider)
+  const records = createHandleStore(requireStore(options), options, provider)
   const lifetimeMs = Math.max(maxLifetimeOf(records.rules), codec.lifetimeMs ?? 0)
-  const migrationCount = createMigrationCount({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
-  const migration: Migration = { phase, codec, records, counted: migrationCount }
+  const migrationCount = createMigrationCounter({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
+  const migration: MigrationDeps = { phase, codec, records, counted: migrationCount }
   return {
     lifetimeMs,
     report: migrationCount.report,
@@ -96,7 +96,7 @@ function requireStore({ phase, store }: MigratingOptions): StateStore {
   return { add: rejectMissingStore, get: rejectMissingStore, delete: rejectMissingStore }
 }
 
-type Sealer = (value: JsonValue, claims: SealClaims, migration: Migration) => Promise<string>
+type Sealer = (value: JsonValue, claims: SealClaims, migration: MigrationDeps) => Promise<string>
 
 const sealers: Readonly<Record<MigrationPhase, Sealer>> = {
   store: sealHandle,
@@ -105,13 +105,13 @@ const sealers: Readonly<Record<MigrationPhase, Sealer>> = {
   state: (value, claims, { codec }) => codec.seal(value, claims),
 }
 
-async function sealHandle(value: JsonValue, claims: SealClaims, { records }: Migration): Promise<string> {
+async function sealHandle(value: JsonValue, claims: SealClaims, { records }: MigrationDeps): Promise<string> {
   const handle = records.newHandle()
   await records.write(handle, value, claims)
   return handle
 }
 
-async function sealPair(value: JsonValue, claims: SealClaims, migration: Migration): Promise<string> {
+async function sealPair(value: JsonValue, claims: SealClaims, migration: MigrationDeps): Promise<string> {
   const { codec, records, counted, phase } = migration
   const handle = records.newHandle()
   const state = await trySealState(value, { ...claims, binding: pairBinding(handle, claims) }, migration)
@@ -134,7 +134,7 @@ async function sealPair(value: JsonValue, claims: SealClaims, migration: Migrati
 async function trySealState(
   value: JsonValue,
   claims: SealClaims,
-  { codec, counted }: Migration,
+  { codec, counted }: MigrationDeps,
 ): Promise<string | undefined> {
   try {
     return await codec.seal(value, claims)
@@ -160,7 +160,7 @@ function parseParts(token: string): TokenParts {
   return { handle: token.slice(0, handleLength), state: token.slice(handleLength + 1) }
 }
 
-async function openParts({ handle, state }: TokenParts, claims: OpenOptions, migration: Migration): Promise<JsonValue> {
+async function openParts({ handle, state }: TokenParts, claims: OpenOptions, migration: MigrationDeps): Promise<JsonValue> {
   const { phase, codec, records, counted } = migration
   if (handle === undefined) return codec.open(state ?? '', claims)
   if (state === undefined) {
@@ -171,7 +171,7 @@ async function openParts({ handle, state }: TokenParts, claims: OpenOptions, mig
   const fromState = (): Promise<JsonValue> => codec.open(state, { ...claims, binding: pairBinding(handle, claims) })
   if (phase === 'store') return fromStore()
   if (phase === 'state') return fromState()
-  const dualRead = { fromStore, fromState, purpose: claims.purpose, counted }
+  const dualRead = { fromStore, fromState, purpose: claims.purpose, counter: counted }
   return phase === 'dual' ? openBoth(dualRead) : openFirst(dualRead)
 }
 
@@ -179,11 +179,11 @@ interface DualRead {
   readonly fromStore: () => Promise<JsonValue>
   readonly fromState: () => Promise<JsonValue>
   readonly purpose: string
-  readonly counted: MigrationCount
+  readonly counter: MigrationCounter
 }
 
 /** Returns the result of the store, and opens the state to compare both results. */
-async function openBoth({ fromStore, fromState, purpose, counted }: DualRead): Promise<JsonValue> {
+async function openBoth({ fromStore, fromState, purpose, counter: counted }: DualRead): Promise<JsonValue> {
   const [stored, state] = await Promise.allSettled([fromStore(), fromState()])
   if (haveSameOutcome(stored, state)) counted.count('agreed')
   else if (!isUnavailable(stored)) counted.record({ type: 'mismatch', purpose, ...migrationFailure(state) })
@@ -192,7 +192,7 @@ async function openBoth({ fromStore, fromState, purpose, counted }: DualRead): P
 }
 
 /** Returns the result of the state; when the state does not open, falls back to the store. */
-async function openFirst({ fromStore, fromState, purpose, counted }: DualRead): Promise<JsonValue> {
+async function openFirst({ fromStore, fromState, purpose, counter: counted }: DualRead): Promise<JsonValue> {
   const [state] = await Promise.allSettled([fromState()])
   if (state.status === 'fulfilled') return state.value
   const [stored] = await Promise.allSettled([fromStore()])
@@ -205,7 +205,7 @@ type OpenOutcome = PromiseSettledResult<JsonValue>
 
 function haveSameOutcome(one: OpenOutcome, other: OpenOutcome): boolean {
   if (one.status === 'fulfilled' && other.status === 'fulfilled') {
-    return canonicalJson(one.value) === canonicalJson(other.value)
+    return canonicalizeJson(one.value) === canonicalizeJson(other.value)
   }
   return one.status === other.status && !isUnavailable(one)
 }

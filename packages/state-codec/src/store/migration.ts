@@ -47,14 +47,14 @@ export interface MigrationReport {
 type CounterName = 'sealed' | 'opened' | 'rejected' | 'agreed'
 
 /** Counts the events of a migration. */
-export interface MigrationCount {
+export interface MigrationCounter {
   count(counterName: CounterName): void
   record(event: Omit<MigrationEvent, 'phase'>): void
   report(): MigrationReport
 }
 
-/** Options of {@link createMigrationCount}. */
-export interface MigrationCountOptions {
+/** Options of {@link createMigrationCounter}. */
+export interface MigrationCounterOptions {
   readonly phase: MigrationPhase
   readonly lifetimeMs: number
   readonly now: () => number
@@ -77,7 +77,7 @@ const nextStep: Readonly<Record<MigrationPhase, string>> = {
 }
 
 /** Starts to count the events of a migration. */
-export function createMigrationCount({ phase, lifetimeMs, now, onEvent }: MigrationCountOptions): MigrationCount {
+export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: MigrationCounterOptions): MigrationCounter {
   const since = now()
   const counts = { sealed: 0, opened: 0, rejected: 0, agreed: 0 }
   const eventCounts = { mismatch: 0, fallback: 0, unsealable: 0, store_failed: 0, handle_only: 0 }

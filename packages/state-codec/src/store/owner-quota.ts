@@ -75,7 +75,7 @@ export function storeOfOwner(
 }
 
 /** Returns the limit that a value of some size does not fit into. */
-export function limitReached(stored: StoredAmount, max: StoredAmount, size: number): ReachedLimit | undefined {
+export function findReachedLimit(stored: StoredAmount, max: StoredAmount, size: number): ReachedLimit | undefined {
   const isTooLarge = size > max.characters
   if (stored.entries >= max.entries) {
     return { name: 'maxEntries', max: max.entries, stored: `${stored.entries} values`, isTooLarge }

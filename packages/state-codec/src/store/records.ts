@@ -1,7 +1,7 @@
 import {
-  type ClaimRules,
+  type ResolvedClaimOptions,
   checkPurpose,
-  compileClaimRules,
+  resolveClaimOptions,
   clockSkewMs,
   createEnvelope,
   digestBinding,
@@ -17,8 +17,8 @@ import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
 
 /** Values in a store, each under a random handle of 256 bits. */
-export interface Records {
-  readonly rules: ClaimRules
+export interface HandleStore {
+  readonly rules: ResolvedClaimOptions
   newHandle(): string
   /** Writes a value; `claims.replaces` is the handle of the one that it replaces. */
   write(handle: string, value: JsonValue, claims: SealClaims): Promise<void>
@@ -43,8 +43,8 @@ export function isHandle(text: string): boolean {
 }
 
 /** Creates records under the digests of their handles, so that a reader of the store cannot open them. */
-export function createRecords(store: StateStore, options: ClaimOptions, provider: CryptoProvider): Records {
-  const rules = compileClaimRules(options, defaultMaxBytes)
+export function createHandleStore(store: StateStore, options: ClaimOptions, provider: CryptoProvider): HandleStore {
+  const rules = resolveClaimOptions(options, defaultMaxBytes)
   const random = options.random ?? provider.random
   const guardedStore = withStateErrors(store)
   const keyOf = async (handle: string): Promise<string> =>
@@ -65,7 +65,7 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
     async write(handle, value, claims) {
       const bind = await digestBinding(claims, provider.digest)
       const replaces = await findReplacedValue(claims)
-      const envelope = createEnvelope(value, claims, { rules, bind })
+      const envelope = createEnvelope(value, claims, { rules, bindingDigest: bind })
       const text = stringifyEnvelope({ ...envelope, replaces })
       if (text.length > rules.maxBytes) throw recordTooLargeError(text.length, value, rules.maxBytes)
       // The envelope's own expiry decides; the store may keep the value a little longer.
@@ -88,7 +88,7 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
       const purposeEnd = record.indexOf('\n')
       const bind = await digestBinding(claims, provider.digest)
       const envelope = parseEnvelope(record.slice(purposeEnd + 1))
-      const value = openEnvelope(envelope, claims, { rules, bind })
+      const value = openEnvelope(envelope, claims, { rules, bindingDigest: bind })
       if (record.slice(0, purposeEnd) !== JSON.stringify(claims.purpose)) {
         throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
       }

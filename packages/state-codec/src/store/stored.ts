@@ -1,7 +1,7 @@
 import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
 import type { ClaimOptions, StateCodec, StateStore } from '../state-codec.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
-import { createRecords } from './records.ts'
+import { createHandleStore } from './records.ts'
 
 /** Options of `stored`. */
 export interface StoredOptions extends ClaimOptions {
@@ -11,7 +11,7 @@ export interface StoredOptions extends ClaimOptions {
 
 /** Creates a codec whose tokens are handles of values in a store. */
 export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
-  const records = createRecords(options.store, options, provider)
+  const records = createHandleStore(options.store, options, provider)
   return {
     lifetimeMs: maxLifetimeOf(records.rules),
     async seal(value, claims) {

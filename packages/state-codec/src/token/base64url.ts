@@ -1,11 +1,11 @@
-const alphabet = /^[A-Za-z0-9_-]*$/
+const base64urlPattern = /^[A-Za-z0-9_-]*$/
 
 /**
  * Tells if a text is canonical Base64url: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5). Decoders
  * ignore stray bits, so that one token would have many texts.
  */
 export function isCanonicalBase64url(text: string): boolean {
-  if (!alphabet.test(text)) return false
+  if (!base64urlPattern.test(text)) return false
   const remainder = text.length % 4
   if (remainder === 0) return true
   if (remainder === 1) return false

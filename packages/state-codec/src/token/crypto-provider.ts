@@ -1,4 +1,4 @@
-import type { Digest } from '../claims/envelope.ts'
+import type { DigestFunction } from '../claims/envelope.ts'
 
 /**
  * The protected header of a token: the key's id, and the purpose where people read the token. The key is derived from
@@ -27,7 +27,7 @@ export interface CipherKey {
 /** The cryptographic operations of a platform, Node or Web Crypto; both make the same tokens. */
 export interface CryptoProvider {
   readonly random: (bytes: number) => Uint8Array
-  readonly digest: Digest
+  readonly digest: DigestFunction
   /** See `isCanonicalBase64url` in base64url.ts; a platform may have a faster way for long texts. */
   readonly isCanonicalBase64url: (text: string) => boolean
 }

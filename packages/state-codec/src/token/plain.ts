@@ -1,6 +1,6 @@
 import {
   checkPurpose,
-  compileClaimRules,
+  resolveClaimOptions,
   maxLifetimeOf,
   digestBinding,
   checkToken,
@@ -29,12 +29,12 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       'plain() protects nothing: use sealed({ keys }), or say plain({ insecure: true })',
     )
   }
-  const rules = compileClaimRules(options, defaultMaxBytes)
+  const rules = resolveClaimOptions(options, defaultMaxBytes)
   return {
     lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
       const bind = await digestBinding(claims, provider.digest)
-      const text = stringifyEnvelope(createEnvelope(value, claims, { rules, bind }))
+      const text = stringifyEnvelope(createEnvelope(value, claims, { rules, bindingDigest: bind }))
       const content = encodeBase64url(new TextEncoder().encode(text))
       return checkTokenSize(`${unsecuredHeader(claims.purpose)}.${content}.`, value, rules.maxBytes)
     },
@@ -51,7 +51,7 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       }
       const bind = await digestBinding(claims, provider.digest)
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-      const value = openEnvelope(parseEnvelope(text), claims, { rules, bind })
+      const value = openEnvelope(parseEnvelope(text), claims, { rules, bindingDigest: bind })
       if (header === unsecuredHeader(claims.purpose)) return value
       throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
     },

@@ -3,7 +3,7 @@ import type { CreateCipher } from './crypto-provider.ts'
 import type { TokenType } from './token-codec.ts'
 
 /** Encrypted tokens: JWE compact, with CBOR in them, because nobody reads it and a client carries it. */
-export function sealedTokens(createCipher: CreateCipher): TokenType {
+export function createSealedTokenType(createCipher: CreateCipher): TokenType {
   return {
     kind: 'sealed',
     // The header, no encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.

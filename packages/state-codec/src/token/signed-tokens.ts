@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Readable tokens: JWS compact, with JSON in them. */
-export function signedTokens(createCipher: CreateCipher): TokenType {
+export function createSignedTokenType(createCipher: CreateCipher): TokenType {
   return {
     kind: 'signed',
     // The header, the content, a MAC of 32 bytes.

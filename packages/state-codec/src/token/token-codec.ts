@@ -1,5 +1,5 @@
 import {
-  compileClaimRules,
+  resolveClaimOptions,
   maxLifetimeOf,
   checkPurpose,
   digestBinding,
@@ -53,7 +53,7 @@ export interface TokenType {
 
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
-  const rules = compileClaimRules(options, defaultMaxBytes)
+  const rules = resolveClaimOptions(options, defaultMaxBytes)
   const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
   const random = options.random ?? provider.random
   const tokenForm = { type, maxBytes: rules.maxBytes, provider }
@@ -62,8 +62,8 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
     async seal(value, claims) {
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      const content = type.writeContent(createEnvelope(value, claims, { rules, bind }), claims.names ?? [])
-      const keys = keyRing.purposeKeys(claims.purpose)
+      const content = type.writeContent(createEnvelope(value, claims, { rules, bindingDigest: bind }), claims.names ?? [])
+      const keys = keyRing.ciphersFor(claims.purpose)
       const { first } = isPromise(keys) ? await keys : keys
       const token = first.seal(content, random)
       return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
@@ -73,7 +73,7 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
       checkPurpose(purpose)
       const segments = splitSegments(token, tokenForm)
       const [header = ''] = segments
-      const keys = keyRing.purposeKeys(purpose)
+      const keys = keyRing.ciphersFor(purpose)
       const { first, byHeader } = isPromise(keys) ? await keys : keys
       const cipher = byHeader.get(header)
       // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
@@ -84,7 +84,7 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
       const envelope = type.readContent(content, claims.names ?? [])
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      return openEnvelope(envelope, claims, { rules, bind })
+      return openEnvelope(envelope, claims, { rules, bindingDigest: bind })
     },
   }
 }
@@ -132,7 +132,7 @@ function splitSegments(token: string, { type, maxBytes, provider }: TokenForm): 
 async function explainUnknownHeader(header: string, purpose: string, keyRing: KeyRing): Promise<StateError> {
   const parsedHeader = parseHeader(header)
   if (parsedHeader === undefined) return new StateError('malformed', 'Its header is not the header of a state token')
-  if (!(await keyRing.knows(parsedHeader.kid))) {
+  if (!(await keyRing.hasKeyId(parsedHeader.kid))) {
     const hint = 'it was removed, or the instances do not have the same keys'
     return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsedHeader.kid.slice(0, 64))}: ${hint}`)
   }
@@ -159,7 +159,7 @@ function parseHeader(header: string): { readonly kid: string; readonly typ: stri
 }
 
 /** The ciphers of a ring for one purpose. */
-interface PurposeKeys {
+interface PurposeCiphers {
   /** The cipher of the first key, which seals. */
   readonly first: Cipher
   /** The ciphers of all keys, by their encoded header. */
@@ -168,9 +168,9 @@ interface PurposeKeys {
 
 /** A ring of keys. */
 interface KeyRing {
-  purposeKeys(purpose: string): Promise<PurposeKeys> | PurposeKeys
+  ciphersFor(purpose: string): Promise<PurposeCiphers> | PurposeCiphers
   /** Tells if the ring contains a key of this id. */
-  knows(id: string): Promise<boolean>
+  hasKeyId(id: string): Promise<boolean>
 }
 
 /** The number of purposes whose ciphers are cached: some programs derive purposes from peer input. */
@@ -179,12 +179,12 @@ const maxPurposes = 256
 /** Creates a key ring that derives and caches its ciphers per purpose. */
 function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider): KeyRing {
   let named: Promise<ReadonlyMap<string, Uint8Array>> | undefined
-  const ready = new Map<string, PurposeKeys>()
+  const ready = new Map<string, PurposeCiphers>()
   const resolveKeyIdsOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
     named ??= resolveKeyIds(keys, provider)
     return named
   }
-  const derivePurposeKeys = async (purpose: string): Promise<PurposeKeys> => {
+  const derivePurposeKeys = async (purpose: string): Promise<PurposeCiphers> => {
     const derivedKeys = await deriveKeys(await resolveKeyIdsOnce(), { type, purpose })
     const [oldest] = ready.keys()
     if (ready.size >= maxPurposes && oldest !== undefined) ready.delete(oldest)
@@ -192,8 +192,8 @@ function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: Cryp
     return derivedKeys
   }
   return {
-    purposeKeys: (purpose) => ready.get(purpose) ?? derivePurposeKeys(purpose),
-    knows: async (id) => (await resolveKeyIdsOnce()).has(id),
+    ciphersFor: (purpose) => ready.get(purpose) ?? derivePurposeKeys(purpose),
+    hasKeyId: async (id) => (await resolveKeyIdsOnce()).has(id),
   }
 }
 
@@ -215,7 +215,7 @@ async function resolveKeyIds(
 async function deriveKeys(
   named: ReadonlyMap<string, Uint8Array>,
   { type, purpose }: { readonly type: TokenType; readonly purpose: string },
-): Promise<PurposeKeys> {
+): Promise<PurposeCiphers> {
   const byHeader = new Map<string, Cipher>()
   for (const [id, secret] of named) {
     const header = type.headerOf(id, purpose)

@@ -3,11 +3,11 @@ import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/cl
 import type { InputRequest, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
-import { failurePauseMs } from './poll-interval.ts'
-import { requestContext, updateTask } from './task-calls.ts'
+import { computeFailurePauseMs } from './poll-interval.ts'
+import { errorContextOf, updateTask } from './task-calls.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */
-export interface QuestionAnswerer {
+export interface InputResponder {
   /** Takes a state: what is new in it is asked, and what it does not ask any more is called off. */
   see(state: DetailedTask): void
   /** Calls everything off. */
@@ -15,12 +15,12 @@ export interface QuestionAnswerer {
 }
 
 /** The handlers of a call, and the function that receives their failures. */
-export interface AnswerQuestionsContext {
+export interface InputResponderContext {
   readonly options: CallOptions & { readonly signal: AbortSignal }
   readonly onFailure: (error: unknown) => void
 }
 
-interface QuestionBatch {
+interface InputRequestBatch {
   readonly requests: ReadonlyMap<string, InputRequest>
   readonly round: number
   readonly controller: AbortController
@@ -31,12 +31,12 @@ interface QuestionBatch {
  * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which somebody
  * else has answered, or which ended with the task, goes away.
  */
-export function answerQuestions(task: OpenTask, { options, onFailure }: AnswerQuestionsContext): QuestionAnswerer {
-  const { asked } = task
-  const batches = new Set<QuestionBatch>()
+export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
+  const { requestTracker: asked } = task
+  const batches = new Set<InputRequestBatch>()
   let openKeys: ReadonlySet<string> = new Set()
 
-  const answerBatch = async (batch: QuestionBatch): Promise<void> => {
+  const answerBatch = async (batch: InputRequestBatch): Promise<void> => {
     const { requests, round, controller } = batch
     const keys = [...requests.keys()]
     try {
@@ -52,7 +52,7 @@ export function answerQuestions(task: OpenTask, { options, onFailure }: AnswerQu
       batches.delete(batch)
     }
   }
-  const cancelBatch = (batch: QuestionBatch): void => {
+  const cancelBatch = (batch: InputRequestBatch): void => {
     asked.release(batch.requests.keys())
     batch.controller.abort(new DOMException('The task does not ask this any more', 'AbortError'))
   }
@@ -77,7 +77,7 @@ export function answerQuestions(task: OpenTask, { options, onFailure }: AnswerQu
 
 function askHost(
   { host, tool }: OpenTask,
-  { requests, round }: Pick<QuestionBatch, 'requests' | 'round'>,
+  { requests, round }: Pick<InputRequestBatch, 'requests' | 'round'>,
   options: CallOptions,
 ): Promise<InputResponses> {
   return host.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, options)
@@ -99,12 +99,12 @@ async function sendAnswers(
       const isTimedOut = clock.monotonicNow() - startedAt >= failureTimeoutMs
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result' || isTimedOut) throw error
     }
-    await sleep(failurePauseMs(failures, random), { clock, signal: options.signal })
+    await sleep(computeFailurePauseMs(failures, random), { clock, signal: options.signal })
   }
 }
 
 function changedRequestError({ host, tool }: OpenTask, key: string): ClientError {
   const shownKey = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
   const reason = `the task asks ${shownKey} again with another request: a key may stand for one request alone`
-  return new ClientError('invalid_result', reason, requestContext(host, tool))
+  return new ClientError('invalid_result', reason, errorContextOf(host, tool))
 }

@@ -1,7 +1,7 @@
 import type { InputRequest, InputRequests, JsonValue } from '@x/schema'
 
 /** The requests of one task, shared by all who follow it here. A key is used once in the life of a task. */
-export interface AskedKeys {
+export interface InputRequestTracker {
   /** Number of times that a new request came. */
   rounds: number
   /** The keys whose answers the server has taken. */
@@ -20,8 +20,8 @@ export interface AskedKeys {
 /** The new requests of a state, or the key of a request that changed. */
 export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changed: string }
 
-/** Makes {@link AskedKeys}; `answered` are those that were answered before the task was taken up here. */
-export function createAskedKeys(answered: readonly string[]): AskedKeys {
+/** Makes {@link InputRequestTracker}; `answered` are those that were answered before the task was taken up here. */
+export function createInputRequestTracker(answered: readonly string[]): InputRequestTracker {
   const answeredKeys = new Set(answered)
   /** The request of each key, as one text; unknown for those that were answered elsewhere. */
   const requestTexts = new Map<string, string>()

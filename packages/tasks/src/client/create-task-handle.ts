@@ -6,12 +6,12 @@ import type { OpenTask } from './open-task.ts'
 import { cancelTask, getTask, updateTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 import type { TaskHandle } from './task-handle.ts'
-import { taskResult } from './task-result.ts'
+import { awaitTaskResult } from './task-result.ts'
 import { watchTask } from './watch-task.ts'
 
 /** Makes the {@link TaskHandle} of a task. */
 export function createTaskHandle(task: OpenTask): TaskHandle {
-  const { taskId, tool, asked } = task
+  const { taskId, tool, requestTracker: asked } = task
   const states: TaskHandle['states'] = (options = {}) => {
     const { signal = new AbortController().signal } = options
     return watchTask(task, { ...options, signal })
@@ -20,7 +20,7 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
     taskId,
     tool,
     status: async (options = {}) => withoutResultType(await getTask({ ...task, options })),
-    result: (options = {}) => taskResult(task, options),
+    result: (options = {}) => awaitTaskResult(task, options),
     states,
     [Symbol.asyncIterator]: () => states()[Symbol.asyncIterator](),
     answer: (answers, options = {}) => sendTaskAnswers(task, answers, options),
@@ -34,7 +34,7 @@ function withoutResultType({ resultType: _, ...state }: DetailedTask & { readonl
 }
 
 async function sendTaskAnswers(task: OpenTask, answers: InputAnswers, options: CallOptions): Promise<void> {
-  const { host, tool, asked } = task
+  const { host, tool, requestTracker: asked } = task
   const state = await getTask({ ...task, options })
   const openRequests: InputRequests = state.status === 'input_required' ? state.inputRequests : {}
   const keys = Object.keys(answers)

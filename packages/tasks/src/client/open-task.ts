@@ -1,23 +1,23 @@
-import { type AskedKeys, createAskedKeys } from './asked-keys.ts'
+import { type InputRequestTracker, createInputRequestTracker } from './asked-keys.ts'
 import type { ResumedTask } from './serialized-task.ts'
 import type { WatchedTask } from './watch-task.ts'
 
 /** A task that this client has a handle of. */
 export interface OpenTask extends WatchedTask {
-  readonly asked: AskedKeys
+  readonly requestTracker: InputRequestTracker
   /** The progress before the call became a task: that of the task continues from there. */
   readonly progress: number
   /** True once the task is known to have ended or to be deleted. */
-  isOver: boolean
+  isFinished: boolean
 }
 
 /** The parts of an {@link OpenTask}. */
 export interface OpenTaskOptions extends Omit<WatchedTask, 'seed'>, ResumedTask {
-  readonly seed?: WatchedTask['seed']
+  readonly initialState?: WatchedTask['seed']
   readonly progress?: number | undefined
 }
 
 /** Makes an {@link OpenTask}. */
-export function openTask({ answered, seed, progress = 0, ...parts }: OpenTaskOptions): OpenTask {
-  return { ...parts, seed, progress, asked: createAskedKeys(answered), isOver: false }
+export function openTask({ answered, initialState: seed, progress = 0, ...parts }: OpenTaskOptions): OpenTask {
+  return { ...parts, seed, progress, requestTracker: createInputRequestTracker(answered), isFinished: false }
 }

@@ -67,7 +67,7 @@ export interface TasksClientSettings {
 }
 
 /** Fills in defaults. Throws `RangeError` for a number of milliseconds that makes no sense. */
-export function tasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
+export function resolveTasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
   const { target = url, user, onTask, runtime: clock = platformRuntime, random = Math.random } = options
   return {
     target,

@@ -43,7 +43,7 @@ async function withPayload(given: JsonObject, call: TaskCall): Promise<JsonObjec
   const member = typeof status === 'string' ? payloadMembers.get(status) : undefined
   if (member === undefined || state[member] !== undefined) return state
   try {
-    const payload = await requestTask('tasks/result', { taskId: call.taskId }, relatedTo(call))
+    const payload = await requestTask('tasks/result', { taskId: call.taskId }, withRelatedTask(call))
     return { ...state, [member]: member === 'inputRequests' ? (payload[member] ?? {}) : payload }
   } catch (error) {
     return withFailure(state, member, error)
@@ -76,7 +76,7 @@ const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> 
   ['failed', 'error'],
 ] as const)
 
-function relatedTo(call: TaskCall): TaskCall {
+function withRelatedTask(call: TaskCall): TaskCall {
   const { options, taskId } = call
   return { ...call, options: { ...options, meta: { ...options.meta, [relatedTaskKey]: { taskId } } } }
 }
@@ -91,7 +91,7 @@ export async function updateTask(call: TaskCall, responses: InputResponses): Pro
   const params = { taskId: call.taskId, inputResponses }
   const sent = requestTask('tasks/update', params, call).catch((error: unknown) => {
     if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
-    return requestTask('tasks/input_response', params, relatedTo(call))
+    return requestTask('tasks/input_response', params, withRelatedTask(call))
   })
   requireValidResult(call, parseAcknowledgement(await sent))
 }
@@ -107,13 +107,13 @@ export function taskRequestOptions({ signal, timeoutMs, maxTotalMs, meta }: Call
 }
 
 /** The methods whose errors about params say something else than that the task is unknown. */
-const keepsErrors: ReadonlySet<string> = new Set(['tasks/update', 'tasks/input_response', 'tasks/result'])
+const methodsKeepingParamsErrors: ReadonlySet<string> = new Set(['tasks/update', 'tasks/input_response', 'tasks/result'])
 
 async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
   try {
     return await host.request(method, params, taskRequestOptions(options))
   } catch (error) {
-    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || keepsErrors.has(method)) throw error
+    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || methodsKeepingParamsErrors.has(method)) throw error
     const message = `The server does not know the task of ${JSON.stringify(tool)}: it has expired, or is not this user's`
     throw new TaskError('expired', message, { tool, cause: error })
   }
@@ -122,12 +122,12 @@ async function requestTask(method: string, params: JsonObject, { host, options, 
 function requireValidResult<T>({ host, tool }: TaskCall, parsedResult: ParsedResult<T>): T {
   if ('value' in parsedResult) return parsedResult.value
   throw new ClientError('invalid_result', `what the server says of its task is not valid at ${parsedResult.issue}`, {
-    ...requestContext(host, tool),
+    ...errorContextOf(host, tool),
   })
 }
 
 /** Returns the place of a task's call, for errors. */
-export function requestContext(
+export function errorContextOf(
   { server, url }: ClientExtensionHost,
   tool: string,
 ): { method: string; target: string; server: string | undefined } {

@@ -2,7 +2,7 @@ import { sleep } from '@x/core'
 import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { failurePauseMs, maxFailurePauseMs } from './poll-interval.ts'
+import { computeFailurePauseMs, maxFailurePauseMs } from './poll-interval.ts'
 import { parseTaskNotification } from './read-answers.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { taskRequestOptions } from './task-calls.ts'
@@ -14,7 +14,7 @@ export interface TaskNotifications {
   /** The last that came and was not taken yet. */
   take(): DetailedTask | undefined
   /** Is called once, when something has come or the stream has opened or ended. */
-  wakeBy(wake: () => void): void
+  onNextEvent(wake: () => void): void
   close(): void
 }
 
@@ -63,7 +63,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
         if (isOpen) wake()
         isOpen = false
       }
-      await sleep(failurePauseMs(endCount, random), { clock, signal })
+      await sleep(computeFailurePauseMs(endCount, random), { clock, signal })
     }
   }
   // It ends with `close`, which rejects the waits in it.
@@ -77,7 +77,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
       latestState = undefined
       return pendingState
     },
-    wakeBy: (wakeCallback) => {
+    onNextEvent: (wakeCallback) => {
       wake = wakeCallback
       // It may have come while nobody waited.
       if (latestState !== undefined) wakeCallback()

@@ -2,9 +2,9 @@ import { type AbortScope, openAbortScope } from '@x/core'
 import { type CallOptions, ClientError, type Progress } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { answerQuestions } from './answer-questions.ts'
+import { createInputResponder } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'
-import { requestContext } from './task-calls.ts'
+import { errorContextOf } from './task-calls.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import { progressOfState } from './progress-in.ts'
 import { isFinal, watchTask } from './watch-task.ts'
@@ -13,24 +13,24 @@ import { isFinal, watchTask } from './watch-task.ts'
  * Follows a task to its end and gives the result of its call, answering what it asks on the way and reporting its
  * progress. Rejects with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
-export async function taskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
+export async function awaitTaskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   const follower = openFollower(task, options)
   const { signal } = follower
   const call = { ...options, signal }
-  const questions = answerQuestions(task, { options: call, onFailure: follower.stop })
+  const questions = createInputResponder(task, { options: call, onFailure: follower.stop })
   const notify = createProgressReporter(task, options)
   try {
     for await (const state of watchTask(task, call)) {
       notify(state)
       questions.see(state)
-      task.isOver = isFinal(state)
-      if (task.isOver) return await resultOfState(task, state, call)
+      task.isFinished = isFinal(state)
+      if (task.isFinished) return await resultOfState(task, state, call)
       signal.throwIfAborted()
     }
     // The watch ends with a final state alone, after which this function has returned.
     throw new Error('a task that is watched ends with a final state')
   } catch (error) {
-    if (isTaskError(error) && error.code === 'expired') task.isOver = true
+    if (isTaskError(error) && error.code === 'expired') task.isFinished = true
     throw error
   } finally {
     questions.close()
@@ -45,7 +45,7 @@ async function resultOfState(task: OpenTask, state: DetailedTask, options: CallO
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
     throw new ClientError('rpc', `the task failed with ${code} ${printableStatus(message)}`, {
-      ...requestContext(host, tool),
+      ...errorContextOf(host, tool),
       rpc,
     })
   }

@@ -15,10 +15,10 @@ import { createTaskHandle } from './create-task-handle.ts'
 import { type OpenTask, openTask } from './open-task.ts'
 import { parseCreatedTask } from './read-answers.ts'
 import { parseSerializedTask } from './serialized-task.ts'
-import { type TasksClientOptions, type TasksClientSettings, tasksSettings } from './settings.ts'
-import { cancelTask, requestContext } from './task-calls.ts'
+import { type TasksClientOptions, type TasksClientSettings, resolveTasksSettings } from './settings.ts'
+import { cancelTask, errorContextOf } from './task-calls.ts'
 import type { TaskHandle } from './task-handle.ts'
-import { taskResult } from './task-result.ts'
+import { awaitTaskResult } from './task-result.ts'
 
 /** The options of a call that may become a task. */
 export interface TaskCallOptions extends CallOptions {
@@ -54,7 +54,7 @@ export interface TaskCalls {
  */
 export function tasks(options: TasksClientOptions = {}): ClientExtension<'tasks', TaskCalls> {
   // Throws at once for a number that makes no sense.
-  tasksSettings(options, undefined)
+  resolveTasksSettings(options, undefined)
   return {
     side: 'client',
     name: 'tasks',
@@ -81,7 +81,7 @@ function isTaskCalls(value: unknown): value is TaskCalls {
 }
 
 function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost): ClientExtensionInstance<TaskCalls> {
-  const context: TasksContext = { host, settings: tasksSettings(options, host.url) }
+  const context: TasksContext = { host, settings: resolveTasksSettings(options, host.url) }
   // Replaced by the call behind this extension, which completes result types of the extensions after it.
   let callTool = host.callTool
   const call = async (
@@ -144,7 +144,7 @@ async function beginTaskCall(
   const { taskId } = createdTask
   return {
     resultType: 'task',
-    task: openTask({ taskId, tool: name, answered: [], seed: createdTask, progress, host, settings }),
+    task: openTask({ taskId, tool: name, answered: [], initialState: createdTask, progress, host, settings }),
   }
 }
 
@@ -166,16 +166,16 @@ function withTaskCapability({ onTask: _, ...options }: TaskCallOptions, state: {
 function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
   const parsedTask = parseCreatedTask(result)
   if ('value' in parsedTask) return parsedTask.value
-  throw new ClientError('invalid_result', `the task is not valid at ${parsedTask.issue}`, requestContext(host, name))
+  throw new ClientError('invalid_result', `the task is not valid at ${parsedTask.issue}`, errorContextOf(host, name))
 }
 
 /** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */
 async function finishTaskCall(task: OpenTask, options: TaskCallOptions): Promise<CallToolResult> {
   try {
     await notifyTask(createTaskHandle(task), options, task.settings)
-    return await taskResult(task, options)
+    return await awaitTaskResult(task, options)
   } catch (error) {
-    if (task.settings.cancelsOnAbort && !task.isOver) cancelAbandonedTask(task, options)
+    if (task.settings.cancelsOnAbort && !task.isFinished) cancelAbandonedTask(task, options)
     throw error
   }
 }

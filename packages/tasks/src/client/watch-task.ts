@@ -1,7 +1,7 @@
 import { sleep } from '@x/core'
 import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterOf } from '@x/client'
 import type { DetailedTask, Task } from '../schema/task.ts'
-import { failurePauseMs, pollPauseMs } from './poll-interval.ts'
+import { computeFailurePauseMs, computePollPauseMs } from './poll-interval.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { getTask, type KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
@@ -67,7 +67,7 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
       const backoffPauseMs = retryingReads.pauseMs()
       const ms = Math.max(pauseBeforePollMs(lastState ?? seed, notifications, settings), backoffPauseMs)
       // News that come while the server fails would be a way around the pause that it needs.
-      return sleep(ms, { clock, signal, wakeBy: backoffPauseMs === 0 ? notifications?.wakeBy : undefined })
+      return sleep(ms, { clock, signal, registerWake: backoffPauseMs === 0 ? notifications?.onNextEvent : undefined })
     },
     close: () => notifications?.close(),
   }
@@ -103,7 +103,7 @@ function pauseBeforePollMs(
   settings: TasksClientSettings,
 ): number {
   const { polling, random } = settings
-  const pauseMs = pollPauseMs(state?.pollIntervalMs, polling, random)
+  const pauseMs = computePollPauseMs(state?.pollIntervalMs, polling, random)
   return notifications?.isOpen ? Math.max(pauseMs, polling.streamingMs) : pauseMs
 }
 
@@ -132,7 +132,7 @@ function createRetryingReads(task: WatchedTask, options: WatchTaskOptions): Retr
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result') throw error
       if (failures === 0) failingSince = clock.monotonicNow()
       if (clock.monotonicNow() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
-      pauseMs = Math.max(failurePauseMs(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
+      pauseMs = Math.max(computeFailurePauseMs(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
       failures += 1
       return undefined
     }

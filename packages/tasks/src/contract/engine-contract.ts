@@ -1,5 +1,5 @@
 import { answerTests } from './answering.ts'
-import { type ContractTest, type EngineUnderTest, withBench } from './engine-under-test.ts'
+import { type ContractTest, type EngineUnderTest, withTestEngines } from './engine-under-test.ts'
 import { notificationTests } from './task-notifications.ts'
 import { storageTests } from './storing.ts'
 import { workTests } from './working.ts'
@@ -16,6 +16,6 @@ import { workTests } from './working.ts'
 export function engineContract(setUp: () => Promise<EngineUnderTest>): readonly ContractTest[] {
   return [...storageTests, ...workTests, ...answerTests, ...notificationTests].map(([title, work]) => ({
     title,
-    run: () => withBench(setUp, work),
+    run: () => withTestEngines(setUp, work),
   }))
 }

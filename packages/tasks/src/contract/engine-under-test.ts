@@ -5,7 +5,7 @@ export interface EngineUnderTest {
   /** The engine of one more instance. */
   open(): Promise<TaskEngine>
   /** Lets time pass for the engine, by moving its clock, or what it has written down, and not by waiting. */
-  pass(ms: number): Promise<void>
+  advanceTime(ms: number): Promise<void>
   /** Closes every engine and deletes what they kept. */
   close(): Promise<void>
 }
@@ -17,20 +17,20 @@ export interface ContractTest {
 }
 
 /** The two instances of one store that a test of the contract works with. */
-export interface Bench {
+export interface TestEngines {
   readonly here: TaskEngine
   readonly there: TaskEngine
   readonly pass: (ms: number) => Promise<void>
 }
 
 /** Runs a test with two instances of a fresh store. */
-export async function withBench(
+export async function withTestEngines(
   setUp: () => Promise<EngineUnderTest>,
-  work: (bench: Bench) => Promise<void>,
+  work: (bench: TestEngines) => Promise<void>,
 ): Promise<void> {
   const under = await setUp()
   try {
-    await work({ here: await under.open(), there: await under.open(), pass: (ms) => under.pass(ms) })
+    await work({ here: await under.open(), there: await under.open(), pass: (ms) => under.advanceTime(ms) })
   } finally {
     await under.close()
   }

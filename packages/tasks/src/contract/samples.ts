@@ -2,16 +2,16 @@ import type { JsonObject } from '@x/schema'
 import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../engines/engine.ts'
 
 /** The owner of the contract's tasks. */
-export const owner = '["https://issuer.example","ada",null]'
+export const sampleOwner = '["https://issuer.example","ada",null]'
 
 /** For how long tasks of the contract live, in milliseconds. */
 export const sampleLifeMs = 3_600_000
 
 /** A result that a task ends with. */
-export const result: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
+export const sampleResult: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
 
 /** The input request of a task. */
-export const requests: JsonObject = {
+export const sampleRequests: JsonObject = {
   name: { method: 'elicitation/create', params: { message: 'Who?' } },
   color: { method: 'elicitation/create', params: { message: 'Which?' } },
 }
@@ -25,8 +25,8 @@ export function acceptedAnswer(value: string): JsonObject {
 export function newTask(id: string, overrides: Partial<NewTask> = {}): NewTask {
   return {
     id,
-    owner,
-    caller: overrides.owner ?? owner,
+    owner: sampleOwner,
+    caller: overrides.owner ?? sampleOwner,
     payload: { method: 'tools/call' },
     lifeMs: sampleLifeMs,
     callerLimit: 100,
@@ -45,7 +45,7 @@ export function newRelease(overrides: Partial<TaskRelease> = {}): TaskRelease {
 }
 
 /** Makes a task and claims it. */
-export async function claimedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
+export async function createClaimedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
   await engine.create(newTask(id))
   return claimOne(engine)
 }
@@ -58,8 +58,8 @@ export async function claimOne(engine: TaskEngine): Promise<ClaimedTask> {
 }
 
 /** Makes a task that waits for the answers to two questions. */
-export async function suspendedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
-  const task = await claimedTask(engine, id)
-  await engine.suspend(task, { ...newRelease(), requests, lifeMs: sampleLifeMs })
+export async function createSuspendedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
+  const task = await createClaimedTask(engine, id)
+  await engine.suspend(task, { ...newRelease(), requests: sampleRequests, lifeMs: sampleLifeMs })
   return task
 }

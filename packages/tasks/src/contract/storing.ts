@@ -1,16 +1,16 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
-import type { Bench } from './engine-under-test.ts'
+import type { TestEngines } from './engine-under-test.ts'
 import {
   withoutAge,
-  claimedTask,
+  createClaimedTask,
   claimOne,
   sampleLifeMs,
   newTask,
-  owner,
+  sampleOwner,
   newRelease,
-  requests,
-  result,
-  suspendedTask,
+  sampleRequests,
+  sampleResult,
+  createSuspendedTask,
 } from './samples.ts'
 
 const otherOwner = '["https://issuer.example","eve",null]'
@@ -23,12 +23,12 @@ const unusualJson: object = JSON.parse(
 const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
 
 /** Tests of the storage of an engine: its content, its owners and its lifetimes. */
-export const storageTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const storageTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
   [
     'a task that was made is there at once for every instance, and says how it stands',
     async ({ here, there }) => {
       const createOutcome = await here.create(newTask('a', { statusMessage: 'Begins' }))
-      const foundRow = await there.get('a', owner)
+      const foundRow = await there.get('a', sampleOwner)
       deepEqual(withoutAge(foundRow), withoutAge(createOutcome))
       ok(foundRow)
       deepEqual(
@@ -52,7 +52,7 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
       await here.ping()
       await there.create(newTask('a'))
       await there.ping()
-      equal((await here.get('a', owner))?.id, 'a')
+      equal((await here.get('a', sampleOwner))?.id, 'a')
     },
   ],
   [
@@ -75,21 +75,21 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
   [
     'for another owner there is no such task, whatever is done with it',
     async ({ here }) => {
-      const task = await suspendedTask(here)
+      const task = await createSuspendedTask(here)
       equal(await here.get('a', otherOwner), undefined)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
       equal(await here.answer({ id: 'a', owner: otherOwner, responses, lifeMs: sampleLifeMs }), 'unknown')
       equal(await here.cancel('a', otherOwner), 'unknown')
-      equal((await here.get('a', owner))?.status, 'input_required')
+      equal((await here.get('a', sampleOwner))?.status, 'input_required')
       equal(task.attempt, 1)
     },
   ],
   [
     'what nobody made is unknown',
     async ({ here }) => {
-      equal(await here.get('b', owner), undefined)
-      equal(await here.answer({ id: 'b', owner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
-      equal(await here.cancel('b', owner), 'unknown')
+      equal(await here.get('b', sampleOwner), undefined)
+      equal(await here.answer({ id: 'b', owner: sampleOwner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await here.cancel('b', sampleOwner), 'unknown')
       deepEqual(await here.heartbeat([{ id: 'b', attempt: 1 }]), ['lost'])
       equal(
         await here.finish({ id: 'b', attempt: 1 }, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }),
@@ -109,12 +109,12 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
   [
     'a caller has as many tasks that have not ended as the limit allows, whatever others have, of the same owner as well',
     async ({ here, there }) => {
-      const firstTask = await claimedTask(here, 'a')
+      const firstTask = await createClaimedTask(here, 'a')
       await here.create(newTask('b', { owner: otherOwner, callerLimit: 1 }))
       equal(await there.create(newTask('c', { callerLimit: 1 })), 'full')
-      equal(await there.get('c', owner), undefined)
+      equal(await there.get('c', sampleOwner), undefined)
       ok((await there.create(newTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
-      await here.finish(firstTask, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs })
+      await here.finish(firstTask, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })
       ok((await there.create(newTask('c', { callerLimit: 1 }))) !== 'full')
     },
   ],
@@ -139,10 +139,10 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
       deepEqual(task.payload, { list: [1] })
       const answer = { content: [{ text: 'done' }] }
       await here.finish(task, { outcome: { status: 'completed', result: answer }, lifeMs: sampleLifeMs })
-      const firstTask = await here.get('a', owner)
+      const firstTask = await here.get('a', sampleOwner)
       answer.content.push({ text: 'changed' })
       Object.assign(firstTask?.result ?? {}, { changed: true })
-      deepEqual((await here.get('a', owner))?.result, { content: [{ text: 'done' }] })
+      deepEqual((await here.get('a', sampleOwner))?.result, { content: [{ text: 'done' }] })
     },
   ],
   [
@@ -156,8 +156,8 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
         requests: { one: unusualMembers },
         lifeMs: sampleLifeMs,
       })
-      equal(JSON.stringify((await here.get('a', owner))?.requests), JSON.stringify({ one: unusualMembers }))
-      equal(await here.answer({ id: 'a', owner, responses: { one: unusualMembers }, lifeMs: sampleLifeMs }), 'resumed')
+      equal(JSON.stringify((await here.get('a', sampleOwner))?.requests), JSON.stringify({ one: unusualMembers }))
+      equal(await here.answer({ id: 'a', owner: sampleOwner, responses: { one: unusualMembers }, lifeMs: sampleLifeMs }), 'resumed')
       const reclaimedTask = await claimOne(here)
       equal(JSON.stringify(reclaimedTask.responses), JSON.stringify({ one: unusualMembers }))
       equal(JSON.stringify(reclaimedTask.entries[0]?.value), JSON.stringify([unusualMembers]))
@@ -165,7 +165,7 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
         outcome: { status: 'completed', result: unusualMembers },
         lifeMs: sampleLifeMs,
       })
-      equal(JSON.stringify((await there.get('a', owner))?.result), JSON.stringify(unusualMembers))
+      equal(JSON.stringify((await there.get('a', sampleOwner))?.result), JSON.stringify(unusualMembers))
     },
   ],
   [
@@ -176,15 +176,15 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
       const task = (await here.claim(2)).find(({ id }) => id === 'a')
       ok(task)
       await pass(1001)
-      equal(await there.get('a', owner), undefined)
-      equal(await there.answer({ id: 'a', owner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
-      equal(await there.cancel('a', owner), 'unknown')
+      equal(await there.get('a', sampleOwner), undefined)
+      equal(await there.answer({ id: 'a', owner: sampleOwner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await there.cancel('a', sampleOwner), 'unknown')
       deepEqual(await here.heartbeat([task]), ['lost'])
       equal(await here.record(task, newRelease()), 'lost')
-      equal(await here.finish(task, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs }), false)
+      equal(await here.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }), false)
       equal(await there.sweep(), 1)
       equal(await here.sweep(), 0)
-      equal((await there.get('b', owner))?.ttlMs, null)
+      equal((await there.get('b', sampleOwner))?.ttlMs, null)
     },
   ],
   [
@@ -200,15 +200,15 @@ export const storageTests: readonly (readonly [string, (bench: Bench) => Promise
     async ({ here, pass }) => {
       await here.create(newTask('a', { lifeMs: 10_000 }))
       const task = await claimOne(here)
-      await here.suspend(task, { ...newRelease(), requests, lifeMs: 1000 })
-      equal((await here.get('a', owner))?.ttlMs, 10_000)
+      await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifeMs: 1000 })
+      equal((await here.get('a', sampleOwner))?.ttlMs, 10_000)
       await pass(5000)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
-      await here.answer({ id: 'a', owner, responses, lifeMs: 10_000 })
-      const { ttlMs } = (await here.get('a', owner)) ?? {}
+      await here.answer({ id: 'a', owner: sampleOwner, responses, lifeMs: 10_000 })
+      const { ttlMs } = (await here.get('a', sampleOwner)) ?? {}
       ok(typeof ttlMs === 'number' && ttlMs >= 15_000 && ttlMs < 20_000, `ttlMs is ${ttlMs}`)
-      await here.finish(await claimOne(here), { outcome: { status: 'completed', result }, lifeMs: null })
-      equal((await here.get('a', owner))?.ttlMs, null)
+      await here.finish(await claimOne(here), { outcome: { status: 'completed', result: sampleResult }, lifeMs: null })
+      equal((await here.get('a', sampleOwner))?.ttlMs, null)
     },
   ],
 ]

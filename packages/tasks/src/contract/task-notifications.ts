@@ -1,10 +1,10 @@
 import { deepEqual } from 'node:assert/strict'
-import type { Bench } from './engine-under-test.ts'
-import { claimedTask, newTask, owner } from './samples.ts'
+import type { TestEngines } from './engine-under-test.ts'
+import { createClaimedTask, newTask, sampleOwner } from './samples.ts'
 import { waitUntil } from './until.ts'
 
 /** Tests of the notifications between the instances of an engine, where the engine offers them. */
-export const notificationTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const notificationTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
   [
     'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
     async ({ here, there }) => {
@@ -62,8 +62,8 @@ export const notificationTests: readonly (readonly [string, (bench: Bench) => Pr
       const workerEvents: string[] = []
       await there.notifications.listen({ onChange: ({ topic }) => void notifications.push(topic), onGap: () => {} })
       await there.listen({ onWork: () => void workerEvents.push('work'), onCancel: (id) => void workerEvents.push(id) })
-      await claimedTask(here)
-      await here.cancel('a', owner)
+      await createClaimedTask(here)
+      await here.cancel('a', sampleOwner)
       for (const topic of ['work', 'cancel:b', 'end']) await here.notifications.publish({ topic })
       await waitUntil(() => notifications.includes('end') && workerEvents.includes('a'))
       await here.create(newTask('b'))

@@ -1,21 +1,21 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import type { ClaimedTask, Lease, TaskEngine, TaskRow } from '../engines/engine.ts'
-import type { Bench } from './engine-under-test.ts'
+import type { TestEngines } from './engine-under-test.ts'
 import {
   withoutAge,
-  claimedTask,
+  createClaimedTask,
   claimOne,
   sampleLifeMs,
   newTask,
-  owner,
+  sampleOwner,
   newRelease,
-  requests,
-  result,
-  suspendedTask,
+  sampleRequests,
+  sampleResult,
+  createSuspendedTask,
 } from './samples.ts'
 
 /** Tests of claims and leases: tasks are given to workers, and only the owner of a lease writes. */
-export const workTests: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const workTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
   [
     'a task is one worker’s alone, the oldest comes first, and no more than were asked for',
     async ({ here, there }) => {
@@ -39,7 +39,7 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
     async ({ here, there }) => {
       for (let at = 0; at < 20; at++) {
         await here.create(newTask(`c${at}`))
-        await here.cancel(`c${at}`, owner)
+        await here.cancel(`c${at}`, sampleOwner)
       }
       await here.create(newTask('a'))
       deepEqual(
@@ -63,23 +63,23 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'a worker that stands still loses its task, and changes nothing when it comes back',
     async ({ here, there, pass }) => {
-      const stalledTask = await claimedTask(here)
+      const stalledTask = await createClaimedTask(here)
       await pass(here.leaseMs + 1)
       const takenTask = await claimOne(there)
       deepEqual([takenTask.attempt, takenTask.failures], [2, 1])
-      const rowBefore = await there.get('a', owner)
+      const rowBefore = await there.get('a', sampleOwner)
       deepEqual(await writeAllWithLease(here, stalledTask), ['lost', 'lost', 'lost', 'lost', false])
-      deepEqual(withoutAge(await there.get('a', owner)), withoutAge(rowBefore))
+      deepEqual(withoutAge(await there.get('a', sampleOwner)), withoutAge(rowBefore))
       deepEqual(await there.heartbeat([takenTask]), ['owned'])
-      equal(await there.finish(takenTask, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs }), true)
+      equal(await there.finish(takenTask, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }), true)
       deepEqual(await writeAllWithLease(here, stalledTask), ['lost', 'lost', 'lost', 'lost', false])
-      deepEqual((await here.get('a', owner))?.result, result)
+      deepEqual((await here.get('a', sampleOwner))?.result, sampleResult)
     },
   ],
   [
     'heartbeats keep a task, and one that comes late does if nobody has taken it',
     async ({ here, there, pass }) => {
-      const task = await claimedTask(here)
+      const task = await createClaimedTask(here)
       for (let heartbeats = 0; heartbeats < 3; heartbeats++) {
         await pass(Math.floor(here.leaseMs / 2))
         deepEqual(await here.heartbeat([task]), ['owned'])
@@ -93,7 +93,7 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'what was recorded is there for the next worker: of each part and key the last, and nothing that was taken away',
     async ({ here, there, pass }) => {
-      const task = await claimedTask(here)
+      const task = await createClaimedTask(here)
       const entries = [
         { part: 'steps', key: 'plan', value: [1] },
         { part: 'checkpoints', key: 'scan', value: 1 },
@@ -106,14 +106,14 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
         { part: 'explicit', value: undefined },
       ]
       equal(await here.record(task, newRelease({ entries: changes, statusMessage: 'Half' })), 'owned')
-      equal((await there.get('a', owner))?.statusMessage, 'Half')
+      equal((await there.get('a', sampleOwner))?.statusMessage, 'Half')
       equal(await here.record(task, newRelease()), 'owned')
-      equal((await there.get('a', owner))?.statusMessage, 'Half')
-      equal((await there.get('a', owner))?.progress, undefined)
+      equal((await there.get('a', sampleOwner))?.statusMessage, 'Half')
+      equal((await there.get('a', sampleOwner))?.progress, undefined)
       for (const numbers of [{ progress: 1, total: 2 }, { progress: 1.5 }]) {
         equal(await here.record(task, newRelease({ progress: numbers })), 'owned')
         equal(await here.record(task, newRelease()), 'owned')
-        deepEqual((await there.get('a', owner))?.progress, numbers)
+        deepEqual((await there.get('a', sampleOwner))?.progress, numbers)
       }
       await pass(here.leaseMs + 1)
       deepEqual(recordedEntries(await claimOne(there)), [
@@ -127,7 +127,7 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'failures are counted until a step is done',
     async ({ here, pass }) => {
-      await claimedTask(here)
+      await createClaimedTask(here)
       await pass(here.leaseMs + 1)
       const secondClaim = await claimOne(here)
       await here.record(secondClaim, newRelease())
@@ -142,7 +142,7 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'a task that is given back is ready at once, with what was recorded and no failure',
     async ({ here, there }) => {
-      const task = await claimedTask(here)
+      const task = await createClaimedTask(here)
       equal(await here.release(task, newRelease({ entries: [{ part: 'steps', key: 'plan', value: [1] }] })), 'owned')
       equal(await here.record(task, newRelease()), 'lost')
       const nextClaim = await claimOne(there)
@@ -152,10 +152,10 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'a task that is given back for a while is nobody’s until then, whatever is looked for meanwhile',
     async ({ here, there, pass }) => {
-      const firstClaim = await claimedTask(here)
+      const firstClaim = await createClaimedTask(here)
       const entries = [{ part: 'steps', key: 'plan', value: [1] }]
       equal(await here.release(firstClaim, newRelease({ entries, pauseMs: 60_000 })), 'owned')
-      equal((await there.get('a', owner))?.status, 'working')
+      equal((await there.get('a', sampleOwner))?.status, 'working')
       await here.create(newTask('b'))
       equal((await claimOne(there)).id, 'b')
       await pass(here.leaseMs + 1)
@@ -170,8 +170,8 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'a task that is given back for a while is cancelled at once',
     async ({ here, there, pass }) => {
-      await here.release(await claimedTask(here), newRelease({ pauseMs: 60_000 }))
-      equal(await there.cancel('a', owner), 'cancelled')
+      await here.release(await createClaimedTask(here), newRelease({ pauseMs: 60_000 }))
+      equal(await there.cancel('a', sampleOwner), 'cancelled')
       await pass(60_001)
       deepEqual(await here.claim(10), [])
     },
@@ -179,12 +179,12 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'a task that waits for its client is nobody’s',
     async ({ here, pass }) => {
-      const task = await suspendedTask(here)
+      const task = await createSuspendedTask(here)
       await pass(here.leaseMs + 1)
       deepEqual(await here.claim(10), [])
       deepEqual(await writeAllWithLease(here, task), ['lost', 'lost', 'lost', 'lost', false])
-      const row = await here.get('a', owner)
-      deepEqual([row?.status, row?.requests], ['input_required', requests])
+      const row = await here.get('a', sampleOwner)
+      deepEqual([row?.status, row?.requests], ['input_required', sampleRequests])
     },
   ],
   [
@@ -192,17 +192,17 @@ export const workTests: readonly (readonly [string, (bench: Bench) => Promise<vo
     async ({ here, there }) => {
       const rows: (TaskRow | undefined)[] = []
       const error = { code: -32603, message: 'No', data: { why: 1 } }
-      const outcomes = [{ status: 'completed', result } as const, { status: 'failed', error } as const]
+      const outcomes = [{ status: 'completed', result: sampleResult } as const, { status: 'failed', error } as const]
       for (const outcome of [...outcomes, { status: 'cancelled' } as const]) {
-        const task = await claimedTask(here, outcome.status)
+        const task = await createClaimedTask(here, outcome.status)
         equal(await here.finish(task, { outcome, statusMessage: 'Over', lifeMs: sampleLifeMs }), true)
         equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }), false)
-        rows.push(await there.get(outcome.status, owner))
+        rows.push(await there.get(outcome.status, sampleOwner))
       }
       deepEqual(
         rows.map((row) => [row?.status, row?.statusMessage, row?.result, row?.error, row?.requests]),
         [
-          ['completed', 'Over', result, undefined, {}],
+          ['completed', 'Over', sampleResult, undefined, {}],
           ['failed', 'Over', undefined, error, {}],
           ['cancelled', 'Over', undefined, undefined, {}],
         ],
@@ -221,7 +221,7 @@ export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promi
   return [
     beat,
     await engine.record(lease, lateRelease),
-    await engine.suspend(lease, { ...lateRelease, requests, lifeMs: null }),
+    await engine.suspend(lease, { ...lateRelease, requests: sampleRequests, lifeMs: null }),
     await engine.release(lease, lateRelease),
     await engine.finish(lease, { outcome: { status: 'failed', error: { code: 1, message: 'forged' } }, lifeMs: null }),
   ]

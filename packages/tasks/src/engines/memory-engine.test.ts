@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { engineContract } from '../contract/engine-contract.ts'
-import { newTask, owner } from '../contract/samples.ts'
+import { newTask, sampleOwner } from '../contract/samples.ts'
 import { memoryEngine } from './memory-engine.ts'
 
 describe('the engine in memory keeps the contract of engines', () => {
@@ -9,7 +9,7 @@ describe('the engine in memory keeps the contract of engines', () => {
     const engine = memoryEngine({ wallClock: () => time })
     return {
       open: async () => engine,
-      pass: async (ms: number) => void (time += ms),
+      advanceTime: async (ms: number) => void (time += ms),
       close: () => engine.close(),
     }
   }
@@ -26,5 +26,5 @@ test('no more tasks are kept than was said, unless some have expired', async () 
   )
   time = 1000
   await engine.create(newTask('c'))
-  expect((await engine.get('c', owner))?.status).toBe('working')
+  expect((await engine.get('c', sampleOwner))?.status).toBe('working')
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { newTask, owner } from '../contract/samples.ts'
+import { newTask, sampleOwner } from '../contract/samples.ts'
 import { engineFactoryFor } from './store-engine.ts'
 
 test('"memory:" keeps tasks in this process', async () => {
   const engine = engineFactoryFor('memory:')(() => {})
   await engine.create(newTask('a'))
-  expect((await engine.get('a', owner))?.status).toBe('working')
+  expect((await engine.get('a', sampleOwner))?.status).toBe('working')
 })
 
 test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as const)(
@@ -13,7 +13,7 @@ test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as co
   async (store) => {
     const engine = engineFactoryFor(store)(() => {})
     expect(engine.leaseMs).toBe(10_000)
-    await expect(engine.get('a', owner)).rejects.toThrow(/ECONNREFUSED|@\w+|install/)
+    await expect(engine.get('a', sampleOwner)).rejects.toThrow(/ECONNREFUSED|@\w+|install/)
     await engine.close()
   },
 )

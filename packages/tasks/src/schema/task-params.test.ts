@@ -1,7 +1,7 @@
 import { isMcpError, type JsonObject } from '@x/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inputResponseParams, relatedTaskParams, taskRequestParams, updateTaskRequestParams } from './task-params.ts'
+import { parseInputResponseParams, parseRelatedTaskParams, parseTaskRequestParams, parseUpdateTaskRequestParams } from './task-params.ts'
 
 const _meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -10,18 +10,18 @@ const _meta = {
 const related = { ..._meta, 'io.modelcontextprotocol/related-task': { taskId: 'b' } }
 
 test.each<[string, (params: JsonObject | undefined) => unknown, JsonObject, object]>([
-  ['of tasks/get', taskRequestParams, { taskId: 'a', _meta, more: 1 }, { taskId: 'a' }],
+  ['of tasks/get', parseTaskRequestParams, { taskId: 'a', _meta, more: 1 }, { taskId: 'a' }],
   [
     'of tasks/update',
-    updateTaskRequestParams,
+    parseUpdateTaskRequestParams,
     { taskId: 'a', inputResponses: { x: 1 }, _meta },
     { taskId: 'a', inputResponses: { x: 1 } },
   ],
-  ['of tasks/result', relatedTaskParams, { _meta: related }, { taskId: 'b' }],
-  ['of tasks/result with the id beside it', relatedTaskParams, { taskId: 'a', _meta: related }, { taskId: 'a' }],
+  ['of tasks/result', parseRelatedTaskParams, { _meta: related }, { taskId: 'b' }],
+  ['of tasks/result with the id beside it', parseRelatedTaskParams, { taskId: 'a', _meta: related }, { taskId: 'a' }],
   [
     'of tasks/input_response',
-    inputResponseParams,
+    parseInputResponseParams,
     { inputResponses: {}, _meta: related },
     { taskId: 'b', inputResponses: {} },
   ],
@@ -30,7 +30,7 @@ test.each<[string, (params: JsonObject | undefined) => unknown, JsonObject, obje
 })
 
 test('whatever else comes is refused with an error that the peer may see', () => {
-  const readers = [taskRequestParams, updateTaskRequestParams, relatedTaskParams, inputResponseParams]
+  const readers = [parseTaskRequestParams, parseUpdateTaskRequestParams, parseRelatedTaskParams, parseInputResponseParams]
   const params = fc.oneof(
     fc.dictionary(fc.string(), fc.jsonValue()),
     fc.record(

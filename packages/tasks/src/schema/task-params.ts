@@ -11,7 +11,7 @@ import { relatedTaskKey } from './extension.ts'
 import type { TaskRequestParams, UpdateTaskRequestParams } from './task.ts'
 
 /** Params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)` that names what is wrong. */
-export function taskRequestParams(params: JsonObject | undefined): TaskRequestParams {
+export function parseTaskRequestParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMeta(params)
   return { _meta, taskId: requireString(params?.['taskId'], 'taskId') }
 }
@@ -20,8 +20,8 @@ export function taskRequestParams(params: JsonObject | undefined): TaskRequestPa
  * Params of `tasks/update`. Throws `McpError(invalidParams)` that names what is wrong. What the answers look like is
  * not looked at: `checkResponses` does that for those that are asked for, and all others are to be ignored.
  */
-export function updateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
-  return { ...taskRequestParams(params), inputResponses: responsesOf(params) }
+export function parseUpdateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
+  return { ...parseTaskRequestParams(params), inputResponses: responsesOf(params) }
 }
 
 /** Refuses answers that are of none of the three kinds. Throws `McpError(invalidParams)` that names where. */
@@ -34,7 +34,7 @@ export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObj
  * Params of `tasks/result`, and of `tasks/input_response` but for its answers: the task stands in `taskId`, or in
  * `_meta` as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
  */
-export function relatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
+export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
   const _meta = requestMeta(params)
   const relatedTask = Object.hasOwn(_meta, relatedTaskKey) ? _meta[relatedTaskKey] : undefined
   const taskId = params?.['taskId'] ?? (isJsonObject(relatedTask) ? relatedTask['taskId'] : undefined)
@@ -42,8 +42,8 @@ export function relatedTaskParams(params: JsonObject | undefined): TaskRequestPa
 }
 
 /** Params of `tasks/input_response`. Throws `McpError(invalidParams)`. */
-export function inputResponseParams(params: JsonObject | undefined): UpdateTaskRequestParams {
-  return { ...relatedTaskParams(params), inputResponses: responsesOf(params) }
+export function parseInputResponseParams(params: JsonObject | undefined): UpdateTaskRequestParams {
+  return { ...parseRelatedTaskParams(params), inputResponses: responsesOf(params) }
 }
 
 function responsesOf(params: JsonObject | undefined): JsonObject {

@@ -18,7 +18,7 @@ export async function awaitTaskChange(
   read: () => Promise<TaskRow>,
   { id, call, context }: AwaitedTask,
 ): Promise<TaskRow> {
-  const { watch, settings } = context
+  const { taskChanges: watch, settings } = context
   const row = await read()
   if (row.status !== 'working') return row
   const changeSignal = createChangeSignal()

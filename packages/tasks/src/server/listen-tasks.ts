@@ -37,7 +37,7 @@ export interface ListenContext extends TaskContext {
 export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
   const requestedIds = requestedIdsOf(request.params)
   if (requestedIds === undefined) return context.next(request, call)
-  const { settings, watch, next } = context
+  const { settings, taskChanges: watch, next } = context
   const stream = createTaskStream({ id: request.id, call, owner: taskOwner(call.principal), context })
   const unfollowCallbacks: (() => void)[] = []
   try {
@@ -45,7 +45,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
     // A change between the first read and the opened stream must not be missed.
     for (const id of ids) unfollowCallbacks.push(await watch.follow(id, () => stream.changed(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
-    return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, known: ownedIds })))
+    return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, knownTaskIds: ownedIds })))
   } catch (error) {
     if (isCancelled(call)) throw cancelReason(call)
     if (!isMcpError(error)) settings.onError(error)
@@ -84,11 +84,11 @@ async function filterOwnedIds(
 interface AcknowledgedFilter {
   readonly call: Call
   readonly stream: TaskStream
-  readonly known: readonly string[]
+  readonly knownTaskIds: readonly string[]
 }
 
 /** Forwards notifications; adds to the acknowledgement, which comes first, the tasks whose changes follow. */
-function withAcknowledgedTasks({ call, stream, known }: AcknowledgedFilter): Call['notify'] {
+function withAcknowledgedTasks({ call, stream, knownTaskIds: known }: AcknowledgedFilter): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgedMethod) return call.notify(message)
     call.notify(known.length === 0 ? message : withTaskIds(message, known))

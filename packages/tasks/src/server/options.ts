@@ -131,7 +131,7 @@ export function checkTaskOptions(options: TaskOptions): CheckedTaskOptions {
 }
 
 /** Completes options with the parts of one server: its engine, its clock and the receiver of its failures. */
-export function taskSettings(
+export function resolveTaskSettings(
   { openStore, runtime, ...options }: CheckedTaskOptions,
   host: ExtensionHost,
 ): TaskSettings {

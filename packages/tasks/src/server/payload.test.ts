@@ -1,7 +1,7 @@
 import type { JournalEntry, JsonObject, JsonValue } from '@x/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readPayload, type TaskWork, writePayload } from './payload.ts'
+import { readPayload, type RunnableCall, createPayload } from './payload.ts'
 
 const request = (params: JsonObject) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) as const
 const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => ({
@@ -15,7 +15,7 @@ const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => 
 })
 
 /** What a payload that this version knows is to do. */
-async function workOf(...given: Parameters<typeof readPayload>): Promise<TaskWork> {
+async function workOf(...given: Parameters<typeof readPayload>): Promise<RunnableCall> {
   const work = await readPayload(...given)
   if (work === undefined) throw new Error('this version knows the payload')
   return work
@@ -29,7 +29,7 @@ test('what belongs to one request is left behind', async () => {
     'com.example/kept': true,
   }
   const params = { name: 'do', arguments: { a: 1 }, requestState: 'token', inputResponses: {}, _meta: meta }
-  const payload = await writePayload(
+  const payload = await createPayload(
     { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
     undefined,
   )
@@ -39,7 +39,7 @@ test('what belongs to one request is left behind', async () => {
 
 test('answers that came with the first request, before anybody asked, are kept', async () => {
   const params = { name: 'do', inputResponses: { who: { action: 'cancel' } }, _meta: {} }
-  const payload = await writePayload(
+  const payload = await createPayload(
     { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
     undefined,
   )

@@ -13,7 +13,7 @@ import { principalIdentityOf } from './owner.ts'
 import { unsupportedPart } from './worker/requeue.ts'
 
 /** The call that a task runs. */
-export interface TaskWork {
+export interface RunnableCall {
   readonly method: string
   readonly params: JsonObject
   readonly principal: Principal | undefined
@@ -39,12 +39,12 @@ const version = 1
 const credentialsPurpose = 'task-credentials'
 
 /** The purpose of the sealed members of parts. */
-const partsPurpose = 'task-parts'
+const extensionRecordsPurpose = 'task-parts'
 
 /**
  * Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with.
  */
-export async function writePayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
+export async function createPayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
   const { id, request, principal, journal } = call
   const principalFields = principalIdentityOf(principal)
   const claims = principal?.claims
@@ -56,19 +56,19 @@ export async function writePayload(call: StoredCall, codec: StateCodec | undefin
     journal,
     ...(principalFields && { principal: principalFields }),
     ...(credentials !== undefined && { credentials }),
-    ...(await writeParts(call, codec)),
+    ...(await writeExtensionRecords(call, codec)),
   }
 }
 
-async function writeParts({ id, parts }: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
+async function writeExtensionRecords({ id, parts }: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
   if (Object.keys(parts).length === 0) return {}
-  const values = mapParts(parts, ({ value }) => value)
+  const values = mapExtensionRecords(parts, ({ value }) => value)
   if (codec === undefined) return { parts: values }
-  const secrets = mapParts(parts, ({ secret }) => secret)
-  return { parts: values, sealedParts: await codec.seal(secrets, { purpose: partsPurpose, binding: id }) }
+  const secrets = mapExtensionRecords(parts, ({ secret }) => secret)
+  return { parts: values, sealedParts: await codec.seal(secrets, { purpose: extensionRecordsPurpose, binding: id }) }
 }
 
-function mapParts(
+function mapExtensionRecords(
   membersByPart: StoredCall['parts'],
   choose: (part: RecordedPart) => JsonObject,
 ): Readonly<Record<string, JsonObject>> {
@@ -79,23 +79,23 @@ function mapParts(
  * Returns the call of a claimed task, with everything that was recorded of it; undefined if a later version wrote it.
  * Rejects if the caller's credentials cannot be read: then nothing may be done in that caller's name.
  */
-export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<TaskWork | undefined> {
+export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
   const { v, method, params, journal, principal, credentials } = task.payload
   if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
   const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
-  const membersByPart = await readParts(task, codec)
+  const membersByPart = await readExtensionRecords(task, codec)
   const caller = storedPrincipal(principal, claims)
   return { method, params, principal: caller, journal: withEntries(journal, task.entries), parts: membersByPart }
 }
 
-async function readParts(
+async function readExtensionRecords(
   { id, payload }: ClaimedTask,
   codec: StateCodec | undefined,
 ): Promise<Readonly<Record<string, JsonObject>>> {
   const { parts, sealedParts } = payload
   if (!isJsonObject(parts)) return {}
   if (typeof sealedParts !== 'string' || codec === undefined) return parts as Readonly<Record<string, JsonObject>>
-  const secrets = await codec.open(sealedParts, { purpose: partsPurpose, binding: id })
+  const secrets = await codec.open(sealedParts, { purpose: extensionRecordsPurpose, binding: id })
   if (!isJsonObject(secrets)) throw new Error(`The sealed parts of task ${id} are no object`)
   const joined = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
     const secret = secrets[name]
@@ -110,9 +110,9 @@ export function losesCallerState({ principal }: StoredCall, codec: StateCodec | 
 }
 
 /** Returns a call as a worker will find it: without its claims unless they are stored. */
-export function restoredWorkOf(taken: StoredCall, codec: StateCodec | undefined): TaskWork {
+export function runnableCallOf(taken: StoredCall, codec: StateCodec | undefined): RunnableCall {
   const { request, principal, journal } = taken
-  const membersByPart = mapParts(taken.parts, ({ value, secret }) =>
+  const membersByPart = mapExtensionRecords(taken.parts, ({ value, secret }) =>
     codec === undefined ? value : { ...value, ...secret },
   )
   const claims = codec && principal?.claims

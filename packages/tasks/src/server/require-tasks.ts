@@ -30,7 +30,7 @@ export function requireTasks(meta: RequestMetaObject): void {
  * Compares `Mcp-Name` with the task that the body names, where the transport has headers (seps/2663-tasks-extension,
  * routing headers): a proxy may have routed the request by the header.
  */
-export function matchTaskName({ context }: Call, taskId: string): void {
+export function checkTaskNameHeader({ context }: Call, taskId: string): void {
   const headers = context.get(callHeadersKey)
   if (headers === undefined) return
   const header = headers.get('Mcp-Name')

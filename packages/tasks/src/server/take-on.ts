@@ -14,7 +14,7 @@ import {
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
 import { taskOwner } from './owner.ts'
-import { restoredWorkOf, losesCallerState, type StoredCall, writePayload } from './payload.ts'
+import { runnableCallOf, losesCallerState, type StoredCall, createPayload } from './payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { toTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
@@ -29,11 +29,11 @@ export function backgroundOf(request: RpcRequest, call: Call, context: TaskConte
     get accepted() {
       return settings.acceptTasks && asksForTask(request, settings)
     },
-    begin: (journal, callId, from) => createTaskFor({ request, call, journal, callId, parts: partsIn(from) }, context),
+    begin: (journal, callId, from) => createTaskFor({ request, call, journal, callId, parts: extensionRecordsIn(from) }, context),
   }
 }
 
-function partsIn(context: CallContext | undefined): StoredCall['parts'] {
+function extensionRecordsIn(context: CallContext | undefined): StoredCall['parts'] {
   const parts = Object.entries(context?.get(recordedPartsKey) ?? {})
   return Object.fromEntries(parts.map(([name, record]) => [name, record()]))
 }
@@ -80,7 +80,7 @@ async function createTaskFor(
   const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
   const lifeMs = lifetimeOf(request, settings)
   const create = async (): Promise<TaskRow | 'full'> => {
-    const payload = await writePayload(storedCall, settings.credentials)
+    const payload = await createPayload(storedCall, settings.credentials)
     return engine.create({ id, owner, caller: callerOf(call), payload, lifeMs, callerLimit })
   }
   const row = callId === undefined ? await create() : await createKeyedTask({ id, owner, create }, settings)
@@ -98,7 +98,7 @@ async function checkToolVisible(
   { inner, settings }: TaskContext,
 ): Promise<void> {
   if (!losesCallerState(storedCall, settings.credentials)) return
-  if (await hasTool({ work: restoredWorkOf(storedCall, settings.credentials), signal }, { inner })) return
+  if (await hasTool({ work: runnableCallOf(storedCall, settings.credentials), signal }, { inner })) return
   const name = JSON.stringify(storedCall.request.params?.['name'])
   const message = `The tool ${name} cannot run as a task: without \`credentials\` a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))

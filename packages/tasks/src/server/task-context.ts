@@ -1,6 +1,6 @@
 import type { Exchange } from '@x/schema'
 import type { TaskSettings } from './options.ts'
-import type { TaskWatch } from './task-watch.ts'
+import type { TaskChangeBus } from './task-watch.ts'
 
 /** The parts that everything about the tasks of one server shares. */
 export interface TaskContext {
@@ -10,5 +10,5 @@ export interface TaskContext {
    */
   readonly inner: Exchange
   readonly settings: TaskSettings
-  readonly watch: TaskWatch
+  readonly taskChanges: TaskChangeBus
 }

@@ -13,19 +13,19 @@ import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitTaskChange } from './await-change.ts'
 import { taskOwner } from './owner.ts'
-import { matchTaskName, requireTasks, unknownTaskError } from './require-tasks.ts'
+import { checkTaskNameHeader, requireTasks, unknownTaskError } from './require-tasks.ts'
 import { toDetailedTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 
-type ServeTask = (requestParams: JsonObject | undefined, call: Call, context: TaskContext) => Promise<JsonObject>
+type TaskRequestHandler = (requestParams: JsonObject | undefined, call: Call, context: TaskContext) => Promise<JsonObject>
 
 /** Returns the methods of the extension, and those of the persistent workflow where it is switched on. */
 export function taskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {
-  const methodRows = [...taskMethodRows, ...(context.settings.persistentWorkflow ? workflowMethodRows : [])]
+  const methodRows = [...taskMethodHandlers, ...(context.settings.persistentWorkflow ? workflowMethodHandlers : [])]
   return Object.fromEntries(methodRows.map(([name, serve]) => [name, taskMethod(serve, context)]))
 }
 
-function taskMethod(serveTask: ServeTask, context: TaskContext): ExtensionMethod {
+function taskMethod(serveTask: TaskRequestHandler, context: TaskContext): ExtensionMethod {
   return ({ params: requestParams }, call) => {
     // Clients of the persistent workflow know nothing of the extension.
     if (!context.settings.persistentWorkflow) requireTasks(requestMeta(requestParams))
@@ -40,33 +40,33 @@ async function findTask(taskId: string, { principal }: Call, { settings }: TaskC
   return row
 }
 
-const serveGetTask: ServeTask = async (requestParams, call, context) => {
-  const { taskId } = params.taskRequestParams(requestParams)
-  matchTaskName(call, taskId)
+const serveGetTask: TaskRequestHandler = async (requestParams, call, context) => {
+  const { taskId } = params.parseTaskRequestParams(requestParams)
+  checkTaskNameHeader(call, taskId)
   const row = await findTask(taskId, call, context)
   const task = toDetailedTask(row, context.settings)
   if (!context.settings.persistentWorkflow || task.status !== 'input_required') return { ...task }
   return { statusMessage: 'The task needs input: tasks/result has its requests', ...task }
 }
 
-const serveUpdateTask: ServeTask = (requestParams, call, context) => {
-  const checkedParams = params.updateTaskRequestParams(requestParams)
-  matchTaskName(call, checkedParams.taskId)
+const serveUpdateTask: TaskRequestHandler = (requestParams, call, context) => {
+  const checkedParams = params.parseUpdateTaskRequestParams(requestParams)
+  checkTaskNameHeader(call, checkedParams.taskId)
   return storeTaskResponses(checkedParams, call, context)
 }
 
-const serveCancelTask: ServeTask = async (requestParams, call, context) => {
-  const { taskId } = params.taskRequestParams(requestParams)
-  matchTaskName(call, taskId)
+const serveCancelTask: TaskRequestHandler = async (requestParams, call, context) => {
+  const { taskId } = params.parseTaskRequestParams(requestParams)
+  checkTaskNameHeader(call, taskId)
   const outcome = await context.settings.engine.cancel(taskId, taskOwner(call.principal))
   if (outcome === 'unknown') throw unknownTaskError(taskId)
-  if (outcome === 'cancelled') context.watch.changed(taskId)
+  if (outcome === 'cancelled') context.taskChanges.changed(taskId)
   return {}
 }
 
 /** Waits for the result of a task, or for its requests for input (seeds/sep-2322, persistent workflow). */
-const serveTaskResult: ServeTask = async (requestParams, call, context) => {
-  const { taskId } = params.relatedTaskParams(requestParams)
+const serveTaskResult: TaskRequestHandler = async (requestParams, call, context) => {
+  const { taskId } = params.parseRelatedTaskParams(requestParams)
   const row = await awaitTaskChange(() => findTask(taskId, call, context), { id: taskId, call, context })
   const { status, requests } = row
   if (status === 'completed') return withRelatedTask(row.result ?? {}, taskId)
@@ -79,8 +79,8 @@ const serveTaskResult: ServeTask = async (requestParams, call, context) => {
   })
 }
 
-const serveInputResponse: ServeTask = async (requestParams, call, context) => {
-  const checkedParams = params.inputResponseParams(requestParams)
+const serveInputResponse: TaskRequestHandler = async (requestParams, call, context) => {
+  const checkedParams = params.parseInputResponseParams(requestParams)
   return withRelatedTask(await storeTaskResponses(checkedParams, call, context), checkedParams.taskId)
 }
 
@@ -90,13 +90,13 @@ function withRelatedTask(result: JsonObject, taskId: string): JsonObject {
   return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [relatedTaskKey]: { taskId } } }
 }
 
-const taskMethodRows: readonly (readonly [string, ServeTask])[] = [
+const taskMethodHandlers: readonly (readonly [string, TaskRequestHandler])[] = [
   ['tasks/get', serveGetTask],
   ['tasks/update', serveUpdateTask],
   ['tasks/cancel', serveCancelTask],
 ]
 
-const workflowMethodRows: readonly (readonly [string, ServeTask])[] = [
+const workflowMethodHandlers: readonly (readonly [string, TaskRequestHandler])[] = [
   ['tasks/result', serveTaskResult],
   ['tasks/input_response', serveInputResponse],
 ]
@@ -115,6 +115,6 @@ async function storeTaskResponses(
   params.checkResponses(responses, _meta)
   const outcome = await engine.answer({ id: taskId, owner: taskOwner(call.principal), responses, lifeMs })
   if (outcome === 'unknown') throw unknownTaskError(taskId)
-  if (outcome !== 'ignored') context.watch.changed(taskId)
+  if (outcome !== 'ignored') context.taskChanges.changed(taskId)
   return {}
 }

@@ -13,7 +13,7 @@ export interface TaskStream {
 }
 
 /** Notes what is sent; another poll interval alone is no change. */
-function isNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
+function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Map<string, string>): boolean {
   const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
   const previousText = sentTexts.get(task.taskId)
   sentTexts.set(task.taskId, text)
@@ -53,7 +53,7 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
   const sendTask = async (id: string): Promise<void> => {
     const row = await engine.get(id, owner)
     const task = row && toDetailedTask(row, context.settings)
-    if (task === undefined || !isOpen || !isNewState(task, sentTexts)) return
+    if (task === undefined || !isOpen || !recordIfNewState(task, sentTexts)) return
     call.notify(notificationOf(task, streamId))
   }
   const sendChanges = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { ChangeBus } from '@x/core'
 
 /** Carries the news that tasks have changed, from wherever it happened to whoever looks at them here. */
-export interface TaskWatch {
+export interface TaskChangeBus {
   /**
    * Tells every instance that something of a task has changed. A bus that fails is reported: who waits looks by itself
    * as well.
@@ -16,8 +16,8 @@ export interface TaskWatch {
 
 const topicPrefix = 'task:'
 
-/** Makes a {@link TaskWatch} over a bus, which is listened to while somebody follows a task. */
-export function createTaskWatch(bus: ChangeBus, onError: (error: unknown) => void): TaskWatch {
+/** Makes a {@link TaskChangeBus} over a bus, which is listened to while somebody follows a task. */
+export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) => void): TaskChangeBus {
   const callbacksById = new Map<string, Set<() => void>>()
   let busSubscription: Promise<() => void> | undefined
 

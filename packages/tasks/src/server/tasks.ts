@@ -4,11 +4,11 @@ import { tasksExtension } from '../schema/extension.ts'
 import type { DetailedTask } from '../schema/task.ts'
 import { backgroundOf } from './take-on.ts'
 import { listenToTasks } from './listen-tasks.ts'
-import { checkTaskOptions, type CheckedTaskOptions, type TaskOptions, taskSettings } from './options.ts'
+import { checkTaskOptions, type CheckedTaskOptions, type TaskOptions, resolveTaskSettings } from './options.ts'
 import { toDetailedTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 import { taskMethods } from './task-requests.ts'
-import { createTaskWatch } from './task-watch.ts'
+import { createTaskChangeBus } from './task-watch.ts'
 import { createWorker, type Worker } from './worker/worker.ts'
 
 /**
@@ -48,12 +48,12 @@ export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', Tasks
 }
 
 function startTaskServer(options: CheckedTaskOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
-  const settings = taskSettings(options, host)
+  const settings = resolveTaskSettings(options, host)
   const { engine } = settings
   const context: TaskContext = {
     inner: host.inner,
     settings,
-    watch: createTaskWatch(settings.bus, settings.onError),
+    taskChanges: createTaskChangeBus(settings.bus, settings.onError),
   }
   const worker = createWorker(context)
   return {

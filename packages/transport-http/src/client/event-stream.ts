@@ -10,7 +10,7 @@ export interface HttpEvent {
 }
 
 /** Receiver of the events of one stream. */
-export interface HttpEvents {
+export interface HttpEventListener {
   /** The bytes of the whole stream, comments included. */
   readonly maxBytes: number
   /** Called for events of the type `message` alone, those without data included. */
@@ -19,7 +19,7 @@ export interface HttpEvents {
   readonly onRetry?: ((ms: number) => void) | undefined
 }
 
-interface EventDecoderOptions extends HttpEvents {
+interface EventDecoderOptions extends HttpEventListener {
   readonly origin: string
   readonly bounds: ParseBounds
 }

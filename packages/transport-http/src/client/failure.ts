@@ -5,7 +5,7 @@ const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENE
 // An answer with fewer bytes than it has announced is none of them: its connection ended in the middle.
 const malformedCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
 // A certificate that is not believed: nothing was sent, and another try would end the same way.
-const untrustedCodeForm = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
+const untrustedCodePattern = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
  * Returns true if an error of the platform proves that the server saw nothing of the request: the connection was
@@ -26,7 +26,7 @@ export function failureOf(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
   const { code } = readErrorView(error)
   const name = typeof code === 'string' ? ` (${code})` : ''
-  const isUntrusted = typeof code === 'string' && untrustedCodeForm.test(code)
+  const isUntrusted = typeof code === 'string' && untrustedCodePattern.test(code)
   if (isUntrusted || isUnsent(error))
     return new HttpError('connect', `${origin}: no connection${name}`, { origin, cause: error })
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {

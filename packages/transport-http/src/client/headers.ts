@@ -10,9 +10,9 @@ import {
 } from '@x/schema'
 import type { HttpHeaders } from './options.ts'
 
-const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // RFC 9110, field values: visible characters with spaces and tabs between them, so no CR, LF or NUL.
-const fieldValueForm = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
+const fieldValuePattern = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
 
 const reservedHeaders = new Set(
   (
@@ -34,7 +34,7 @@ export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
   const flatHeaders: string[] = []
   for (const [name, value] of Object.entries(headers)) {
     const lowerCaseName = name.toLowerCase()
-    if (!tokenForm.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
+    if (!tokenPattern.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
     if (reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(parameterPrefix)) {
       throw new TypeError(`The header ${name} is written by the transport and cannot be set`)
     }
@@ -61,7 +61,7 @@ export function createRequestHeaders(
   const name = headerTarget(request)
   if (name !== undefined) headers.push('mcp-name', encodeHeaderValue(name))
   call.context.get(headerParamsKey)?.forEach((value, parameter) => {
-    if (!tokenForm.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
+    if (!tokenPattern.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
     headers.push(parameterPrefix + parameter.toLowerCase(), checkHeaderValue(`Mcp-Param-${parameter}`, value))
   })
   call.context.get(callHeadersKey)?.forEach((value, name) => {
@@ -80,7 +80,7 @@ export function createPlainHeaders(
 ): readonly string[] {
   const flatHeaders = hasBody ? [...fixedProtocolHeaders, ...bodyHeaders] : [...fixedProtocolHeaders]
   for (const [name, value] of Object.entries(headers)) {
-    if (!tokenForm.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
+    if (!tokenPattern.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
     flatHeaders.push(name.toLowerCase(), checkHeaderValue(name, value))
   }
   flatHeaders.push(...ownHeaders)
@@ -93,7 +93,7 @@ export function createPlainHeaders(
  */
 function repeatedHeaderName(name: string, { method }: RpcRequest): string | undefined {
   const lowerCaseName = name.toLowerCase()
-  if (!lowerCaseName.startsWith('mcp-') || !tokenForm.test(name)) {
+  if (!lowerCaseName.startsWith('mcp-') || !tokenPattern.test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
   // Only the extension knows the value of Mcp-Name for its methods.
@@ -114,6 +114,6 @@ function headerTarget(request: RpcRequest): string | undefined {
 }
 
 function checkHeaderValue(name: string, value: string): string {
-  if (typeof value === 'string' && fieldValueForm.test(value)) return value
+  if (typeof value === 'string' && fieldValuePattern.test(value)) return value
   throw new TypeError(`The value for the header ${name} must be text without control characters or spaces around it`)
 }

@@ -13,7 +13,7 @@ import { failureOf } from './failure.ts'
 import { createPlainHeaders, createRequestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, openResponse } from './http-response.ts'
-import { createLink, type Link, sendOverLink } from './link.ts'
+import { createEndpointState, type EndpointState, sendToEndpoint } from './link.ts'
 import type { HttpConnectOptions } from './options.ts'
 import { readReply } from './read-reply.ts'
 import { startTimeoutWatch, type TimeoutWatch } from './watch.ts'
@@ -59,11 +59,11 @@ interface BegunRequest {
 export function createClientOver(
   url: string | URL,
   options: HttpConnectOptions,
-  platform: Pick<Link, 'sender' | 'checkReply'>,
+  platform: Pick<EndpointState, 'sender' | 'checkReply'>,
 ): HttpClient {
   const closeController = new AbortController()
   const closedSignal = closeController.signal
-  const link = createLink(url, options, { ...platform, closed: closedSignal })
+  const link = createEndpointState(url, options, { ...platform, closed: closedSignal })
   const { origin, pathname } = link.endpoint
   const runningRequests: RunningRequest[] = []
 
@@ -96,12 +96,12 @@ export function createClientOver(
   }
 }
 
-interface HttpExchange {
+interface RequestWithCall {
   readonly request: RpcRequest
   readonly call: Call
 }
 
-function runExchange(link: Link, beginRequest: BeginRequest, exchange: HttpExchange): Promise<RpcResponse> {
+function runExchange(link: EndpointState, beginRequest: BeginRequest, exchange: RequestWithCall): Promise<RpcResponse> {
   const { request, call } = exchange
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(cancelReason(call))
@@ -120,12 +120,12 @@ function runExchange(link: Link, beginRequest: BeginRequest, exchange: HttpExcha
   })
 }
 
-async function sendExchange(link: Link, { request, call }: HttpExchange, watch: TimeoutWatch): Promise<RpcResponse> {
+async function sendExchange(link: EndpointState, { request, call }: RequestWithCall, watch: TimeoutWatch): Promise<RpcResponse> {
   const { clock, bounds, maxStreamBytes } = link
   const headersWith = (ownHeaders: readonly string[]): readonly string[] =>
     createRequestHeaders(request, call, ownHeaders)
   const outgoing = { method: 'POST', body: encodeMessage(request), about: request, headersWith } as const
-  const { incoming, secrets } = await sendOverLink(link, outgoing, watch.cancellation)
+  const { incoming, secrets } = await sendToEndpoint(link, outgoing, watch.cancellation)
   const { origin } = link.endpoint
   const { decodes } = link.sender
   try {
@@ -139,7 +139,7 @@ async function sendExchange(link: Link, { request, call }: HttpExchange, watch: 
 }
 
 function sendPlainRequest(
-  link: Link,
+  link: EndpointState,
   beginRequest: BeginRequest,
   request: HttpClientRequest,
 ): Promise<HttpClientResponse> {
@@ -154,10 +154,10 @@ function sendPlainRequest(
     })
     const headersWith = (ownHeaders: readonly string[]): readonly string[] =>
       createPlainHeaders(headers, ownHeaders, body !== undefined)
-    sendOverLink(link, { method, body, about, headersWith }, watch.cancellation).then(
+    sendToEndpoint(link, { method, body, about, headersWith }, watch.cancellation).then(
       ({ incoming, secrets }) => {
         watch.touch()
-        resolve(openResponse(incoming, { link, secrets, touch: watch.touch, end, stopped: () => stopState }))
+        resolve(openResponse(incoming, { endpointState: link, secrets, touch: watch.touch, onEnd: end, getStopReason: () => stopState }))
       },
       (error: unknown) => {
         end()

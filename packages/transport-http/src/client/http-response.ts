@@ -1,7 +1,7 @@
 import type { RpcRequest } from '@x/schema'
-import { createEventDecoder, type HttpEvents } from './event-stream.ts'
+import { createEventDecoder, type HttpEventListener } from './event-stream.ts'
 import { failureOf } from './failure.ts'
-import type { Link } from './link.ts'
+import type { EndpointState } from './link.ts'
 import type { HttpHeaders, HttpResponseHead } from './options.ts'
 import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
 import { readText } from './read-text.ts'
@@ -28,25 +28,25 @@ export interface HttpClientResponse extends HttpResponseHead {
   /** Reads the body as UTF-8; throws an `HttpError` `too-large` past the bounds of a message. */
   text(): Promise<string>
   /** Reads the body as events until it ends. Throws an `HttpError` past a bound, and what a listener throws. */
-  events(listener: HttpEvents): Promise<void>
+  events(listener: HttpEventListener): Promise<void>
   /** Reads the beginning of the body, and gives the error for a status that is no answer. */
   failure(): Promise<Error>
   stop(): void
 }
 
 interface ResponseContext {
-  readonly link: Link
+  readonly endpointState: EndpointState
   readonly secrets: readonly string[]
   readonly touch: () => void
   /** Called when the body has ended or is not wanted. */
-  readonly end: () => void
+  readonly onEnd: () => void
   /** Reason for which the request was stopped, if it was. */
-  readonly stopped: () => { readonly reason: unknown } | undefined
+  readonly getStopReason: () => { readonly reason: unknown } | undefined
 }
 
 /** A response whose body is still watched over. */
 export function openResponse(incoming: IncomingResponse, context: ResponseContext): HttpClientResponse {
-  const { link, secrets, touch, end, stopped } = context
+  const { endpointState: link, secrets, touch, onEnd: end, getStopReason: stopped } = context
   const { origin } = link.endpoint
   const type = mediaTypeOf(incoming.header('content-type'))
   const withReadErrors = async <T>(read: () => Promise<T>): Promise<T> => {

@@ -19,7 +19,7 @@ const defaultStreamBytes = 64 * 1024 * 1024
 export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: RpcRequest) => Promise<RpcResponse>
 
 /** State that the requests to one endpoint share. */
-export interface Link {
+export interface EndpointState {
   readonly endpoint: URL
   readonly options: HttpConnectOptions
   readonly sender: Sender
@@ -34,11 +34,11 @@ export interface Link {
 }
 
 /** Checks an endpoint and its options. Throws a `TypeError` for an address or headers that cannot be. */
-export function createLink(
+export function createEndpointState(
   url: string | URL,
   options: HttpConnectOptions,
-  connection: Pick<Link, 'sender' | 'closed' | 'checkReply'>,
-): Link {
+  connection: Pick<EndpointState, 'sender' | 'closed' | 'checkReply'>,
+): EndpointState {
   const { headers = {}, runtime: clock = platformRuntime, maxStreamBytes = defaultStreamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : flattenUserHeaders(headers)
   const bounds = { ...defaultBounds, bytes: defaultMessageBytes, ...options.bounds }
@@ -46,7 +46,7 @@ export function createLink(
 }
 
 /** One HTTP request to the endpoint. */
-export interface LinkRequest {
+export interface EndpointRequest {
   readonly method: HttpMethod
   readonly body: string | undefined
   /** The message that it carries or is about. */
@@ -56,7 +56,7 @@ export interface LinkRequest {
 }
 
 /** The response, and the values that were sent and must not appear in an error. */
-export interface LinkResponse {
+export interface EndpointResponse {
   readonly incoming: IncomingResponse
   readonly secrets: readonly string[]
 }
@@ -65,11 +65,11 @@ export interface LinkResponse {
  * Sends a request with the user's headers and those of the authorizer, again where that harms nothing, and along
  * redirects.
  */
-export async function sendOverLink(
-  link: Link,
-  request: LinkRequest,
+export async function sendToEndpoint(
+  link: EndpointState,
+  request: EndpointRequest,
   cancellation: Cancellation,
-): Promise<LinkResponse> {
+): Promise<EndpointResponse> {
   const { options, endpoint } = link
   const { method, body, about } = request
   const ownHeaders = link.fixedHeaders ?? (await resolveUserHeaders(options, about))
@@ -93,7 +93,7 @@ export async function sendOverLink(
   }
 }
 
-async function sendOutgoing(link: Link, outgoing: OutgoingRequest): Promise<IncomingResponse> {
+async function sendOutgoing(link: EndpointState, outgoing: OutgoingRequest): Promise<IncomingResponse> {
   if (isCancelled(outgoing)) throw cancelReason(outgoing)
   try {
     return await followRedirects(link, outgoing)
@@ -116,7 +116,7 @@ async function resolveUserHeaders({ headers }: HttpConnectOptions, request: RpcR
   return typeof headers === 'function' ? flattenUserHeaders(await headers(request)) : []
 }
 
-async function followRedirects(link: Link, initialRequest: OutgoingRequest): Promise<IncomingResponse> {
+async function followRedirects(link: EndpointState, initialRequest: OutgoingRequest): Promise<IncomingResponse> {
   const { options, sender, clock } = link
   const { retry = {}, random = Math.random, maxRedirects = 3 } = options
   let outgoing = initialRequest

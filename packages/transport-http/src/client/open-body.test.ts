@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { openBody } from './open-body.ts'
+import { createIncomingBody } from './open-body.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** A body and who reads it: what was handed on, and how often it was stopped. */
 function reading() {
   const seen = { text: '', stops: 0 }
-  const body = openBody(() => {
+  const body = createIncomingBody(() => {
     seen.stops += 1
   })
   const take = (chunk: Uint8Array): void => {
@@ -59,7 +59,7 @@ test.each([
   'a reader that throws at a chunk %s stops the body, and its error is what the reading ends with',
   async (_title, early) => {
     let stops = 0
-    const body = openBody(() => {
+    const body = createIncomingBody(() => {
       stops += 1
       body.fail(new Error('stopped'))
     })

@@ -1,5 +1,5 @@
 /** A body that arrives: a platform hands its chunks on to whoever reads it, and keeps none. */
-export interface ArrivingBody {
+export interface IncomingBody {
   /** Returns true once the body has ended or failed, so that there is nothing left to stop. */
   readonly isOver: () => boolean
   /** The platform's side. What the reader throws at a chunk stops the body. */
@@ -13,13 +13,13 @@ export interface ArrivingBody {
 }
 
 interface BodyReader {
-  readonly take: (chunk: Uint8Array) => void
+  readonly push: (chunk: Uint8Array) => void
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
 /** Begins a body, which `stop` breaks off. */
-export function openBody(stop: () => void): ArrivingBody {
+export function createIncomingBody(stop: () => void): IncomingBody {
   // Bytes that come with the headers are there before anybody can have asked for them.
   const earlyChunks: Uint8Array[] = []
   let reader: BodyReader | undefined
@@ -31,7 +31,7 @@ export function openBody(stop: () => void): ArrivingBody {
   }
   const handChunk = (bodyReader: BodyReader, chunk: Uint8Array): boolean => {
     try {
-      bodyReader.take(chunk)
+      bodyReader.push(chunk)
       return true
     } catch (error) {
       bodyReader.reject(error)
@@ -52,7 +52,7 @@ export function openBody(stop: () => void): ArrivingBody {
     fail,
     read: (take) =>
       new Promise((resolve, reject) => {
-        const bodyReader = { take, resolve, reject }
+        const bodyReader = { push: take, resolve, reject }
         reader = bodyReader
         const isEarlyBodyRead = earlyChunks.splice(0).every((chunk) => handChunk(bodyReader, chunk))
         if (endState === undefined || !isEarlyBodyRead) return

@@ -51,7 +51,7 @@ async function readJsonReply(incoming: IncomingResponse, context: ReplyContext):
 
 function readEventReply(incoming: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { request, call, origin, bounds, clock } = context
-  const maxBytes = methodRow(request.method)?.streams ? Number.POSITIVE_INFINITY : context.maxStreamBytes
+  const maxBytes = methodRow(request.method)?.isStreaming ? Number.POSITIVE_INFINITY : context.maxStreamBytes
   return new Promise((resolve, reject) => {
     let drainState: { timer: unknown; bytes: number } | undefined
     const feedStream = createEventStreamReader({

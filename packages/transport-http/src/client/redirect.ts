@@ -21,14 +21,14 @@ export function redirectTarget(sourceUrl: URL, incoming: Pick<IncomingResponse, 
   if (status !== 307 && status !== 308)
     return rejectRedirect('in a way that does not repeat a POST; it must use 307 or 308')
   if (target.username !== '' || target.password !== '') return rejectRedirect('to an address with credentials in it')
-  if (target.origin !== sourceUrl.origin && !isUpgrade(sourceUrl, target))
+  if (target.origin !== sourceUrl.origin && !isHttpsUpgrade(sourceUrl, target))
     return rejectRedirect(`to another origin, ${target.origin}`)
   target.hash = ''
   return target
 }
 
 // Both on their default ports: another port of the same host may belong to somebody else.
-function isUpgrade(sourceUrl: URL, target: URL): boolean {
+function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
   const isToHttps = sourceUrl.protocol === 'http:' && target.protocol === 'https:'
   return isToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
 }

@@ -1,6 +1,6 @@
 import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
 import { isCancelled, onCancel } from '@x/core'
-import { type ArrivingBody, openBody } from './open-body.ts'
+import { type IncomingBody, createIncomingBody } from './open-body.ts'
 import type { IncomingResponse, OutgoingRequest, Sender } from './send.ts'
 
 /** The options of connections on Node. */
@@ -83,7 +83,7 @@ function dispatchHandler(
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined
-  let body: ArrivingBody | undefined
+  let body: IncomingBody | undefined
   // Before the request has a connection nothing is there to stop: it ends when it gets one.
   const stop = (): void => {
     // Whoever waits has a reason of its own.
@@ -98,7 +98,7 @@ function dispatchHandler(
     onResponseStart: (_, status, headers) => {
       // Informational responses (1xx) come before the response.
       if (status < 200) return
-      body = openBody(stop)
+      body = createIncomingBody(stop)
       resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })
     },
     onResponseData: (_, chunk) => body?.take(chunk),

@@ -7,7 +7,7 @@
 export type { Clock } from '@x/core'
 export type { HttpConnection } from './connect.ts'
 export { connectHttp, createHttpClient } from './connect-web.ts'
-export type { HttpEvent, HttpEvents } from './event-stream.ts'
+export type { HttpEvent, HttpEventListener as HttpEvents } from './event-stream.ts'
 export type { HttpClient } from './http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './http-error.ts'
 export type { HttpClientRequest, HttpClientResponse } from './http-response.ts'

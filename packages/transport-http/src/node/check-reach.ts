@@ -4,7 +4,7 @@ import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 
 /** Returns whether only this machine reaches an address. */
-export function isThisMachine(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   const name = parseHost(formatUrlHost(host))?.name
   return name !== undefined && isLoopback(name)
 }
@@ -14,7 +14,7 @@ export function isThisMachine(host: string): boolean {
  *
  * @throws TypeError with the reason.
  */
-export function checkReach(
+export function checkBindAddress(
   { localOnly, needsPrincipal }: Server,
   { authenticate }: Pick<NodeHandlerOptions, 'authenticate'>,
   host: string,

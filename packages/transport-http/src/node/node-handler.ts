@@ -44,7 +44,7 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
   const context: NodeContext = {
     server,
     settings,
-    platform: nodeHttpAdapter,
+    httpAdapter: nodeHttpAdapter,
     running: runningCalls,
     scheduleOnWheel,
     adapter,
@@ -70,7 +70,7 @@ function scheduleUnref(run: () => void, ms: number): () => void {
 
 /** A handler that keeps its books in a context of the caller's. */
 export function createHandler(context: NodeContext): NodeHandler {
-  return (request, response) => void serveRequest({ request, response, pending: '' }, context)
+  return (request, response) => void serveRequest({ request, response, pendingText: '' }, context)
 }
 
 function addressOf({ source }: RequestView<IncomingMessage>): string | undefined {

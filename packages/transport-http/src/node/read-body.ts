@@ -1,10 +1,10 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import {
-  bodyCutShort,
-  bodyAlreadyRead,
+  incompleteBodyResponse,
+  bodyAlreadyReadResponse,
   bodyTooLarge,
-  invalidText,
+  invalidTextResponse,
   type HttpErrorResponse,
 } from '../server/http-error-response.ts'
 import { batchPerTick } from '../server/run-call.ts'
@@ -41,7 +41,7 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody
       bytes = undefined
     }),
   )
-  request.on('error', () => finish?.(bodyCutShort))
+  request.on('error', () => finish?.(incompleteBodyResponse))
 }
 
 type FinishBody = (body: string | HttpErrorResponse) => void
@@ -64,12 +64,12 @@ function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: numbe
 
 function decodeUtf8(bytes: Buffer | undefined): string | HttpErrorResponse {
   if (bytes === undefined) return ''
-  return isUtf8(bytes) ? bytes.toString('utf8') : invalidText
+  return isUtf8(bytes) ? bytes.toString('utf8') : invalidTextResponse
 }
 
 // A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
 function textOfParsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
-  if (body === undefined) return bodyAlreadyRead
+  if (body === undefined) return bodyAlreadyReadResponse
   const text =
     body instanceof Uint8Array
       ? decodeUtf8(Buffer.from(body))
@@ -85,6 +85,6 @@ function serializeParsedBody(body: unknown): string | HttpErrorResponse {
     return JSON.stringify(body) ?? ''
   } catch {
     // A value that JSON.parse returned can fail here by its depth alone.
-    return { ...invalidText, message: 'The body is nested too deeply' }
+    return { ...invalidTextResponse, message: 'The body is nested too deeply' }
   }
 }

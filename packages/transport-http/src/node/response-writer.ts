@@ -15,7 +15,7 @@ export interface NodeTarget {
   readonly request: NodeRequest
   readonly response: ServerResponse
   /** The text that was written in this tick. */
-  pending: string
+  pendingText: string
 }
 
 /**
@@ -28,16 +28,16 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
     if (!response.destroyed) response.writeHead(200, [...headers])
   },
   write(target, text) {
-    if (target.pending === '') nextTick(flushPending, target)
-    target.pending += text
-    if (target.pending.length > chunkLength) flushPending(target)
+    if (target.pendingText === '') nextTick(flushPending, target)
+    target.pendingText += text
+    if (target.pendingText.length > chunkLength) flushPending(target)
   },
   end(target, text) {
-    const { response, pending } = target
-    target.pending = ''
+    const { response, pendingText: pending } = target
+    target.pendingText = ''
     if (!response.destroyed) response.end(pending + text)
   },
-  queued: ({ response, pending }) => response.writableLength + pending.length,
+  queued: ({ response, pendingText: pending }) => response.writableLength + pending.length,
   drained(target) {
     const { response } = target
     flushPending(target)
@@ -80,9 +80,9 @@ function onQueuedClose(socket: Socket, response: ServerResponse, run: () => void
 }
 
 function flushPending(target: NodeTarget): void {
-  const { response, pending } = target
+  const { response, pendingText: pending } = target
   if (pending === '') return
-  target.pending = ''
+  target.pendingText = ''
   if (!response.destroyed) response.write(pending)
 }
 

@@ -6,7 +6,7 @@ import { platformSchedule } from '../server/settings.ts'
 import { answerDocument } from './documents.ts'
 import { createNodeContext, createHandler, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
-import { checkReach, formatUrlHost, isThisMachine, ownHosts } from './check-reach.ts'
+import { checkBindAddress, formatUrlHost, isLoopbackHost, ownHosts } from './check-reach.ts'
 import { type StopOptions, type StopState, createStopFunction } from './stop.ts'
 
 /** The options of {@link serveHttp}. */
@@ -76,7 +76,7 @@ const serverOptions = {
  */
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
-  if (!isThisMachine(host)) checkReach(mcpServer, options, host)
+  if (!isLoopbackHost(host)) checkBindAddress(mcpServer, options, host)
   const context = createNodeContext(mcpServer, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
   const openResponses = createOpenResponses(boundsOf(options))
   const stopState: StopState = { phase: 'open' }
@@ -84,7 +84,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   const handleRequest = createHandler(context)
   const answerHealthCheck = healthCheck(options.health ?? {}, {
     isOpen: () => stopState.phase === 'open' && mcpServer.load.ready,
-    dependencies: () => mcpServer.ready(),
+    canReachDependencies: () => mcpServer.ready(),
   })
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)
@@ -182,7 +182,7 @@ interface ReadyState {
   /** Returns true when it takes calls at all; asked every time. */
   isOpen(): boolean
   /** Returns true when its dependencies can be reached. */
-  dependencies(): Promise<boolean>
+  canReachDependencies(): Promise<boolean>
 }
 
 /** Answers a request for one of the paths; false for a request for anything else. */
@@ -201,7 +201,7 @@ function healthCheck(options: false | HealthOptions, state: ReadyState): HealthC
   const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
   if (live !== false) checks.set(checkHealthPath('live', live), () => true)
   if (ready !== false) {
-    const checkDependencies = cacheReadiness(state.dependencies)
+    const checkDependencies = cacheReadiness(state.canReachDependencies)
     checks.set(checkHealthPath('ready', ready), () => state.isOpen() && checkDependencies())
   }
   return (request, response) => {
@@ -215,14 +215,14 @@ function healthCheck(options: false | HealthOptions, state: ReadyState): HealthC
 }
 
 /** Times of an answer about the server's dependencies, in milliseconds: how long it holds, and how long it may take. */
-const times = { freshMs: 1000, limitMs: 5000 }
+const readinessTimes = { freshMs: 1000, limitMs: 5000 }
 
 /** Balancers and strangers may ask as often as they like: those who ask within a second share one answer. */
 function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
   let asked: { readonly at: number; readonly well: Promise<boolean> } | undefined
   return () => {
     const now = performance.now()
-    if (asked === undefined || now - asked.at >= times.freshMs)
+    if (asked === undefined || now - asked.at >= readinessTimes.freshMs)
       asked = { at: now, well: withReadinessTimeout(isReady()) }
     return asked.well
   }
@@ -230,7 +230,7 @@ function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean>
 
 function withReadinessTimeout(well: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, times.limitMs, false).unref()
+    const timer = setTimeout(resolve, readinessTimes.limitMs, false).unref()
     const finish = (isHealthy: boolean): void => {
       clearTimeout(timer)
       resolve(isHealthy)

@@ -64,7 +64,7 @@ async function stopHttpServer(deps: StopDeps, { graceMs = tenSecondsMs, noticeMs
 }
 
 /** The signals with which supervisors and terminals ask a process to end. */
-const asked = ['SIGTERM', 'SIGINT'] as const
+const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 /**
  * Runs a function at the first of the signals that ask the process to end. A second one ends it at once, as it would
@@ -72,12 +72,12 @@ const asked = ['SIGTERM', 'SIGINT'] as const
  */
 function onStopSignal(run: () => void): () => void {
   const removeSignalListeners = (): void => {
-    for (const signal of asked) process.off(signal, stop)
+    for (const signal of stopSignals) process.off(signal, stop)
   }
   const stop = (): void => {
     removeSignalListeners()
     run()
   }
-  for (const signal of asked) process.on(signal, stop)
+  for (const signal of stopSignals) process.on(signal, stop)
   return removeSignalListeners
 }

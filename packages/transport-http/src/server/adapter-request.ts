@@ -16,7 +16,7 @@ export interface AdapterContext<Source, Target> {
   readonly adapter: HttpProtocolAdapter | undefined
   readonly adapterRequests: AdapterRequest[]
   readonly settings: HandlerSettings<Source>
-  readonly platform: HttpAdapter<Source, Target>
+  readonly httpAdapter: HttpAdapter<Source, Target>
 }
 
 /** Facts of a request when it is handed to an adapter. */
@@ -64,7 +64,7 @@ function replyOf<Source, Target>(
   { target, headers: baseHeaders }: AcceptedRequest<Source, Target>,
   context: AdapterContext<Source, Target>,
 ): HttpReply {
-  const { platform, settings, adapterRequests } = context
+  const { httpAdapter: platform, settings, adapterRequests } = context
   const closeListeners: (() => void)[] = []
   const stopListeners: ((phase: 'draining' | 'closing') => void)[] = []
   const entry: AdapterRequest = {

@@ -19,7 +19,7 @@ import type { RequestView } from './request-view.ts'
 export interface CallContextDeps {
   /** The request; undefined for a call that lasts. */
   readonly view: RequestView | undefined
-  readonly viewOf: () => RequestView
+  readonly getView: () => RequestView
   readonly clientAddress: () => string | undefined
 }
 
@@ -52,7 +52,7 @@ type ReadValue = (reply: Reply & { readonly streams: boolean }, deps: CallContex
 const readersByKey = new Map<symbol, ReadValue>([
   [canHandOffKey.id, () => true],
   [headerParamsKey.id, (_reply, { view }) => view && createHeaderParams(view)],
-  [callHeadersKey.id, (reply, { viewOf }) => createCallHeaders(viewOf(), reply)],
+  [callHeadersKey.id, (reply, { getView: viewOf }) => createCallHeaders(viewOf(), reply)],
   [backPressureKey.id, (reply) => (reply.streams ? () => reply.writer.drained(reply.target) : undefined)],
   [clientAddressKey.id, (_reply, { clientAddress }) => clientAddress()],
   [transportKey.id, () => 'http'],
@@ -65,8 +65,8 @@ export function createClientContext(address: string | undefined): CallContext {
 }
 
 const headerPrefix = 'mcp-'
-const nameForm = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
-const visibleAsciiForm = /^[\x21-\x7e]*$/
+const headerNamePattern = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]+$/i
+const visibleAsciiPattern = /^[\x21-\x7e]*$/
 
 /**
  * The `Mcp-*` headers of a request and, as long as its answer has not begun, of that; all others are no business of an
@@ -83,10 +83,10 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
         if (name.startsWith(headerPrefix)) visit(value, name)
       })
     },
-    answer(name, value) {
-      if (!nameForm.test(name))
+    setResponseHeader(name, value) {
+      if (!headerNamePattern.test(name))
         throw new TypeError(`${JSON.stringify(name)} is no header for an exchange: begin its name with Mcp-`)
-      if (!visibleAsciiForm.test(value)) throw new TypeError(`The value for the header ${name} must be visible ASCII`)
+      if (!visibleAsciiPattern.test(value)) throw new TypeError(`The value for the header ${name} must be visible ASCII`)
       setReplyHeader(reply, name, value)
     },
   }

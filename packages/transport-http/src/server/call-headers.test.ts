@@ -33,9 +33,9 @@ describe.each(shells)('%s', (_, serve) => {
 
   test('puts beside the answer what an exchange has repeated, the last of each name', async () => {
     const exchange = serving((headers) => {
-      headers.answer?.('Mcp-Note', 'first')
-      headers.answer?.('mcp-note', 'second')
-      headers.answer?.('Mcp-Other', 'x')
+      headers.setResponseHeader?.('Mcp-Note', 'first')
+      headers.setResponseHeader?.('mcp-note', 'second')
+      headers.setResponseHeader?.('Mcp-Other', 'x')
     })
     await using handler = await serve(exchange)
     const { headers } = await handler.send(post('tools/list'))
@@ -44,9 +44,9 @@ describe.each(shells)('%s', (_, serve) => {
 
   test('puts it before a stream too, if it comes before the stream has begun, and leaves it out after that', async () => {
     const exchange = serving((headers, call) => {
-      headers.answer?.('Mcp-Early', 'x')
+      headers.setResponseHeader?.('Mcp-Early', 'x')
       call.notify(progress(1))
-      headers.answer?.('Mcp-Late', 'x')
+      headers.setResponseHeader?.('Mcp-Late', 'x')
     })
     await using handler = await serve(exchange)
     const { headers } = await handler.send(post('tools/list'))
@@ -67,7 +67,7 @@ describe.each(shells)('%s', (_, serve) => {
     let thrown: unknown
     const exchange = serving((headers) => {
       try {
-        headers.answer?.(name, value)
+        headers.setResponseHeader?.(name, value)
       } catch (error) {
         thrown = error
       }

@@ -36,7 +36,7 @@ export function checkRequest<Source>(
 ): RequestCheckResult {
   const document = view.method === 'POST' ? undefined : documentAnswer(settings.documents, view)
   if (document !== undefined) return { answer: document }
-  const foreignRejection = rejectForeign(view, settings)
+  const foreignRejection = rejectForeignRequest(view, settings)
   if (foreignRejection !== undefined) return { answer: errorAnswer(foreignRejection, []) }
   const origin = view.header('origin')
   const { cors } = settings
@@ -52,7 +52,7 @@ export function checkRequest<Source>(
 
 // basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the
 // Host, any other foreign page in the Origin. The operator sees which one it was, the peer only the option.
-function rejectForeign<Source>(
+function rejectForeignRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
 ): HttpErrorResponse | undefined {
@@ -120,11 +120,11 @@ function rejectUnsupportedForm(view: RequestView, methods: readonly string[]): H
   if (encoding !== undefined && encoding !== 'identity') {
     return { status: 415, message: 'The body has to come without a Content-Encoding' }
   }
-  if (acceptsBoth(view.header('accept'))) return undefined
+  if (acceptsJsonAndEventStream(view.header('accept'))) return undefined
   return { status: 406, message: 'The Accept has to allow application/json and text/event-stream' }
 }
 
-const json = 'application/json'
+const jsonMediaType = 'application/json'
 const requiredTypes = 'application/json, text/event-stream'
 
 /**
@@ -132,10 +132,10 @@ const requiredTypes = 'application/json, text/event-stream'
  * keeps out the POSTs that a browser makes for a foreign page without asking.
  */
 function isJsonMediaType(contentType: string | undefined): boolean {
-  if (contentType === json) return true
+  if (contentType === jsonMediaType) return true
   if (contentType === undefined) return false
   const [type, ...parameters] = contentType.toLowerCase().split(';')
-  if (type?.trim() !== json) return false
+  if (type?.trim() !== jsonMediaType) return false
   return parameters.every((parameter) => {
     const [name, value] = parameter.split('=')
     return name?.trim() !== 'charset' || value?.trim().replaceAll('"', '') === 'utf-8'
@@ -145,7 +145,7 @@ function isJsonMediaType(contentType: string | undefined): boolean {
 /**
  * Returns true if an `Accept` allows both JSON and an event stream; an absent one allows everything (RFC 9110, 12.5.1).
  */
-function acceptsBoth(accept: string | undefined): boolean {
+function acceptsJsonAndEventStream(accept: string | undefined): boolean {
   if (accept === undefined || accept === requiredTypes) return true
   const weights = weightsOf(accept)
   return acceptsType(weights, 'application', 'json') && acceptsType(weights, 'text', 'event-stream')
@@ -178,15 +178,15 @@ function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype
  * @throws McpError `headerMismatch`; or `unsupportedProtocolVersion` for a request that names an earlier revision in
  * the header and none in the body, as those revisions do.
  */
-export function matchHeaders(view: RequestView, message: RpcRequest | RpcNotification): void {
-  const version = matchVersion(view, message)
+export function checkHeadersMatchBody(view: RequestView, message: RpcRequest | RpcNotification): void {
+  const version = checkVersionHeader(view, message)
   const isRequired = version === protocolVersion && isRequest(message)
-  matchMethod(view.header('mcp-method'), message.method, isRequired)
+  checkMethodHeader(view.header('mcp-method'), message.method, isRequired)
   const field = methodRow(message.method)?.named
-  if (field !== undefined) matchName(view.header('mcp-name'), message.params?.[field], isRequired)
+  if (field !== undefined) checkNameHeader(view.header('mcp-name'), message.params?.[field], isRequired)
 }
 
-function matchVersion(view: RequestView, message: RpcRequest | RpcNotification): string | undefined {
+function checkVersionHeader(view: RequestView, message: RpcRequest | RpcNotification): string | undefined {
   const header = view.header('mcp-protocol-version')
   const bodyVersion = readBodyVersion(message)
   if (header === bodyVersion) {
@@ -209,13 +209,13 @@ function readBodyVersion(message: RpcRequest | RpcNotification): string | undefi
   return typeof version === 'string' ? version : undefined
 }
 
-function matchMethod(header: string | undefined, method: string, isRequired: boolean): void {
+function checkMethodHeader(header: string | undefined, method: string, isRequired: boolean): void {
   if (header === method) return
   if (header !== undefined) throw headerMismatchError('Mcp-Method', header, method)
   if (isRequired) throw missingHeaderError('Mcp-Method', method)
 }
 
-function matchName(header: string | undefined, value: unknown, isRequired: boolean): void {
+function checkNameHeader(header: string | undefined, value: unknown, isRequired: boolean): void {
   if (header === undefined) {
     // Without a name in the body there is nothing to repeat; the server says what is wrong with such params.
     if (isRequired && typeof value === 'string') throw missingHeaderError('Mcp-Name', value)

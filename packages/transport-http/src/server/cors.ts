@@ -17,8 +17,8 @@ export interface CorsOptions {
 /** {@link CorsOptions}, worked out once. */
 export interface CorsRule {
   readonly requestHeaders: ReadonlySet<string>
-  readonly answer: readonly string[]
-  readonly preflight: readonly string[]
+  readonly answerHeaders: readonly string[]
+  readonly preflightHeaders: readonly string[]
 }
 
 const protocolHeaders = [
@@ -48,12 +48,12 @@ export function compileCors(
   const credentialHeaders = credentials ? ['Access-Control-Allow-Credentials', 'true'] : []
   return {
     requestHeaders: new Set([...protocolHeaders, ...headers.map((name) => name.toLowerCase())]),
-    answer: [
+    answerHeaders: [
       ...credentialHeaders,
       'Access-Control-Expose-Headers',
       ['WWW-Authenticate', 'Retry-After', ...adapter.exposedHeaders, ...exposed].join(', '),
     ],
-    preflight: [
+    preflightHeaders: [
       ...credentialHeaders,
       'Access-Control-Allow-Methods',
       ['POST', ...adapter.methods].join(', '),
@@ -65,7 +65,7 @@ export function compileCors(
 
 /** The headers, flat, that let a page of an allowed origin read the answer. */
 export function createCorsHeaders(rule: CorsRule, origin: string): readonly string[] {
-  return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.answer]
+  return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.answerHeaders]
 }
 
 /** The answer to a browser that asks, before it sends a request of an allowed origin, whether it may. */
@@ -80,7 +80,7 @@ export function answerPreflight(rule: CorsRule, origin: string, view: RequestVie
   const headers = allowedHeaders.length === 0 ? [] : ['Access-Control-Allow-Headers', allowedHeaders.join(', ')]
   return {
     status: 204,
-    headers: ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.preflight, ...headers],
+    headers: ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.preflightHeaders, ...headers],
   }
 }
 

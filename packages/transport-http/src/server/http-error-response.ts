@@ -39,21 +39,21 @@ export function bodyTooLarge(maxBytes: number): HttpErrorResponse {
 }
 
 /** The refusal of a body whose bytes are no text (basic/transports: messages are UTF-8). */
-export const invalidText: HttpErrorResponse = {
+export const invalidTextResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The body is not valid UTF-8',
 }
 
 /** The refusal of a body that ended before it was whole; only a log sees it, since the peer has gone. */
-export const bodyCutShort: HttpErrorResponse = {
+export const incompleteBodyResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The connection closed before the body was whole',
 }
 
 /** The refusal of a request whose body somebody else has read and kept. */
-export const bodyAlreadyRead: HttpErrorResponse = {
+export const bodyAlreadyReadResponse: HttpErrorResponse = {
   status: 500,
   code: errorCodes.internal,
   message:

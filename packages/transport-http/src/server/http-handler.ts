@@ -36,7 +36,7 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,
-    platform: webHttpAdapter,
+    httpAdapter: webHttpAdapter,
     running: [],
     adapter,
     adapterRequests: [],

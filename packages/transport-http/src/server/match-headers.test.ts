@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { echo } from '../testing/exchanges.ts'
 import { modernMeta, post, type Changes } from '../testing/sent.ts'
 import { shells } from '../testing/shells.ts'
-import { matchHeaders } from './check-request.ts'
+import { checkHeadersMatchBody } from './check-request.ts'
 import type { RequestView } from './request-view.ts'
 
 const version = 'mcp-protocol-version'
@@ -133,7 +133,7 @@ describe.each(shells)('%s', (_, serve) => {
 
 test('an error shows no more than the beginning of a long header', () => {
   const view = viewOf({ [version]: protocolVersion, 'mcp-method': 'x'.repeat(9_000) })
-  expect(() => matchHeaders(view, { jsonrpc: '2.0', id: 1, method: 'a', params: { _meta: modernMeta } })).toThrowError(
+  expect(() => checkHeadersMatchBody(view, { jsonrpc: '2.0', id: 1, method: 'a', params: { _meta: modernMeta } })).toThrowError(
     expect.objectContaining({ message: expect.stringMatching(/^.{0,200}$/) }),
   )
 })
@@ -143,9 +143,9 @@ test('whatever the name is, its encoding matches it, and no other name does [SHT
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, other) => {
       const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta: modernMeta } } as const
       const headers = { [version]: protocolVersion, 'mcp-method': 'tools/call' }
-      matchHeaders(viewOf({ ...headers, 'mcp-name': encodeHeaderValue(name) }), message)
+      checkHeadersMatchBody(viewOf({ ...headers, 'mcp-name': encodeHeaderValue(name) }), message)
       if (name === other) return
-      expect(() => matchHeaders(viewOf({ ...headers, 'mcp-name': encodeHeaderValue(other) }), message)).toThrow(
+      expect(() => checkHeadersMatchBody(viewOf({ ...headers, 'mcp-name': encodeHeaderValue(other) }), message)).toThrow(
         'Mcp-Name is',
       )
     }),

@@ -24,7 +24,7 @@ export function compileOrigins(origins: readonly string[] | '*' | undefined): Or
 }
 
 /** The rules of {@link isOriginAllowed}. */
-export interface OriginRules {
+export interface OriginCheckRules {
   readonly origins: OriginRule
   readonly hosts: HostRule
 }
@@ -34,7 +34,7 @@ export interface OriginRules {
  * from the very host that it calls, and, on a loopback host, any page from a loopback host, such as an inspector on
  * another port.
  */
-export function isOriginAllowed(origin: string, host: HostName, rules: OriginRules): boolean {
+export function isOriginAllowed(origin: string, host: HostName, rules: OriginCheckRules): boolean {
   if (!isWellFormed(origin)) return false
   if (rules.origins === '*') return true
   if (rules.origins !== undefined) return rules.origins.has(origin)

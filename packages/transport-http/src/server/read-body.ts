@@ -1,9 +1,9 @@
 import { batchPerTick } from './run-call.ts'
 import {
-  bodyCutShort,
-  bodyAlreadyRead,
+  incompleteBodyResponse,
+  bodyAlreadyReadResponse,
   bodyTooLarge,
-  invalidText,
+  invalidTextResponse,
   type HttpErrorResponse,
 } from './http-error-response.ts'
 
@@ -13,7 +13,7 @@ import {
  * stream.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<string | HttpErrorResponse> {
-  if (request.bodyUsed) return bodyAlreadyRead
+  if (request.bodyUsed) return bodyAlreadyReadResponse
   const length = request.headers.get('content-length')
   if (Number(length) > maxBytes) return bodyTooLarge(maxBytes)
   try {
@@ -24,7 +24,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
     }
     return request.body === null ? '' : await readBodyStream(request.body, maxBytes)
   } catch {
-    return bodyCutShort
+    return incompleteBodyResponse
   }
 }
 
@@ -33,7 +33,7 @@ function decodeWholeBody(bytes: ArrayBuffer, maxBytes: number): string | HttpErr
   try {
     return wholeBodyDecoder.decode(bytes)
   } catch {
-    return invalidText
+    return invalidTextResponse
   }
 }
 
@@ -68,7 +68,7 @@ function createDecoder(): (bytes: Uint8Array | undefined) => string | HttpErrorR
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
     } catch {
-      return invalidText
+      return invalidTextResponse
     }
   }
 }

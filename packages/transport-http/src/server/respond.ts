@@ -22,7 +22,7 @@ export interface WebTarget {
   /** Hears of the client's leaving; undefined while nobody listens for it. */
   onAbort: (() => void) | undefined
   /** Those who wait for the reader. */
-  readonly waiting: (() => void)[]
+  readonly waitingWriters: (() => void)[]
 }
 
 /** Starts the answer to a web request, with which `resolve` is called. */
@@ -34,7 +34,7 @@ export function createWebTarget(request: Request, resolve: (response: Response) 
     closed: false,
     onClose: ignoreClose,
     onAbort: undefined,
-    waiting: [],
+    waitingWriters: [],
   }
 }
 
@@ -66,7 +66,7 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     closeTarget(target)
   },
   queued: ({ stream }) => -(stream?.desiredSize ?? 0),
-  drained({ closed, stream, waiting }) {
+  drained({ closed, stream, waitingWriters: waiting }) {
     if (closed || (stream?.desiredSize ?? 0) === 0) return undefined
     return new Promise((resolve) => void waiting.push(resolve))
   },
@@ -106,7 +106,7 @@ function closeTarget(target: WebTarget): void {
   target.onClose()
 }
 
-function releaseWaitingWriters({ waiting }: WebTarget): void {
+function releaseWaitingWriters({ waitingWriters: waiting }: WebTarget): void {
   for (const resolve of waiting.splice(0)) resolve()
 }
 

@@ -37,7 +37,7 @@ export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Targe
   /** True when the call streams until one side ends it, as subscriptions/listen does. */
   readonly streams: boolean
   /** Milliseconds for which the call has been running, as far as the timers have counted. */
-  waitedMs: number
+  elapsedMs: number
   /** Calls the next timer off, where it has one of its own. */
   cancelTimer: (() => void) | undefined
   /** The tick of the shared timer at which the call is due; 0 for none. */
@@ -60,7 +60,7 @@ export function runHttpCall<Source, Target>(
 ): void {
   const call = createRunningCall(callRequest, context)
   addToList(context.running, call)
-  context.platform.onClose(call.target, () => {
+  context.httpAdapter.onClose(call.target, () => {
     removeFromList(context.running, call)
     endConnection(call)
   })
@@ -78,11 +78,11 @@ export function runHttpCall<Source, Target>(
 
 function createRunningCall<Source, Target>(
   { request, target, headers }: HttpCallRequest<Source, Target>,
-  { platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
 ): RunningCall<Target> {
   return {
     id: request.id,
-    streams: methodRow(request.method)?.streams === true,
+    streams: methodRow(request.method)?.isStreaming === true,
     writer: platform,
     target,
     headers,
@@ -92,7 +92,7 @@ function createRunningCall<Source, Target>(
     reason: undefined,
     controller: undefined,
     listeners: undefined,
-    waitedMs: 0,
+    elapsedMs: 0,
     cancelTimer: undefined,
     dueTick: 0,
     index: -1,
@@ -124,7 +124,7 @@ function httpStatusOf<Source>(
 
 function failCall<Source, Target>(
   call: RunningCall<Target>,
-  { platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
   error: unknown,
 ): void {
   if (call.phase === 'ended') return
@@ -145,13 +145,13 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
 function createHttpCall<Source, Target>(
   call: RunningCall<Target>,
   { principal, view }: HttpCallRequest<Source, Target>,
-  { platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
 ): Call {
   // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
   const requestView = call.streams ? undefined : view
   const context = createHttpCallContext(call, {
     view: requestView,
-    viewOf: () => platform.viewOf(call.target),
+    getView: () => platform.viewOf(call.target),
     clientAddress: () => settings.clientAddress?.(requestView ?? platform.viewOf(call.target)),
   })
   return cancelledBy({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
@@ -192,7 +192,7 @@ function scheduleCallHeartbeat<Source, Target>(
 }
 
 function nextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: HandlerSettings<Source>): number {
-  return call.streams ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.waitedMs)
+  return call.streams ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.elapsedMs)
 }
 
 /** Serves a call from time to time: keeps its connection alive, or ends the call at its time limit. */
@@ -202,8 +202,8 @@ export function handleHeartbeat<Source, Target>(
 ): void {
   if (call.phase === 'ended') return
   const { timeoutMs } = context.settings
-  call.waitedMs += nextWaitMs(call, context.settings)
-  if (call.streams || call.waitedMs < timeoutMs) {
+  call.elapsedMs += nextWaitMs(call, context.settings)
+  if (call.streams || call.elapsedMs < timeoutMs) {
     sendKeepAlive(call)
     scheduleCallHeartbeat(call, context)
     return
@@ -213,7 +213,7 @@ export function handleHeartbeat<Source, Target>(
   cancel(call, new DOMException(message, 'TimeoutError'))
 }
 
-let waiting: (() => void)[] = []
+let waitingCallbacks: (() => void)[] = []
 
 // A request on workerd must not run in another's turn: its I/O belongs to its own context.
 const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? undefined : globalThis.setImmediate
@@ -226,11 +226,11 @@ const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? 
  */
 export function batchPerTick(run: () => void): void {
   if (scheduleBatch === undefined) run()
-  else if (waiting.push(run) === 1) scheduleBatch(runWaitingCallbacks)
+  else if (waitingCallbacks.push(run) === 1) scheduleBatch(runWaitingCallbacks)
 }
 
 function runWaitingCallbacks(): void {
-  const due = waiting
-  waiting = []
+  const due = waitingCallbacks
+  waitingCallbacks = []
   for (const run of due) run()
 }

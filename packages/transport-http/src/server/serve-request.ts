@@ -15,11 +15,11 @@ import {
 } from '@x/schema'
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
 import { createClientContext } from './call-context.ts'
-import { checkRequest, methodNotAllowed, matchHeaders } from './check-request.ts'
+import { checkRequest, methodNotAllowed, checkHeadersMatchBody } from './check-request.ts'
 import type { RequestView } from './request-view.ts'
 import { type HttpErrorResponse, isHttpErrorResponse, errorAnswer } from './http-error-response.ts'
 import { runHttpCall, type HandlerContext } from './run-call.ts'
-import type { HandlerSettings, Identity } from './settings.ts'
+import type { HandlerSettings, AuthenticationResult } from './settings.ts'
 import { statusOf } from './reply.ts'
 
 /**
@@ -30,7 +30,7 @@ export async function serveRequest<Source, Target>(
   target: Target,
   context: HandlerContext<Source, Target>,
 ): Promise<void> {
-  const { settings, platform, adapter } = context
+  const { settings, httpAdapter: platform, adapter } = context
   const view = platform.viewOf(target)
   const state: AnswerState = { headers: [], id: undefined }
   try {
@@ -53,7 +53,7 @@ export async function serveRequest<Source, Target>(
   }
 }
 
-function isPending(identity: Identity | Promise<Identity>): identity is Promise<Identity> {
+function isPending(identity: AuthenticationResult | Promise<AuthenticationResult>): identity is Promise<AuthenticationResult> {
   return identity !== undefined && 'then' in identity
 }
 
@@ -75,7 +75,7 @@ interface AnswerState {
 function readRequestText<Source, Target>(
   { method }: RequestView<Source>,
   target: Target,
-  { platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
 ): string | Promise<string | HttpErrorResponse> {
   return method === 'POST' ? platform.readText(target, settings.bounds.bytes) : ''
 }
@@ -86,11 +86,11 @@ function serveMessageText<Source, Target>(
   state: AnswerState,
   context: HandlerContext<Source, Target>,
 ): void {
-  const { platform, settings } = context
+  const { httpAdapter: platform, settings } = context
   if (view.method !== 'POST') return platform.send(target, errorAnswer(methodNotAllowed(view, ['POST']), headers))
   const message = parseRequestOrNotification(text, settings.bounds)
   if (isRequest(message)) state.id = message.id
-  matchHeaders(view, message)
+  checkHeadersMatchBody(view, message)
   if (isRequest(message)) runHttpCall({ request: message, principal, view, target, headers }, context)
   else deliverNotification({ message, principal, view, target, headers }, context)
 }
@@ -112,7 +112,7 @@ function failRequest<Source, Target>(
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
   // An error of the transport or of its options, before the exchange was called, is a failure of HTTP.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
-  context.platform.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
+  context.httpAdapter.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 
 // Nobody catches behind this: a function that throws here would end the program.
@@ -143,7 +143,7 @@ interface ReceivedNotification<Source, Target> {
  */
 function deliverNotification<Source, Target>(
   { message, principal, view, target, headers }: ReceivedNotification<Source, Target>,
-  { platform, server, settings }: HandlerContext<Source, Target>,
+  { httpAdapter: platform, server, settings }: HandlerContext<Source, Target>,
 ): void {
   platform.send(target, { status: 202, headers })
   try {

@@ -22,7 +22,7 @@ import type { RequestView } from './request-view.ts'
 export type Schedule = (run: () => void, ms: number) => () => void
 
 /** Results of {@link HandlerOptions.authenticate}: who asks, nobody in particular, or a refusal such as 401. */
-export type Identity = Principal | HttpErrorResponse | undefined
+export type AuthenticationResult = Principal | HttpErrorResponse | undefined
 
 /** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
 export interface HandlerOptions<Source> {
@@ -61,7 +61,7 @@ export interface HandlerOptions<Source> {
    * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it; runs before
    * the body is read. An error that it throws is answered as any other.
    */
-  readonly authenticate?: ((request: RequestView<Source>) => Identity | Promise<Identity>) | undefined
+  readonly authenticate?: ((request: RequestView<Source>) => AuthenticationResult | Promise<AuthenticationResult>) | undefined
   /**
    * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on
    * Node, none elsewhere, and then all of them share one. Behind a proxy, return the address that the proxy vouches

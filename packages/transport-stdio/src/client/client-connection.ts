@@ -36,7 +36,7 @@ export interface ClientConnection {
 }
 
 /** The dependencies of a connection. */
-export interface ConnectionParts {
+export interface ClientConnectionDeps {
   readonly streams: StreamPair
   readonly settings: ConnectionSettings
   /** Called when the server's end of the streams has closed or failed; no further message arrives. */
@@ -46,7 +46,7 @@ export interface ConnectionParts {
 interface PendingCall {
   readonly request: RpcRequest
   readonly call: Call
-  readonly logs: boolean
+  readonly hasRequestedLogs: boolean
   readonly resolve: (response: RpcResponse) => void
   readonly reject: (reason: unknown) => void
   readonly cancel: () => void
@@ -64,7 +64,7 @@ interface ConnectionState {
  * Creates a connection that carries concurrent calls over a pair of streams, each under an id of its own
  * (basic/transports/stdio).
  */
-export function createClientConnection({ streams, settings, onEnd }: ConnectionParts): ClientConnection {
+export function createClientConnection({ streams, settings, onEnd }: ClientConnectionDeps): ClientConnection {
   const events = { onFull: doNothing, onDrain: doNothing, onFailure: onEnd }
   const writer = createMessageWriter(streams.output, events)
   const state: ConnectionState = { pending: new Map(), writer, settings, lastId: 0, failure: undefined }
@@ -94,7 +94,7 @@ function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): 
     const text = encodeMessage(withWireId(request, id))
     state.lastId = id
     const cancel = (): void => cancelCall(state, id, cancelReason(call))
-    state.pending.set(id, { request, call, logs: asksForLogs(request), resolve, reject, cancel })
+    state.pending.set(id, { request, call, hasRequestedLogs: asksForLogs(request), resolve, reject, cancel })
     onCancel(call, cancel)
     state.writer.write(text)
   })
@@ -182,14 +182,14 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
 function findCallId({ pending }: ConnectionState, message: RpcNotification): number | undefined {
   const namedRequestId = requestIdOf(message)
   if (namedRequestId !== undefined) return typeof namedRequestId === 'number' ? namedRequestId : undefined
-  const loggingCalls = [...pending].filter(([, { logs }]) => logs)
+  const loggingCalls = [...pending].filter(([, { hasRequestedLogs: logs }]) => logs)
   return loggingCalls.length === 1 ? loggingCalls[0]?.[0] : undefined
 }
 
 function receiveCancelled(state: ConnectionState, id: unknown, reason: string | undefined): void {
   const pending = typeof id === 'number' ? state.pending.get(id) : undefined
   if (pending === undefined) return
-  if (methodRow(pending.request.method)?.streams !== true) {
+  if (methodRow(pending.request.method)?.isStreaming !== true) {
     return reportProblem(state, `the server cancelled ${pending.request.method}, which only a client may do`)
   }
   const reasonSuffix = reason === undefined ? '' : `: ${excerpt(reason)}`

@@ -11,7 +11,7 @@ export interface ProcessTree {
   /** Sends a signal to every process of the tree that runs. On Windows any signal ends them at once. */
   kill(signal: EndSignal): void
   /** Resolves to true when no process of the tree runs any more, and to false after `ms`. */
-  ended(ms: number, clock: Clock): Promise<boolean>
+  waitForEnd(ms: number, clock: Clock): Promise<boolean>
 }
 
 /** The parts of a platform that end processes; the real ones by default. */
@@ -46,7 +46,7 @@ function treeOf(
     kill: (signal) => {
       if (isTreeRunning()) kill(signal)
     },
-    async ended(ms, clock) {
+    async waitForEnd(ms, clock) {
       // No event tells when the last process of a group ends.
       for (let waitedMs = 0; waitedMs < ms && isTreeRunning(); waitedMs += pollMs) {
         await sleep(pollMs, { clock })

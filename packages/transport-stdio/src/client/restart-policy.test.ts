@@ -10,7 +10,7 @@ test('the pause grows with each end in a row, up to the longest one', () => {
   const row = createRestartPolicy({ limit: 10, pauseMs: 100, maxPauseMs: 1000 }, clock)
   const pauses = [row.pauseMs()]
   for (let ends = 0; ends < 6; ends++) {
-    row.add(crash, clock.monotonicNow())
+    row.recordExit(crash, clock.monotonicNow())
     pauses.push(row.pauseMs())
   }
   expect(pauses).toEqual([0, 100, 200, 400, 800, 1000, 1000])
@@ -19,7 +19,7 @@ test('the pause grows with each end in a row, up to the longest one', () => {
 test('time that has passed since the end counts as pause', () => {
   const clock = manualClock()
   const row = createRestartPolicy({ pauseMs: 100 }, clock)
-  row.add(crash, 0)
+  row.recordExit(crash, 0)
   clock.advance(70)
   expect(row.pauseMs()).toBe(30)
   clock.advance(70)
@@ -29,11 +29,11 @@ test('time that has passed since the end counts as pause', () => {
 test('a process that ran for long ends the row', () => {
   const clock = manualClock()
   const row = createRestartPolicy({ limit: 3, pauseMs: 100, healthyAfterMs: 60_000 }, clock)
-  row.add(crash, clock.monotonicNow())
-  row.add(crash, clock.monotonicNow())
+  row.recordExit(crash, clock.monotonicNow())
+  row.recordExit(crash, clock.monotonicNow())
   const startedAt = clock.monotonicNow()
   clock.advance(60_000)
-  row.add(crash, startedAt)
+  row.recordExit(crash, startedAt)
   expect(row.pauseMs()).toBe(100)
 })
 
@@ -45,7 +45,7 @@ test.each([
   const row = createRestartPolicy(options, manualClock())
   for (let ends = 0; ends < limit; ends++) {
     expect(() => row.pauseMs()).not.toThrow()
-    row.add(crash, 0)
+    row.recordExit(crash, 0)
   }
   expect(() => row.pauseMs()).toThrow(
     expect.objectContaining({ code: 'restarts', cause: crash, exitCode: 1, stderr: 'out of memory' }),

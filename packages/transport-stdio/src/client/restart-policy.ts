@@ -5,7 +5,7 @@ import type { RestartOptions } from './options.ts'
 /** Counts consecutive exits of a process, and decides when it may restart. */
 export interface RestartPolicy {
   /** Records an exit of a process that started at `startedAt`, with its reason. */
-  add(reason: StdioError, startedAt: number): void
+  recordExit(reason: StdioError, startedAt: number): void
   /**
    * Returns the delay before the next start in milliseconds; throws {@link StdioError} `restarts` when no restart is
    * allowed, and the reason of the last exit again for a server of an earlier revision.
@@ -25,7 +25,7 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
   let resumeAt = 0
   let lastError: StdioError | undefined
   return {
-    add: (reason, startedAt) => {
+    recordExit: (reason, startedAt) => {
       const now = clock.monotonicNow()
       endCount = now - startedAt >= healthyAfterMs ? 1 : endCount + 1
       resumeAt = now + Math.min(pauseMs * 2 ** (endCount - 1), maxPauseMs)

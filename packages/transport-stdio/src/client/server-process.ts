@@ -111,16 +111,16 @@ async function awaitExit(
   return { pid: child.pid, exitCode: exitCode ?? undefined, signal: signal ?? undefined, stderr: said?.last() ?? '' }
 }
 
-interface StoppedProcess {
+interface StoppableProcess {
   readonly child: ChildProcess
   readonly tree: ProcessTree
   readonly exited: Promise<unknown>
 }
 
-async function stopProcess({ child, tree, exited }: StoppedProcess, graceMs: number, clock: Clock): Promise<void> {
+async function stopProcess({ child, tree, exited }: StoppableProcess, graceMs: number, clock: Clock): Promise<void> {
   child.stdin?.end()
   await settlesWithin(exited, graceMs, clock)
   tree.kill('SIGTERM')
-  if (!(await tree.ended(graceMs, clock))) tree.kill('SIGKILL')
+  if (!(await tree.waitForEnd(graceMs, clock))) tree.kill('SIGKILL')
   await exited
 }

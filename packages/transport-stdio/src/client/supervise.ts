@@ -10,7 +10,7 @@ import { type ServerProcess, startProcess } from './server-process.ts'
 /** Keeps a server process available. */
 export interface Supervisor {
   /** Returns the connection to the running process when it is ready. */
-  link(): ClientConnection | undefined
+  connection(): ClientConnection | undefined
   /** Starts a process unless one runs, and returns the connection to it. Rejects with {@link StdioError}. */
   open(): Promise<ClientConnection>
   /** Ends the process and rejects everything that waits for one, permanently. */
@@ -31,10 +31,10 @@ interface SupervisorState {
   readonly settings: ConnectionSettings
   readonly row: RestartPolicy
   /** Aborts when the connection is closed. */
-  readonly ending: AbortController
-  readonly running: Set<RunningProcess>
-  starts: number
-  ready: ClientConnection | undefined
+  readonly closeController: AbortController
+  readonly runningProcesses: Set<RunningProcess>
+  startCount: number
+  readyConnection: ClientConnection | undefined
 }
 
 interface RunningProcess {
@@ -53,14 +53,14 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
     options,
     settings,
     row: restartPolicy,
-    ending: endController,
-    running: new Set(),
-    starts: 0,
-    ready: undefined,
+    closeController: endController,
+    runningProcesses: new Set(),
+    startCount: 0,
+    readyConnection: undefined,
   }
   let openPromise: Promise<ClientConnection> | undefined
   return {
-    link: () => state.ready,
+    connection: () => state.readyConnection,
     open: () => {
       openPromise ??= startConnection(state).finally(() => {
         openPromise = undefined
@@ -69,24 +69,24 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
     },
     close: async (reason) => {
       endController.abort(reason)
-      for (const { link } of state.running) link.fail(reason)
+      for (const { link } of state.runningProcesses) link.fail(reason)
       await openPromise?.catch(() => {})
-      await Promise.all([...state.running].map((processToStop) => stopRunningProcess(state, processToStop, reason)))
+      await Promise.all([...state.runningProcesses].map((processToStop) => stopRunningProcess(state, processToStop, reason)))
     },
     process: {
       get pid() {
-        return [...state.running].at(-1)?.process.pid
+        return [...state.runningProcesses].at(-1)?.process.pid
       },
       get restarts() {
-        return Math.max(0, state.starts - 1)
+        return Math.max(0, state.startCount - 1)
       },
     },
   }
 }
 
 async function startConnection(state: SupervisorState): Promise<ClientConnection> {
-  const { options, settings, ending } = state
-  if (state.ready !== undefined) return state.ready
+  const { options, settings, closeController: ending } = state
+  if (state.readyConnection !== undefined) return state.readyConnection
   ending.signal.throwIfAborted()
   const pauseMs = state.row.pauseMs()
   if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: ending.signal })
@@ -100,7 +100,7 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
     throw error
   }
   // The process may have exited right after its response.
-  if (state.running.has(runningProcess)) state.ready = runningProcess.link
+  if (state.runningProcesses.has(runningProcess)) state.readyConnection = runningProcess.link
   return runningProcess.link
 }
 
@@ -113,21 +113,21 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
   const onEnd = (): void => void process.stop(settings.graceMs)
   const link = createClientConnection({ streams: process.streams, settings, onEnd })
   const runningProcess: RunningProcess = { process, link, startedAt: settings.clock.monotonicNow(), fault: undefined }
-  state.running.add(runningProcess)
-  state.starts += 1
+  state.runningProcesses.add(runningProcess)
+  state.startCount += 1
   void process.exited.then((exit) => handleExit(state, runningProcess, exit))
   return runningProcess
 }
 
 function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
   const { link, fault } = runningProcess
-  state.running.delete(runningProcess)
-  if (state.ready === link) state.ready = undefined
-  const isExpected = state.ending.signal.aborted
+  state.runningProcesses.delete(runningProcess)
+  if (state.readyConnection === link) state.readyConnection = undefined
+  const isExpected = state.closeController.signal.aborted
   const error = fault ?? createExitError(state.options.command, exit)
   // An orderly exit without a pending call, as of an idle process, does not count as a failure.
   const isOrderly = exit.exitCode === 0 && !link.isBusy() && fault === undefined
-  if (!isExpected && !isOrderly) state.row.add(error, runningProcess.startedAt)
+  if (!isExpected && !isOrderly) state.row.recordExit(error, runningProcess.startedAt)
   link.fail(error)
   state.options.onExit?.({ ...exit, expected: isExpected })
 }
@@ -150,7 +150,7 @@ function stopRunningProcess(
 
 /** Sends the first requests to a new process, before any call. */
 async function initializeProcess(
-  { options, settings, ending }: SupervisorState,
+  { options, settings, closeController: ending }: SupervisorState,
   link: ClientConnection,
 ): Promise<void> {
   if (options.onStart !== undefined) {

@@ -8,7 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { requestKey } from '../request-key.ts'
+import { requestIdKey } from '../request-key.ts'
 
 /**
  * Replaces the caller's request id by the connection's, because several clients may share a stream. The progress token,
@@ -35,7 +35,7 @@ export function requestIdOf({ params }: RpcNotification): JsonValue | undefined 
   if (params === undefined) return undefined
   if (params['progressToken'] !== undefined) return params['progressToken']
   const { _meta } = params
-  return isJsonObject(_meta) ? (_meta[metaKeys.subscriptionId] ?? _meta[requestKey]) : undefined
+  return isJsonObject(_meta) ? (_meta[metaKeys.subscriptionId] ?? _meta[requestIdKey]) : undefined
 }
 
 /** Restores the caller's progress token and id of a notification. */

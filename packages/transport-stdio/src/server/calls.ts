@@ -59,7 +59,7 @@ interface RegistryState {
   /** Calls by their ids, which the client may not reuse yet. */
   readonly byId: Map<RequestId, RunningCall>
   /** Every running call, including those without a waiting client. */
-  readonly working: Set<RunningCall>
+  readonly runningCalls: Set<RunningCall>
   stopping: boolean
   onIdle: () => void
 }
@@ -72,7 +72,7 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
     settings,
     context: createContext(writer),
     byId: new Map(),
-    working: new Set(),
+    runningCalls: new Set(),
     stopping: false,
     onIdle: () => {},
   }
@@ -90,12 +90,12 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
     },
     stop: (reason) => {
       registryState.stopping = true
-      for (const call of registryState.working) cancel(call.cancellation, reason)
+      for (const call of registryState.runningCalls) cancel(call.cancellation, reason)
     },
     allFinished: () =>
       new Promise((resolve) => {
         registryState.onIdle = resolve
-        if (registryState.working.size === 0) resolve()
+        if (registryState.runningCalls.size === 0) resolve()
       }),
     rejectPending: () => {
       for (const call of registryState.byId.values())
@@ -104,7 +104,7 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
   }
 }
 
-function checkNewCall({ byId, working, settings }: RegistryState, id: RequestId): McpError | undefined {
+function checkNewCall({ byId, runningCalls: working, settings }: RegistryState, id: RequestId): McpError | undefined {
   if (byId.has(id)) {
     const message = 'A request with this id is pending: give each request a unique id'
     return new McpError(errorCodes.invalidRequest, message)
@@ -124,10 +124,10 @@ function createContext(writer: MessageWriter): CallContext {
 
 function runRequest(registryState: RegistryState, request: RpcRequest, handler: StreamHandler | undefined): void {
   const { id } = request
-  const streams = methodRow(request.method)?.streams === true
+  const streams = methodRow(request.method)?.isStreaming === true
   const call: RunningCall = { id, cancellation: createCancellation(), streams, opened: false, ended: false }
   registryState.byId.set(id, call)
-  registryState.working.add(call)
+  registryState.runningCalls.add(call)
   const onCallError = (error: unknown): void => {
     if (!call.ended) writeResponse(registryState, call, errorResponse(id, toCallError(registryState, call, error)))
     finishWork(registryState, call)
@@ -226,6 +226,6 @@ function removeCall({ byId }: RegistryState, call: RunningCall): void {
 }
 
 function finishWork(registryState: RegistryState, call: RunningCall): void {
-  registryState.working.delete(call)
-  if (registryState.working.size === 0) registryState.onIdle()
+  registryState.runningCalls.delete(call)
+  if (registryState.runningCalls.size === 0) registryState.onIdle()
 }

@@ -62,7 +62,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   const notificationCall = withContext(call, clientAddressKey, 'stdio')
   const receive = (message: RpcNotification): void => server.receive(message, notificationCall)
   const lineReader = readLines(serviceStreams.input, settings.maxLineBytes, {
-    onLine: (text) => handleLine(text, settings.bounds, { calls, writer, receive, adapted: adapterConnection }),
+    onLine: (text) => handleLine(text, settings.bounds, { calls, writer, receiveNotification: receive, adapted: adapterConnection }),
     onSkipped: (skipped) => writer.write(encodeMessage(skippedLineResponse(skipped, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
@@ -81,11 +81,11 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
     ignoreStopRequests()
     adapterConnection?.close()
     const { graceMs } = settings
-    return stopServing({ intake: lineReader, calls, writer, ends: serviceStreams, settings }, reason, () =>
+    return stopServing({ intake: lineReader, calls, writer, streams: serviceStreams, settings }, reason, () =>
       detachHost({ graceMs }),
     )
   })
-  const ignoreStopRequests = serviceStreams.watch(stop)
+  const ignoreStopRequests = serviceStreams.onStopSignal(stop)
   const close = (): Promise<void> => {
     stop('The server is stopping')
     return closed
@@ -115,7 +115,7 @@ function createShutdown(runShutdown: (reason: DOMException) => Promise<void>): S
 
 interface LineTargets {
   /** Takes the other notifications, for the extensions that declare them. */
-  readonly receive: (message: RpcNotification) => void
+  readonly receiveNotification: (message: RpcNotification) => void
   readonly calls: CallRegistry
   readonly writer: MessageWriter
   /** The adapter's part in these streams; undefined where only this revision is served. */
@@ -135,7 +135,7 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
 }
 
 /** Handles one line: runs a request, applies a cancellation, and sends an error for an invalid message. */
-function handleLine(text: string, bounds: ParseBounds, { calls, writer, receive, adapted }: LineTargets): void {
+function handleLine(text: string, bounds: ParseBounds, { calls, writer, receiveNotification: receive, adapted }: LineTargets): void {
   try {
     const message = parseMessage(text, bounds)
     if (isRequest(message)) return calls.run(message, adapted?.handlerFor(message))

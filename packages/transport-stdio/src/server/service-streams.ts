@@ -10,7 +10,7 @@ export interface ServiceStreams extends StreamPair {
   /** The function that writes, where it is not the output's own `write`. */
   readonly send?: ((text: string, done: () => void) => boolean) | undefined
   /** Calls `stop` asynchronously on a signal, until the returned function is called. */
-  watch(stop: (reason: string) => void): () => void
+  onStopSignal(stop: (reason: string) => void): () => void
   /** Ends the given streams, or releases the process's own, and lets the process exit if configured. */
   close(): Promise<void>
 }
@@ -32,12 +32,12 @@ function useGivenStreams(
     await closeStreams(streams, settings.graceMs, settings.clock)
     if (exit) scheduleExit()
   }
-  return { ...streams, watch: (stop) => onAbortSignal(signal, stop), close }
+  return { ...streams, onStopSignal: (stop) => onAbortSignal(signal, stop), close }
 }
 
 function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceStreams {
   const { release, ...streams } = acquireProcessStreams()
-  const watch: ServiceStreams['watch'] = (stop) => {
+  const watch: ServiceStreams['onStopSignal'] = (stop) => {
     const ignoreSignal = onAbortSignal(signal, stop)
     const ignoreProcessSignals = onFirstStopSignal((name) => stop(`The process received ${name}`))
     return () => {
@@ -50,7 +50,7 @@ function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceS
     if (exit) scheduleExit()
     return Promise.resolve()
   }
-  return { ...streams, watch, close }
+  return { ...streams, onStopSignal: watch, close }
 }
 
 function onAbortSignal(signal: AbortSignal | undefined, stop: (reason: string) => void): () => void {

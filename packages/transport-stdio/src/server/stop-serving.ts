@@ -10,7 +10,7 @@ export interface StdioService {
   readonly intake: LineReader
   readonly calls: CallRegistry
   readonly writer: MessageWriter
-  readonly ends: ServiceStreams
+  readonly streams: ServiceStreams
   readonly settings: ServiceSettings
 }
 
@@ -19,7 +19,7 @@ export interface StdioService {
  * streams.
  */
 export async function stopServing(
-  { intake, calls, writer, ends, settings }: StdioService,
+  { intake, calls, writer, streams: ends, settings }: StdioService,
   reason: unknown,
   releaseHost: () => Promise<void>,
 ): Promise<void> {

@@ -145,14 +145,14 @@ export const sessionTools = [
     description: 'Asks the user for a name and an address',
     input: z.object({ message: z.string() }),
     run: async ({ message }, ctx) => {
-      const answer = await ctx.ask('account', { message, schema: account })
+      const answer = await ctx.elicitResult('account', { message, schema: account })
       return `User response: ${JSON.stringify(answer)}`
     },
   }),
   tool('test_elicitation_sep1034_defaults', {
     description: 'Asks with a default for every kind of field',
     run: async (_, ctx) => {
-      const answer = await ctx.ask('profile', { message: 'Please check your profile', schema: profile })
+      const answer = await ctx.elicitResult('profile', { message: 'Please check your profile', schema: profile })
       return `Elicitation completed: ${JSON.stringify(answer)}`
     },
   }),

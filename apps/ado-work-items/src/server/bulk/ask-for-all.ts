@@ -11,7 +11,7 @@ import type { EntryOf } from './progress-report.ts'
 
 /** Whom to ask, and what the process says. */
 export interface AskingForAll {
-  readonly ctx: Pick<Context, 'ask' | 'can' | 'elicit' | 'step'>
+  readonly ctx: Pick<Context, 'elicitResult' | 'can' | 'elicit' | 'step'>
   readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem' | 'workItemType'>
 }
 
@@ -53,7 +53,7 @@ export async function mayOverwrite(
   if (!ctx.can('elicitation.form')) return false
   const names = namesOf(conflicts.map(({ target }) => target))
   const message = `Somebody else changed ${names} in the meantime. Change them all the same?`
-  const answer = await ctx.ask('changed_meanwhile', { message, schema: decision })
+  const answer = await ctx.elicitResult('changed_meanwhile', { message, schema: decision })
   return answer.action === 'accept' && answer.content.changedMeanwhile === 'overwrite'
 }
 

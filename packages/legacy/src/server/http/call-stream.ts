@@ -7,11 +7,11 @@ export interface CallStreamOptions {
   /** Identifies the stream in event ids. */
   readonly id: string
   /** True when the client can come back with `Last-Event-ID`; otherwise its leaving ends the calls. */
-  readonly resumable: boolean
+  readonly isResumable: boolean
   /** True when the stream begins with an event without data (2025-11-25). */
-  readonly primed: boolean
+  readonly hasPrimingEvent: boolean
   /** Number of responses that end it: one, or one for each request of a batch. */
-  readonly responses: number
+  readonly responseCount: number
   /** True when responses without a stream are sent as an array. */
   readonly isBatch: boolean
   readonly resumeMs: number
@@ -36,7 +36,7 @@ export interface ResponseHead {
 /** The responses and messages to one POST: JSON, unless something has to be said before the end. */
 export interface CallStream extends ResumableStream {
   /** Number of events so far. */
-  readonly events: number
+  readonly eventCount: number
   /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
   send(message: RpcMessage, mayBeLost: boolean): void
   /**
@@ -44,11 +44,11 @@ export interface CallStream extends ResumableStream {
    */
   ask(message: RpcMessage): void
   /** Sends an event without data, whose id says that the call does not wait any more. */
-  mark(): void
+  markAnswered(): void
   /** Sends a response; the last one ends the stream. Returns its event, if it is one. */
   respond(response: RpcResponse, head?: ResponseHead): WrittenEvent | undefined
   /** Counts a request that will not be answered, because it was cancelled. */
-  skip(): void
+  skipResponse(): void
   /** Continues on another connection, after the event that was received last (basic/transports, resumability). */
   resume(reply: HttpReply, lastEventNumber: number): void
   /** Ends the stream here; the client is told to come back, and continues it at another instance. */
@@ -84,14 +84,14 @@ class ReplayableCallStream implements CallStream {
   constructor(firstReply: HttpReply | undefined, options: CallStreamOptions) {
     this.id = options.id
     this.#options = options
-    this.#left = options.responses
+    this.#left = options.responseCount
     this.#number = (options.firstEvent ?? 1) - 1
     if (firstReply === undefined) {
       this.#phase = 'streaming'
       return
     }
     this.#attach(firstReply)
-    const { limits, closeAfterMs, primed } = options
+    const { limits, closeAfterMs, hasPrimingEvent: primed } = options
     if (primed && closeAfterMs !== Number.POSITIVE_INFINITY) return
     if (limits.keepAliveMs === Number.POSITIVE_INFINITY) return
     // A call that is silent for long becomes a stream, whose comments show that it is still running.
@@ -102,7 +102,7 @@ class ReplayableCallStream implements CallStream {
     return this.#reply === undefined && this.#phase !== 'ended'
   }
 
-  get events(): number {
+  get eventCount(): number {
     return this.#number
   }
 
@@ -122,8 +122,8 @@ class ReplayableCallStream implements CallStream {
     this.#write(encodeMessage(message), false, waitingMark)
   }
 
-  mark(): void {
-    if (this.#phase === 'streaming' && this.#options.primed) this.#write('', true)
+  markAnswered(): void {
+    if (this.#phase === 'streaming' && this.#options.hasPrimingEvent) this.#write('', true)
   }
 
   respond(response: RpcResponse, head: ResponseHead = { status: 200 }): WrittenEvent | undefined {
@@ -136,7 +136,7 @@ class ReplayableCallStream implements CallStream {
     return written
   }
 
-  skip(): void {
+  skipResponse(): void {
     if (this.#phase === 'ended') return
     this.#left -= 1
     if (this.#left <= 0) this.#finish({ status: 200 })
@@ -167,7 +167,7 @@ class ReplayableCallStream implements CallStream {
   }
 
   #attach(reply: HttpReply): void {
-    const { closeAfterMs, primed, limits } = this.#options
+    const { closeAfterMs, hasPrimingEvent: primed, limits } = this.#options
     this.#reply = reply
     reply.onClose(() => {
       if (this.#reply === reply) this.#detach()
@@ -187,7 +187,7 @@ class ReplayableCallStream implements CallStream {
     if (this.#phase === 'ended') return
     this.#reply = undefined
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
-    const { resumable, resumeMs, limits } = this.#options
+    const { isResumable: resumable, resumeMs, limits } = this.#options
     if (!resumable) return this.#end(false)
     this.#cancelTimers.push(limits.schedule(() => this.#end(false), resumeMs))
     this.#options.onDetach()
@@ -195,7 +195,7 @@ class ReplayableCallStream implements CallStream {
 
   #open(): void {
     if (this.#phase !== 'waiting') return
-    const { primed, closeAfterMs } = this.#options
+    const { hasPrimingEvent: primed, closeAfterMs } = this.#options
     this.#phase = 'streaming'
     this.#reply?.open()
     if (primed) {
@@ -206,7 +206,7 @@ class ReplayableCallStream implements CallStream {
   }
 
   #write(data: string, mayBeLost: boolean, mark = ''): WrittenEvent {
-    const { resumable, limits } = this.#options
+    const { isResumable: resumable, limits } = this.#options
     this.#number += 1
     const idLine = resumable ? `id: ${this.id}.${this.#number}${mark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`

@@ -70,7 +70,7 @@ test('a call that never stops asking comes to an end', async () => {
   const nagging = tool('nagging', {
     description: 'Asks for ever',
     run: async (_, ctx) => {
-      for (let round = 0; ; round += 1) await ctx.ask(`round-${round}`, { message: 'Again?', schema: named })
+      for (let round = 0; ; round += 1) await ctx.elicitResult(`round-${round}`, { message: 'Again?', schema: named })
     },
   })
   const client = await connect({ tools: [nagging], options: { maxRounds: 3 } })

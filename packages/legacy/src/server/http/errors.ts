@@ -9,10 +9,10 @@ import {
   type WireError,
 } from '@x/schema'
 import type { ResponseHead } from './call-stream.ts'
-import type { EventPlace } from './event-id.ts'
+import type { ParsedEventId } from './event-id.ts'
 
 /** The error code of a session that is unknown here, as servers of these revisions answer it. */
-const sessionNotFound = -32001
+const sessionNotFoundCode = -32001
 
 /** The answer to a request that is not served. */
 export interface Rejection {
@@ -24,7 +24,7 @@ export interface Rejection {
 
 /** Answers with an HTTP status and a JSON-RPC error without an id. */
 export function rejectRequest({ reply }: HttpRequestView, { status, message, headers = [] }: Rejection): true {
-  const code = status === 404 ? sessionNotFound : errorCodes.invalidRequest
+  const code = status === 404 ? sessionNotFoundCode : errorCodes.invalidRequest
   const body = encodeMessage({ jsonrpc: '2.0', error: { code, message } })
   reply.send({ status, headers, body })
   return true
@@ -39,7 +39,7 @@ export function rejectSession(view: HttpRequestView): true {
  * Answers a call whose instance is gone, on the stream that its client resumes. Returns false when it is not known
  * which request that was.
  */
-export function rejectLost({ stream, number, requestId }: EventPlace, { reply }: HttpRequestView): boolean {
+export function rejectLostCall({ stream, number, requestId }: ParsedEventId, { reply }: HttpRequestView): boolean {
   if (requestId === undefined) return false
   const message = 'The instance that ran the call is gone: it may have been done in part'
   const error = new McpError(errorCodes.internal, message, { data: { reason: 'lost' } })

@@ -4,7 +4,7 @@ import type { RequestId } from '@x/schema'
 export const waitingMark = 'q'
 
 /** The parts of an event id. */
-export interface EventPlace {
+export interface ParsedEventId {
   readonly stream: string
   readonly number: number
   readonly isWaiting: boolean
@@ -22,7 +22,7 @@ const eventIdForm = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
 const longestSuffix = 257
 
 /** Parses a `Last-Event-ID`; undefined for one that never was an id of an event here. */
-export function parseEventId(id: string): EventPlace | undefined {
+export function parseEventId(id: string): ParsedEventId | undefined {
   const [, stream, number, mark, request] = eventIdForm.exec(id) ?? []
   if (stream === undefined) return undefined
   return {

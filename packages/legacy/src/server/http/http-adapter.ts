@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { createLink } from '../link/link.ts'
 import { createSessionStates } from '../session-state.ts'
 import { createSessions, type Sessions } from '../session.ts'
-import type { HttpDeps, Link } from './peer.ts'
+import type { HttpDeps, InstanceLink } from './peer.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
@@ -27,12 +27,12 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
   const httpDeps: HttpDeps = {
     deps,
     link,
-    sessions: linkedSessions(createSessions(settings, deps.now), link),
-    states: createSessionStates(settings),
-    rounds: new Map(),
+    sessions: linkSessions(createSessions(settings, deps.now), link),
+    sessionStates: createSessionStates(settings),
+    resumedRounds: new Map(),
   }
   const endListening = (): void => {
-    for (const { listening } of httpDeps.states.all()) listening?.end()
+    for (const { listeningStream: listening } of httpDeps.sessionStates.all()) listening?.end()
   }
   return {
     adapter: {
@@ -56,13 +56,13 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
     close() {
       endListening()
       link?.close()
-      for (const { streams } of httpDeps.states.all()) for (const stream of streams.values()) stream.abandon()
+      for (const { streams } of httpDeps.sessionStates.all()) for (const stream of streams.values()) stream.abandon()
     },
   }
 }
 
 /** Sessions that end at every instance at once, and whose settings hold at every one. */
-function linkedSessions(sessions: Sessions, link: Link | undefined): Sessions {
+function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessions {
   if (link === undefined) return sessions
   return {
     ...sessions,

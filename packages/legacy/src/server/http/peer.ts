@@ -9,10 +9,10 @@ import type { ResumedCall } from '../legacy-call.ts'
 import type { StoredSession } from '../link/link-store.ts'
 import type { CallLink } from '../call-channel.ts'
 import type { CallStream } from './call-stream.ts'
-import type { EventPlace } from './event-id.ts'
+import type { ParsedEventId } from './event-id.ts'
 
 /** An instance's part in a link. */
-export interface Link {
+export interface InstanceLink {
   /**
    * Resolves when this instance hears the others; a bus that cannot be reached is reported, and tried again by the next
    * call.
@@ -23,7 +23,7 @@ export interface Link {
   /** Stores an answer to a call that waits at any instance; false when none does. */
   takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
   /** Continues a stream that is not known here; false when it is known nowhere. */
-  resume(point: EventPlace, peer: SessionPeer): Promise<boolean>
+  resume(point: ParsedEventId, peer: SessionPeer): Promise<boolean>
   /** Tells the other instances that a client has cancelled a request. */
   cancelRequest(session: Session, id: RequestId): void
   /** Reads what requests to other instances have set in a session; false for one that was ended. */
@@ -42,20 +42,20 @@ export interface LinkedCall {
   readonly stream: CallStream
   readonly isStored: boolean
   /** Ends the call here without an answer. */
-  move(): void
+  handOff(): void
 }
 
 /** Dependencies of the HTTP adapter. */
 export interface HttpDeps {
   readonly deps: Deps
   readonly sessions: Sessions
-  readonly states: SessionStates
+  readonly sessionStates: SessionStates
   /** Joins this instance with the others; undefined where each serves by itself. */
-  readonly link: Link | undefined
+  readonly link: InstanceLink | undefined
   /**
    * The rounds of calls that this instance has taken over, by the keys of their sessions and the ids of their streams.
    */
-  readonly rounds: Map<string, ResumedRound>
+  readonly resumedRounds: Map<string, ResumedRound>
 }
 
 /** A stream that another instance began, or this one before it was started again. */
@@ -69,7 +69,7 @@ export interface OwnedStream {
 
 /** A round of a call that was taken over, until all of its answers are here. */
 export interface ResumedRound {
-  readonly taken: OwnedStream
+  readonly ownedStream: OwnedStream
   readonly answers: Map<string, RoundAnswer>
 }
 
@@ -85,19 +85,19 @@ export interface HttpPeer {
 }
 
 /** Returns the settings of a client for itself. Without a session nothing is kept. */
-export function httpClientSettings({ client, session, view }: HttpPeer, { states, link }: HttpDeps): ClientSettings {
+export function httpClientSettings({ client, session, view }: HttpPeer, { sessionStates: states, link }: HttpDeps): ClientSettings {
   const changeState = async (
     applyChange: (state: SessionState) => void,
     store: (stored: StoredSession) => StoredSession,
   ): Promise<void> => {
     if (session === undefined) return
-    const state = states.of(session, callerOf(view))
+    const state = states.getOrCreate(session, callerOf(view))
     applyChange(state)
-    states.removeExpired(state)
+    states.removeIfEmpty(state)
     await link?.changeSession(session, store)
   }
   const updateListening = (uris: ReadonlySet<string>, state: SessionState): void =>
-    state.listening?.listening.update(uris)
+    state.listeningStream?.listening.update(uris)
   return {
     client,
     caller: view,
@@ -109,9 +109,9 @@ export function httpClientSettings({ client, session, view }: HttpPeer, { states
         (stored) => ({ ...stored, level }),
       ),
     subscribe: async (uri) => {
-      const state = session && states.of(session, callerOf(view))
+      const state = session && states.getOrCreate(session, callerOf(view))
       if (state === undefined || state.uris.has(uri)) return true
-      if (!states.hasRoomFor(uri, state)) return false
+      if (!states.makeRoomForUri(uri, state)) return false
       await changeState(
         ({ uris }) => updateListening(uris.add(uri), state),
         (stored) => ({ ...stored, uris: [...new Set([...stored.uris, uri])] }),

@@ -78,7 +78,7 @@ describe('a question with its state', () => {
 
   test('goes to all clients where the author says so, and to none without the option [STA-008 LEG-099]', async () => {
     const codec = sealed({ keys: [randomBytes(32)] })
-    const fleet = createFleet({ state: { codec, to: 'all' } })
+    const fleet = createFleet({ state: { codec, sendTo: 'all' } })
     await fleet.client.initialize({ capabilities: everything })
     expect((await question(await fleet.client.stream(call('greet')))).state).toEqual(expect.any(String))
     const without = createFleet({ state: undefined })

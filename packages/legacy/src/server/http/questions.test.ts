@@ -111,7 +111,7 @@ test('a URL carries an id, is asked for once while the server waits, and is comp
         looks += 1
         return looks > 1
       }
-      await ctx.elicitUrl('page', { message: 'Pay here', url: 'https://pay.example/17', done })
+      await ctx.elicitUrl('page', { message: 'Pay here', url: 'https://pay.example/17', isDone: done })
       return 'paid'
     },
   })
@@ -185,13 +185,13 @@ test('a form of 2025-06-18 has enumNames and no defaults but of booleans, and se
   })
   const plain = tool('plain', {
     description: 'Asks for one choice',
-    run: async (_, ctx) => JSON.stringify(await ctx.ask('choice', { message: 'Choose', schema: choices })),
+    run: async (_, ctx) => JSON.stringify(await ctx.elicitResult('choice', { message: 'Choose', schema: choices })),
   })
   const many = tool('many', {
     description: 'Asks for several values',
     run: async (_, ctx) =>
       JSON.stringify(
-        await ctx.ask('choice', { message: 'Choose', schema: z.object({ all: z.array(z.enum(['a', 'b'])) }) }),
+        await ctx.elicitResult('choice', { message: 'Choose', schema: z.object({ all: z.array(z.enum(['a', 'b'])) }) }),
       ),
   })
   const client = await connect({ tools: [plain, many], capabilities: { elicitation: {} }, revision: '2025-06-18' })

@@ -21,8 +21,8 @@ export function resumeCall({ key, call }: OpenedState, response: RpcResponse, co
   if (method !== undefined) round.answers.set(key, toRoundAnswer(method, response))
   const hasOpenQuestions = [...call.questions].some(([name, kind]) => kind !== undefined && !round.answers.has(name))
   if (hasOpenQuestions) return true
-  context.http.rounds.delete(roundKey(context.peer.session, call.stream))
-  round.taken.run({ waiting: call, answers: fillAcceptedAnswers(call, round.answers) })
+  context.http.resumedRounds.delete(roundKey(context.peer.session, call.stream))
+  round.ownedStream.run({ waiting: call, answers: fillAcceptedAnswers(call, round.answers) })
   return true
 }
 
@@ -34,20 +34,20 @@ export interface ResumeContext {
 
 /** Gives the stream of a call that waits, though nothing is known of it here but the id of its last event. */
 export function resumeWaitingStream(id: string, lastEvent: number, context: ResumeContext): OwnedStream | undefined {
-  return resumeRound({ id, firstEvent: lastEvent + eventNumberGap }, context)?.taken
+  return resumeRound({ id, firstEvent: lastEvent + eventNumberGap }, context)?.ownedStream
 }
 
 function resumeRound(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumeContext): ResumedRound | undefined {
-  const { rounds } = http
+  const { resumedRounds: rounds } = http
   const { session } = peer
   const key = roundKey(session, stream.id)
   const knownRound = rounds.get(key)
   if (knownRound !== undefined) return knownRound
-  if (rounds.size >= maxRounds || http.states.find(session)?.streams.has(stream.id) === true) return undefined
-  const ownRounds = [...rounds.values()].filter(({ taken: { owner } }) => owner === session.key)
+  if (rounds.size >= maxRounds || http.sessionStates.find(session)?.streams.has(stream.id) === true) return undefined
+  const ownRounds = [...rounds.values()].filter(({ ownedStream: { owner } }) => owner === session.key)
   if (ownRounds.length >= maxRoundsPerSession) return undefined
   const round = {
-    taken: takeOverStream({ ...stream, onEnd: () => rounds.delete(key) }, peer, http),
+    ownedStream: takeOverStream({ ...stream, onEnd: () => rounds.delete(key) }, peer, http),
     answers: new Map(),
   }
   rounds.set(key, round)

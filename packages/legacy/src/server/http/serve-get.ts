@@ -38,7 +38,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
 }
 
 /** Serves a DELETE: the session ends, and with it all that runs for it here. */
-export async function serveDelete(view: HttpRequestView, { sessions, states, link }: HttpDeps): Promise<true> {
+export async function serveDelete(view: HttpRequestView, { sessions, sessionStates: states, link }: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)
     return rejectRequest(view, {
@@ -73,7 +73,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   const place = parseEventId(lastEventId)
   if (place === undefined) return rejectStream(view)
   // An id leads to the entry that `serveRequests` registered.
-  const knownStream = http.states.find(session)?.streams.get(place.stream) as CallStream | undefined
+  const knownStream = http.sessionStates.find(session)?.streams.get(place.stream) as CallStream | undefined
   const peer = { client: session, session, view }
   if (knownStream === undefined && (await http.link?.resume(place, peer)) === true) return true
   const stream = knownStream ?? (place.isWaiting ? resumeWaitingCall() : undefined)
@@ -83,7 +83,7 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
 
   /** The call waits for an answer, which brings its state: the stream may be read before. */
   function resumeWaitingCall(): CallStream | undefined {
-    if (place === undefined || http.deps.states?.isFor(session) !== true) return undefined
+    if (place === undefined || http.deps.questionStates?.isFor(session) !== true) return undefined
     return resumeWaitingStream(place.stream, place.number, { peer, http })?.stream
   }
 }
@@ -92,19 +92,19 @@ function rejectStream(view: HttpRequestView): true {
   return rejectRequest(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
 }
 
-function openListeningStream(session: Session, view: HttpRequestView, { deps, states, link }: HttpDeps): Promise<true> {
+function openListeningStream(session: Session, view: HttpRequestView, { deps, sessionStates: states, link }: HttpDeps): Promise<true> {
   const { reply, limits } = view
   return new Promise((resolve) => {
     // A session has one such stream: the same message is never sent on two.
-    states.find(session)?.listening?.end()
+    states.find(session)?.listeningStream?.end()
     link?.announceListening(session)
-    const state = states.of(session, callerOf(view))
+    const state = states.getOrCreate(session, callerOf(view))
     const changeSubscription = listenToChanges(
       {
         client: session,
         caller: view,
         uris: state.uris,
-        drained: () => reply.drained(),
+        whenDrained: () => reply.drained(),
         notify(message) {
           const text = `data: ${encodeMessage(message)}\n\n`
           // A client that lost a change reads anew: a reader that is so slow is better told to come back.
@@ -128,11 +128,11 @@ function openListeningStream(session: Session, view: HttpRequestView, { deps, st
     const endListeningStream = (): void => {
       changeSubscription.close()
       reply.end()
-      if (state.listening === entry) state.listening = undefined
-      states.removeExpired(state)
+      if (state.listeningStream === entry) state.listeningStream = undefined
+      states.removeIfEmpty(state)
       resolve(true)
     }
-    state.listening = entry
+    state.listeningStream = entry
     reply.onClose(endListeningStream)
     reply.onStop(endListeningStream)
   })

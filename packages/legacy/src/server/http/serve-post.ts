@@ -16,7 +16,7 @@ import {
   type RpcResponse,
   type StatefulResponse,
 } from '@x/schema'
-import { findRevision, revisionRow } from '../../revisions.ts'
+import { findRevision, revisionFeaturesOf } from '../../revisions.ts'
 import { hasProtocolVersion } from '../../translate/request.ts'
 import { initializeClient } from '../initialize.ts'
 import { responseHeadOf, rejectRequest, rejectSession } from './errors.ts'
@@ -106,7 +106,7 @@ async function resolvePeer(
 function acceptNotification(
   { method, params }: RpcNotification,
   { session, view }: HttpPeer,
-  { states, link }: HttpDeps,
+  { sessionStates: states, link }: HttpDeps,
 ): void {
   if (method === 'notifications/cancelled' && session !== undefined && isJsonObject(params)) {
     const { requestId } = params
@@ -130,7 +130,7 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
     warnUnknownAnswer(deps.settings.warn)
     rejectRequest(view, { status: 400, message: noWaiterMessage })
   } catch (error) {
-    deps.report(error)
+    deps.reportError(error)
     rejectRequest(view, { status: 503, message: 'The answer cannot be taken now', headers: ['Retry-After', '1'] })
   }
 }
@@ -140,26 +140,26 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
  * used.
  */
 async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
-  const { questions, states, settings } = http.deps
+  const { questions, questionStates: states, settings } = http.deps
   const { session } = peer
   const question = questions.find(session.key, response.id)
   const { state } = response
-  if (states === undefined || question?.hasState === false) return passOn(response, peer, http)
+  if (states === undefined || question?.hasState === false) return forwardAnswer(response, peer, http)
   if (state === undefined) {
-    if (question === undefined) return passOn(response, peer, http)
+    if (question === undefined) return forwardAnswer(response, peer, http)
     // SEP-1685, backward compatibility: without the echo the answer goes to the call that this instance keeps.
     states.missingEchoes += 1
     settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
-    return passOn(response, peer, http)
+    return forwardAnswer(response, peer, http)
   }
   const openedState = await states.open(state, { session, questionId: String(response.id) })
   if (openedState === undefined) return false
-  if (await passOn(response, peer, http)) return true
+  if (await forwardAnswer(response, peer, http)) return true
   return question === undefined && resumeCall(openedState, response, { peer, http })
 }
 
 /** Passes an answer to the call that waits here or, over the link, elsewhere. */
-async function passOn(response: RpcResponse, peer: SessionPeer, { deps, link }: HttpDeps): Promise<boolean> {
+async function forwardAnswer(response: RpcResponse, peer: SessionPeer, { deps, link }: HttpDeps): Promise<boolean> {
   const { key } = peer.session
   const question = deps.questions.find(key, response.id)
   if (link === undefined || question?.isStored === false) return deps.questions.answer(key, response)
@@ -180,7 +180,7 @@ async function serveBatch(
 ): Promise<boolean> {
   const peer = await resolvePeer(view, http)
   if (peer === 'rejected') return rejectSession(view)
-  if (peer === undefined || !revisionRow(peer.client.revision).batches) return false
+  if (peer === undefined || !revisionFeaturesOf(peer.client.revision).batches) return false
   const requests = batch.flatMap((message): ServedRequest[] => {
     if (message instanceof McpError) return [{ rejected: errorResponse(undefined, message) }]
     if (isRequest(message)) return [checkBatchedRequest(message)]

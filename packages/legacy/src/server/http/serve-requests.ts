@@ -8,9 +8,9 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { revisionRow } from '../../revisions.ts'
+import { revisionFeaturesOf } from '../../revisions.ts'
 import { sharedMethods } from '../../translate/request.ts'
-import { type CallChannel, type CallLink, CallMoved } from '../call-channel.ts'
+import { type CallChannel, type CallLink, CallHandedOffError } from '../call-channel.ts'
 import { type ResumedCall, runLegacyCall } from '../legacy-call.ts'
 import { serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
 import type { SessionState } from '../session-state.ts'
@@ -62,9 +62,9 @@ function openPostContext(
   peer: HttpPeer,
   http: HttpDeps & { isBatch: boolean },
 ): PostContext {
-  const { states, isBatch, link } = http
+  const { sessionStates: states, isBatch, link } = http
   const { session, view } = peer
-  const state = session === undefined ? undefined : states.of(session, callerOf(view))
+  const state = session === undefined ? undefined : states.getOrCreate(session, callerOf(view))
   const runningCalls = new Set<RunningCall>()
   const options = streamOptions(peer, http)
   const [first] = requests
@@ -72,10 +72,10 @@ function openPostContext(
   const stream = createCallStream(view.reply, {
     ...options,
     id: randomId(),
-    responses: requests.length,
+    responseCount: requests.length,
     ...(isLinked && first !== undefined && 'id' in first && { suffix: requestSuffix(first.id) }),
     isBatch,
-    onDetach: () => state && states.makeRoom(state),
+    onDetach: () => state && states.makeRoomForStream(state),
     onEnd: () => endPostContext(stream, { running: runningCalls, state, states }),
   })
   if (session !== undefined) state?.streams.set(stream.id, stream)
@@ -92,21 +92,21 @@ function openPostContext(
 }
 
 /** The options that all streams of a client share. */
-function streamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpDeps, 'deps' | 'states'>) {
+function streamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpDeps, 'deps' | 'sessionStates'>) {
   const { resumeMs, closeAfterMs } = deps.settings
-  const isPrimed = session !== undefined && revisionRow(client.revision).primingEvents
-  return { resumable: session !== undefined, primed: isPrimed, resumeMs, closeAfterMs, limits: view.limits }
+  const isPrimed = session !== undefined && revisionFeaturesOf(client.revision).primingEvents
+  return { isResumable: session !== undefined, hasPrimingEvent: isPrimed, resumeMs, closeAfterMs, limits: view.limits }
 }
 
 interface EndedPostContext extends Pick<PostContext, 'running' | 'state'> {
-  readonly states: HttpDeps['states']
+  readonly states: HttpDeps['sessionStates']
 }
 
 function endPostContext({ id }: CallStream, { running, state, states }: EndedPostContext): void {
   for (const call of running) call.cancel('The client is gone')
   if (state === undefined) return
   state.streams.delete(id)
-  states.removeExpired(state)
+  states.removeIfEmpty(state)
 }
 
 /** A stream that another instance began, and a place for its call, which goes on here. */
@@ -122,10 +122,10 @@ export interface ResumedStream {
 
 /** Takes a stream over. It waits for its call to run for `answerTimeoutMs`, and for its reader. */
 export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, http: HttpDeps): OwnedStream {
-  const { deps, states } = http
+  const { deps, sessionStates: states } = http
   const { session } = peer
   const { answerTimeoutMs, resumeMs } = deps.settings
-  const state = states.of(session, callerOf(peer.view))
+  const state = states.getOrCreate(session, callerOf(peer.view))
   const runningCalls = new Set<RunningCall>()
   let cancelTimer = (): void => {}
   const abandonAfter = (ms: number): void => {
@@ -137,9 +137,9 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
     id: resumedStream.id,
     firstEvent: resumedStream.firstEvent,
     ...(resumedStream.requestId !== undefined && { suffix: requestSuffix(resumedStream.requestId) }),
-    responses: 1,
+    responseCount: 1,
     isBatch: false,
-    onDetach: () => states.makeRoom(state),
+    onDetach: () => states.makeRoomForStream(state),
     onEnd() {
       cancelTimer()
       resumedStream.onEnd()
@@ -158,7 +158,7 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
         { ...http, resumed: call },
       )
     } catch (error) {
-      deps.report(error)
+      deps.reportError(error)
       stream.respond(errorResponse(request.id, error))
     } finally {
       abandonAfter(resumeMs)
@@ -179,7 +179,7 @@ async function serveSingleRequest(request: RpcRequest, post: PostContext, http: 
     }
     await serveCall(request, post, http)
   } catch (error) {
-    http.deps.report(error)
+    http.deps.reportError(error)
     stream.respond(errorResponse(request.id, error))
   }
 }
@@ -187,7 +187,7 @@ async function serveSingleRequest(request: RpcRequest, post: PostContext, http: 
 async function serveCall(
   request: RpcRequest,
   post: PostContext,
-  { deps, states, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
+  { deps, sessionStates: states, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
 ): Promise<void> {
   const { stream, state, running, peer } = post
   const cancellation = createCancellation()
@@ -195,8 +195,8 @@ async function serveCall(
     request,
     cancel: (reason) => cancel(cancellation, new DOMException(reason, 'AbortError')),
   }
-  const move = (): void => cancel(cancellation, new CallMoved())
-  const linked = linkOf(post, link, { move, isStored: resumed !== undefined })
+  const move = (): void => cancel(cancellation, new CallHandedOffError())
+  const linked = linkOf(post, link, { handOff: move, isStored: resumed !== undefined })
   running.add(call)
   // basic/utilities/cancellation: no response is sent for a request that its client has cancelled.
   const cancelByClient = (): void => {
@@ -216,28 +216,28 @@ async function serveCall(
     endUnanswered(error, cancellation.cancelled, stream)
   } finally {
     running.delete(call)
-    linked?.leave()
+    linked?.release()
     if (state !== undefined) forgetCall(request, state, states)
   }
 }
 
 /** Ends a call that was cancelled, or that goes on at another instance. */
 function endUnanswered(error: unknown, isCancelled: boolean, stream: CallStream): void {
-  if (error instanceof CallMoved) return stream.release()
+  if (error instanceof CallHandedOffError) return stream.release()
   if (!isCancelled) throw error
-  stream.skip()
+  stream.skipResponse()
 }
 
-function forgetCall({ id }: RpcRequest, state: SessionState, states: HttpDeps['states']): void {
+function forgetCall({ id }: RpcRequest, state: SessionState, states: HttpDeps['sessionStates']): void {
   state.calls.delete(id)
-  states.removeExpired(state)
+  states.removeIfEmpty(state)
 }
 
 /** The link of a call with other instances; undefined for one that cannot go on there. */
 function linkOf(
   { peer: { session }, stream, isBatch }: PostContext,
   link: HttpDeps['link'],
-  call: Pick<LinkedCall, 'move' | 'isStored'>,
+  call: Pick<LinkedCall, 'handOff' | 'isStored'>,
 ): CallLink | undefined {
   return session === undefined || isBatch ? undefined : link?.linkCall({ ...call, session, stream })
 }
@@ -254,11 +254,11 @@ function createCallChannel(
     owner: session?.key,
     timeoutMs: view.limits.timeoutMs,
     notify: (message) => stream.send(message, true),
-    origin: session && { session, stream: stream.id, events: () => stream.events },
+    origin: session && { session, stream: stream.id, events: () => stream.eventCount },
     link,
     ask: (question) =>
       question.state === undefined && link === undefined ? stream.send(question, false) : stream.ask(question),
-    onAnswered: () => stream.mark(),
+    onAnswered: () => stream.markAnswered(),
     notifyOfQuestion: (message) => stream.send(message, false),
   }
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Deps } from '../deps.ts'
 import type { LinkBus } from './link-options.ts'
 
-const kinds = [
+const messageKinds = [
   'answered',
   'taken',
   'adopted',
@@ -25,7 +25,7 @@ const kinds = [
  * the session.
  */
 export interface InstanceMessage {
-  readonly kind: (typeof kinds)[number]
+  readonly kind: (typeof messageKinds)[number]
   readonly id: string
   /** The key of the session that it is about; empty where the id is enough. */
   readonly session: string
@@ -42,7 +42,7 @@ export interface InstanceBus {
   /** Sends a message to all other instances; a failure is reported. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
   /** Resolves with true when a message of this kind and id has come, or with false after so many milliseconds. */
-  expect(kind: InstanceMessage['kind'], id: string, ms: number): Promise<boolean>
+  waitFor(kind: InstanceMessage['kind'], id: string, ms: number): Promise<boolean>
   close(): void
 }
 
@@ -55,15 +55,15 @@ export type MessageHandlers = {
 export interface InstanceBusOptions {
   readonly handlers: MessageHandlers
   readonly onGap: () => Promise<void>
-  readonly deps: Pick<Deps, 'report' | 'schedule'>
+  readonly deps: Pick<Deps, 'reportError' | 'schedule'>
 }
 
 const topic = 'x/legacy'
 
 /** Sends and receives the messages of one instance; its own do not come back. */
 export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
-  const { report } = deps
-  const expected = createExpectations(deps.schedule)
+  const { reportError: report } = deps
+  const expected = createMessageWaiters(deps.schedule)
   const instance = randomId()
   let opening: Promise<() => void> | undefined
   let closed = false
@@ -106,7 +106,7 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
     publish(kind, { id = '', session = '', number = 0, relay = '' }) {
       bus.publish({ topic, data: { from: instance, kind, id, session, number, relay } }).catch(report)
     },
-    expect: (kind, id, ms) => expected.expect(`${kind} ${id}`, ms),
+    waitFor: (kind, id, ms) => expected.expect(`${kind} ${id}`, ms),
     close() {
       closed = true
       opening?.then((stop) => stop()).catch(report)
@@ -118,14 +118,14 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
 function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | undefined {
   if (!isJsonObject(data)) return undefined
   const { id, session, number, relay } = data
-  const kind = kinds.find((name) => name === data['kind'])
+  const kind = messageKinds.find((name) => name === data['kind'])
   if (kind === undefined || typeof id !== 'string' || typeof session !== 'string') return undefined
   if (typeof number !== 'number' || typeof relay !== 'string') return undefined
   return { kind, id, session, number, relay }
 }
 
 /** Waits for single messages. */
-function createExpectations(schedule: Deps['schedule']) {
+function createMessageWaiters(schedule: Deps['schedule']) {
   const expected = new Map<string, () => void>()
   return {
     meet: (key: string): void => expected.get(key)?.(),

@@ -4,7 +4,7 @@ import type { InstanceBus } from './instance-bus.ts'
 import type { LinkStore } from './link-store.ts'
 
 /** Dependencies that the parts of a link share. */
-export interface LinkParts {
+export interface LinkDeps {
   readonly store: LinkStore
   readonly bus: InstanceBus
   readonly deps: Deps

@@ -26,7 +26,7 @@ export interface StoredCall {
 }
 
 /** The response of a call whose stream may still be resumed. */
-export interface StoredEnd {
+export interface StoredResponse {
   readonly session: string
   /** The number of the event. */
   readonly number: number
@@ -52,8 +52,8 @@ export interface LinkStore {
   /** Resolves with true for the one instance that may use the answers of a round. */
   claim(round: string): Promise<boolean>
   isClaimed(round: string): Promise<boolean>
-  putEnd(stream: string, end: StoredEnd): Promise<void>
-  getEnd(stream: string): Promise<StoredEnd | undefined>
+  putResponse(stream: string, end: StoredResponse): Promise<void>
+  getResponse(stream: string): Promise<StoredResponse | undefined>
   /** Adds a text at a place of a relay; false when another instance writes it. */
   addText(relay: string, place: number, text: string): Promise<boolean>
   /** Takes the text at a place of a relay. */
@@ -68,7 +68,7 @@ export interface LinkStore {
 }
 
 /** Times of a {@link LinkStore}, in milliseconds. */
-export interface LinkTimes {
+export interface LinkStoreOptions {
   readonly answerTimeoutMs: number
   readonly resumeMs: number
   readonly sleep: (ms: number) => Promise<void>
@@ -79,7 +79,7 @@ const lockMs = 5000
 const lockPollMs = 25
 
 /** Keeps the records of a link in a store. */
-export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, sleep }: LinkTimes): LinkStore {
+export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, sleep }: LinkStoreOptions): LinkStore {
   // Whoever comes late must still find what was decided.
   const callMs = answerTimeoutMs + 2 * resumeMs
   const readJson = async (key: string): Promise<JsonObject | undefined> => {
@@ -109,8 +109,8 @@ export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, 
     getAnswer: async (question) => (await readJson(`legacy:answer:${question}`)) as RpcResponse | undefined,
     claim: (round) => store.add(`legacy:run:${round}`, '1', callMs),
     isClaimed: async (round) => (await store.get(`legacy:run:${round}`)) !== undefined,
-    putEnd: (stream, end) => replace(`legacy:end:${stream}`, { ...end }, resumeMs),
-    getEnd: async (stream) => (await readJson(`legacy:end:${stream}`)) as StoredEnd | undefined,
+    putResponse: (stream, end) => replace(`legacy:end:${stream}`, { ...end }, resumeMs),
+    getResponse: async (stream) => (await readJson(`legacy:end:${stream}`)) as StoredResponse | undefined,
     addText: (relay, place, text) => store.add(`legacy:relay:${relay}.${place}`, text, resumeMs),
     async takeText(relay, place) {
       const text = await store.get(`legacy:relay:${relay}.${place}`)

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { HttpDeps, Link } from '../http/peer.ts'
+import type { HttpDeps, InstanceLink } from '../http/peer.ts'
 import { createInstanceBus } from './instance-bus.ts'
 import type { LegacyLink } from './link-options.ts'
 import { createLinkStore } from './link-store.ts'
@@ -8,20 +8,20 @@ import { createLinkedSessions } from './linked-sessions.ts'
 import { createRemoteStreams } from './remote-streams.ts'
 
 /** Joins this instance with the others. `http` is asked for when there is a request or a message. */
-export function createLink(link: LegacyLink, deps: Deps, http: () => HttpDeps): Link {
+export function createLink(link: LegacyLink, deps: Deps, http: () => HttpDeps): InstanceLink {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
   const store = createLinkStore(link.store, { ...deps.settings, sleep })
   const bus = createInstanceBus(link.bus, {
     // Every part is there before the first message comes.
     handlers: {
       answered: ({ session, id }) => calls.takeStoredAnswer(session, id),
-      adopted: ({ id }) => calls.moveCall(id),
+      adopted: ({ id }) => calls.handOffCall(id),
       cancelled: ({ session, id }) => calls.cancelCall(session, id),
       resume: (message) => streams.writeStream(message),
       written: ({ id }) => streams.onWritten(id),
       left: ({ id }) => streams.onLeft(id),
       session: ({ session }) => sessions.reload(session),
-      listening: ({ session }) => http().states.find({ key: session })?.listening?.end(),
+      listening: ({ session }) => http().sessionStates.find({ key: session })?.listeningStream?.end(),
     },
     async onGap() {
       streams.catchUp()

@@ -3,51 +3,51 @@ import type { RequestId, RpcResponse } from '@x/schema'
 import type { CallLink } from '../call-channel.ts'
 import type { CallStream } from '../http/call-stream.ts'
 import type { WrittenEvent } from '../http/event-id.ts'
-import type { Link, LinkedCall, SessionPeer } from '../http/peer.ts'
+import type { InstanceLink, LinkedCall, SessionPeer } from '../http/peer.ts'
 import { streamOfQuestion } from '../questions.ts'
-import type { LinkParts } from './link-parts.ts'
+import type { LinkDeps } from './link-parts.ts'
 import type { StoredCall } from './link-store.ts'
 import { resumeStoredCall } from './resume-stored-call.ts'
 
 /** The calls that wait here, and those that other instances have stored. */
-export interface LinkedCalls extends Pick<Link, 'linkCall' | 'takeAnswer' | 'drain'> {
+export interface LinkedCalls extends Pick<InstanceLink, 'linkCall' | 'takeAnswer' | 'drain'> {
   /** Waits here for the answers of a stored call; undefined when it does so already, or there is no room. */
-  adopt(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined
+  resumeStored(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined
   /** Passes an answer in the store to the call that waits here, if it does. */
   takeStoredAnswer(session: string, question: string): Promise<void>
   /** Leaves a call that waits for the answers of a round to another instance. */
-  moveCall(round: string): void
+  handOffCall(round: string): void
   /** Cancels a request, whose id is JSON. */
   cancelCall(session: string, request: string): void
   /** Looks for the answers of all calls that wait here. */
   catchUp(): Promise<void>
 }
 
-interface WaitingCallHere {
+interface LocalWaitingCall {
   readonly stored: StoredCall
   move(): void
 }
 
 /** Time in which an instance that waits for an answer says that it has it, in milliseconds. */
-const takenMs = 1000
+const takenTimeoutMs = 1000
 
 /** Starts with no call. */
-export function createLinkedCalls(parts: LinkParts): LinkedCalls {
+export function createLinkedCalls(parts: LinkDeps): LinkedCalls {
   return new WaitingCalls(parts)
 }
 
 class WaitingCalls implements LinkedCalls {
-  readonly #parts: LinkParts
-  readonly #waiting = new Map<string, WaitingCallHere>()
+  readonly #parts: LinkDeps
+  readonly #waiting = new Map<string, LocalWaitingCall>()
   #isDraining = false
 
-  constructor(parts: LinkParts) {
+  constructor(parts: LinkDeps) {
     this.#parts = parts
   }
 
   linkCall(call: LinkedCall): CallLink {
     const { store, deps } = this.#parts
-    const { session, stream, move } = call
+    const { session, stream, handOff: move } = call
     let { isStored } = call
     let round = ''
     const leave = (): void => void this.#waiting.delete(stream.id)
@@ -59,22 +59,22 @@ class WaitingCalls implements LinkedCalls {
         try {
           await store.putCall(stored)
         } catch (error) {
-          deps.report(error)
+          deps.reportError(error)
           return false
         }
         isStored = true
         this.#waiting.set(stream.id, { stored, move })
         return true
       },
-      onAsked: () => (this.#isDraining ? move() : undefined),
+      onQuestionsSent: () => (this.#isDraining ? move() : undefined),
       claim() {
         leave()
         return store.claim(round)
       },
-      leave,
+      release: leave,
       finish: (response) => {
         leave()
-        if (isStored) this.#finish(call, response).catch(deps.report)
+        if (isStored) this.#finish(call, response).catch(deps.reportError)
       },
     }
   }
@@ -86,21 +86,21 @@ class WaitingCalls implements LinkedCalls {
     const stored = await store.getCall(streamOfQuestion(id))
     if (stored?.session !== key || !stored.questions.some((question) => question.id === id)) return false
     await store.addAnswer(id, response)
-    const taken = bus.expect('taken', id, takenMs)
+    const taken = bus.waitFor('taken', id, takenTimeoutMs)
     // The call may wait at another instance as well, which has to know that it is over there.
     bus.publish('answered', { id, session: key })
     if (deps.questions.answer(key, response)) return true
     const adoptUntaken = async (): Promise<void> => {
-      if (!(await taken) && !(await store.isClaimed(stored.round))) this.adopt(stored, peer)
+      if (!(await taken) && !(await store.isClaimed(stored.round))) this.resumeStored(stored, peer)
     }
-    adoptUntaken().catch(deps.report)
+    adoptUntaken().catch(deps.reportError)
     return true
   }
 
-  adopt(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined {
+  resumeStored(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined {
     const { bus, http, store } = this.#parts
     const { stream } = stored.waiting
-    if (http().states.find(peer.session)?.streams.has(stream) === true) return undefined
+    if (http().sessionStates.find(peer.session)?.streams.has(stream) === true) return undefined
     bus.publish('adopted', { id: stored.round })
     return resumeStoredCall(stored, {
       peer,
@@ -128,12 +128,12 @@ class WaitingCalls implements LinkedCalls {
     if (response !== undefined && questions.answer(session, response)) bus.publish('taken', { id: question })
   }
 
-  moveCall(round: string): void {
+  handOffCall(round: string): void {
     for (const { stored, move } of this.#waiting.values()) if (stored.round === round) move()
   }
 
   cancelCall(session: string, request: string): void {
-    const state = this.#parts.http().states.find({ key: session })
+    const state = this.#parts.http().sessionStates.find({ key: session })
     // `cancelRequest` wrote it.
     state?.calls.get(JSON.parse(request) as RequestId)?.cancel()
   }
@@ -146,7 +146,7 @@ class WaitingCalls implements LinkedCalls {
 
   async #finish({ stream, session }: LinkedCall, response: WrittenEvent | undefined): Promise<void> {
     const { store } = this.#parts
-    if (response !== undefined) await store.putEnd(stream.id, { session: session.key, ...response })
+    if (response !== undefined) await store.putResponse(stream.id, { session: session.key, ...response })
     await store.deleteCall(stream.id)
   }
 }

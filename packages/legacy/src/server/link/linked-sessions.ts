@@ -1,12 +1,12 @@
-import type { Link } from '../http/peer.ts'
-import { createRecentEntries } from '../session.ts'
-import type { LinkParts } from './link-parts.ts'
+import type { InstanceLink } from '../http/peer.ts'
+import { createBoundedMap } from '../session.ts'
+import type { LinkDeps } from './link-parts.ts'
 import type { StoredSession } from './link-store.ts'
 
 /** The sessions of all instances, as the store has them. */
 export interface LinkedSessions {
-  readonly open: Link['openSession']
-  readonly change: Link['changeSession']
+  readonly open: InstanceLink['openSession']
+  readonly change: InstanceLink['changeSession']
   /** Reads a session again, whose record has changed. */
   reload(key: string): Promise<void>
   /** Reads all sessions again, of which some may have changed. */
@@ -16,10 +16,10 @@ export interface LinkedSessions {
 const maxSessions = 10_000
 
 /** Each session is read once, and again when another instance has changed it. */
-export function createLinkedSessions({ store, bus, deps, http }: LinkParts): LinkedSessions {
-  let known = createRecentEntries<StoredSession>(maxSessions)
+export function createLinkedSessions({ store, bus, deps, http }: LinkDeps): LinkedSessions {
+  let known = createBoundedMap<StoredSession>(maxSessions)
   const reload = async (key: string): Promise<void> => {
-    const { states } = http()
+    const { sessionStates: states } = http()
     known.delete(key)
     const state = states.find({ key })
     if (state === undefined) return
@@ -29,14 +29,14 @@ export function createLinkedSessions({ store, bus, deps, http }: LinkParts): Lin
   }
   return {
     async open(session, caller) {
-      const { states } = http()
+      const { sessionStates: states } = http()
       const remembered = known.get(session.key)
       const stored = remembered ?? (await store.getSession(session.key))
       known.set(session.key, stored)
       if (stored.isEnded) return false
       const isPlain = stored.level === undefined && stored.uris.length === 0
       const isNew = remembered === undefined || states.find(session) === undefined
-      if (isNew && !isPlain) states.apply(states.of(session, caller), stored)
+      if (isNew && !isPlain) states.apply(states.getOrCreate(session, caller), stored)
       return true
     },
     async change(session, change) {
@@ -46,8 +46,8 @@ export function createLinkedSessions({ store, bus, deps, http }: LinkParts): Lin
     },
     reload,
     async catchUp() {
-      known = createRecentEntries(maxSessions)
-      for (const key of Array.from(http().states.all(), (state) => state.key)) await reload(key)
+      known = createBoundedMap(maxSessions)
+      for (const key of Array.from(http().sessionStates.all(), (state) => state.key)) await reload(key)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { HttpReply } from '@x/schema'
-import type { LinkParts } from './link-parts.ts'
+import type { LinkDeps } from './link-parts.ts'
 
 /** One end of a relay. */
 export interface RelayEnd {
@@ -9,8 +9,8 @@ export interface RelayEnd {
   onLeft?(): void
 }
 
-const aliveMs = 1000
-const silenceMs = 5000
+const heartbeatIntervalMs = 1000
+const silenceTimeoutMs = 5000
 /** Ends a relay: no event is empty. */
 const endMark = ''
 
@@ -20,7 +20,7 @@ const endMark = ''
  */
 export async function writeRelay(
   id: string,
-  { store, bus, deps }: LinkParts,
+  { store, bus, deps }: LinkDeps,
   onEnd: () => void,
 ): Promise<(HttpReply & Required<Pick<RelayEnd, 'onLeft'>>) | undefined> {
   if (!(await store.addText(id, 0, ': relayed\n\n'))) return undefined
@@ -37,7 +37,7 @@ export async function writeRelay(
         await store.addText(id, place, text)
         bus.publish('written', { id })
       } catch (error) {
-        deps.report(error)
+        deps.reportError(error)
         close()
       }
       waiting -= text.length
@@ -46,7 +46,7 @@ export async function writeRelay(
   let cancelAlive = (): void => {}
   const beat = (): void => {
     bus.publish('written', { id })
-    cancelAlive = deps.schedule(beat, aliveMs)
+    cancelAlive = deps.schedule(beat, heartbeatIntervalMs)
   }
   const close = (): void => {
     if (closed) return
@@ -55,7 +55,7 @@ export async function writeRelay(
     onEnd()
     for (const run of onClose.splice(0)) run()
   }
-  cancelAlive = deps.schedule(beat, aliveMs)
+  cancelAlive = deps.schedule(beat, heartbeatIntervalMs)
   return {
     // A relay begins with a stream that has begun.
     send: () => {},
@@ -81,7 +81,7 @@ export async function writeRelay(
 export function readRelay(
   id: string,
   reply: HttpReply,
-  { store, bus, deps, onEnd }: LinkParts & { readonly onEnd: () => void },
+  { store, bus, deps, onEnd }: LinkDeps & { readonly onEnd: () => void },
 ): Required<Pick<RelayEnd, 'onWritten'>> {
   let place = 0
   let closed = false
@@ -114,11 +114,11 @@ export function readRelay(
   const onWritten = (): void => {
     if (closed) return
     cancelSilence()
-    cancelSilence = deps.schedule(leave, silenceMs)
+    cancelSilence = deps.schedule(leave, silenceTimeoutMs)
     again = true
     reading ??= readAll()
       .catch((error: unknown) => {
-        deps.report(error)
+        deps.reportError(error)
         leave()
       })
       .finally(() => {

@@ -1,15 +1,15 @@
 import { randomId } from '@x/core'
 import type { CallStream } from '../http/call-stream.ts'
-import { rejectLost } from '../http/errors.ts'
-import type { EventPlace } from '../http/event-id.ts'
-import type { Link, SessionPeer } from '../http/peer.ts'
+import { rejectLostCall } from '../http/errors.ts'
+import type { ParsedEventId } from '../http/event-id.ts'
+import type { InstanceLink, SessionPeer } from '../http/peer.ts'
 import type { InstanceMessage } from './instance-bus.ts'
-import type { LinkParts } from './link-parts.ts'
+import type { LinkDeps } from './link-parts.ts'
 import type { LinkedCalls } from './linked-calls.ts'
 import { readRelay, writeRelay } from './relay.ts'
 
 /** The streams that a client reads at another instance than the one of the call. */
-export interface RemoteStreams extends Pick<Link, 'resume'> {
+export interface RemoteStreams extends Pick<InstanceLink, 'resume'> {
   /** Writes a stream of this instance for the one that asks for it. */
   writeStream(message: InstanceMessage): Promise<void>
   onWritten(relay: string): void
@@ -22,16 +22,16 @@ const resumeRetryMs = 500
 const resumeTries = 4
 
 /** Starts with no stream. */
-export function createRemoteStreams(parts: LinkParts, calls: LinkedCalls): RemoteStreams {
+export function createRemoteStreams(parts: LinkDeps, calls: LinkedCalls): RemoteStreams {
   const { store, bus, http } = parts
   const writers = new Map<string, { onLeft(): void }>()
   const readers = new Map<string, { onWritten(): void }>()
 
   /** Reads the stream from the instance that has it; false when none says so in time. */
-  const relayFrom = async ({ stream, number }: EventPlace, { session, view }: SessionPeer): Promise<boolean> => {
+  const relayFrom = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
     const relay = randomId()
     for (let tries = 0; tries < resumeTries; tries += 1) {
-      const found = bus.expect('relaying', relay, resumeRetryMs)
+      const found = bus.waitFor('relaying', relay, resumeRetryMs)
       bus.publish('resume', { id: stream, session: session.key, number, relay })
       if (!(await found)) continue
       readers.set(relay, readRelay(relay, view.reply, { ...parts, onEnd: () => void readers.delete(relay) }))
@@ -39,8 +39,8 @@ export function createRemoteStreams(parts: LinkParts, calls: LinkedCalls): Remot
     }
     return false
   }
-  const writeEnd = async ({ stream, number }: EventPlace, { session, view }: SessionPeer): Promise<boolean> => {
-    const end = await store.getEnd(stream)
+  const writeEnd = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
+    const end = await store.getResponse(stream)
     if (end?.session !== session.key) return false
     view.reply.open()
     if (end.number > number) view.reply.write(end.text)
@@ -48,17 +48,17 @@ export function createRemoteStreams(parts: LinkParts, calls: LinkedCalls): Remot
     return true
   }
   /** Waits here for the answers of a call that waits; undefined for one that does not. */
-  const adoptWaiting = async (place: EventPlace, peer: SessionPeer): Promise<boolean | undefined> => {
+  const adoptWaiting = async (place: ParsedEventId, peer: SessionPeer): Promise<boolean | undefined> => {
     const stored = await store.getCall(place.stream)
     if (stored === undefined) return undefined
     if (stored.session !== peer.session.key) return false
     if (await store.isClaimed(stored.round)) return undefined
-    const stream = calls.adopt(stored, peer, place.number)
+    const stream = calls.resumeStored(stored, peer, place.number)
     stream?.resume(peer.view.reply, place.number)
     return stream !== undefined
   }
   // A call that ends while its instance is looked for has left its response meanwhile.
-  const find = async (place: EventPlace, peer: SessionPeer): Promise<boolean> =>
+  const find = async (place: ParsedEventId, peer: SessionPeer): Promise<boolean> =>
     (await writeEnd(place, peer)) || (await relayFrom(place, peer)) || (await writeEnd(place, peer))
 
   return {
@@ -68,10 +68,10 @@ export function createRemoteStreams(parts: LinkParts, calls: LinkedCalls): Remot
       if (adopted !== undefined) return adopted
       // Its handler was running: nobody may run it again unasked. An instance that is only slow gets a second time to
       // say so.
-      return (await find(place, peer)) || rejectLost(place, peer.view)
+      return (await find(place, peer)) || rejectLostCall(place, peer.view)
     },
     async writeStream({ id, session, number, relay }) {
-      const stream = http().states.find({ key: session })?.streams.get(id)
+      const stream = http().sessionStates.find({ key: session })?.streams.get(id)
       if (stream === undefined) return
       if (!writers.has(relay)) {
         const reply = await writeRelay(relay, parts, () => writers.delete(relay))

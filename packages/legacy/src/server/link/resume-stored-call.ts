@@ -30,10 +30,10 @@ const eventGap = 1000
 export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions): CallStream | undefined {
   const { peer, http, lastEvent, onWaiting } = options
   const { waiting, questions } = stored
-  const round = new AdoptedRound(stored, options)
+  const round = new ResumedStoredRound(stored, options)
   if (!round.open()) return undefined
   const { stream } = round.taken
-  http.states.of(peer.session, callerOf(peer.view)).calls.set(waiting.request.id, { cancel: () => round.cancel() })
+  http.sessionStates.getOrCreate(peer.session, callerOf(peer.view)).calls.set(waiting.request.id, { cancel: () => round.cancel() })
   onWaiting(() => stream.release())
   if (lastEvent !== undefined) sendUnseen(questions, lastEvent, stream)
   round.takeStored().catch((error: unknown) => round.fail(error))
@@ -41,7 +41,7 @@ export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions)
 }
 
 /** The round of a stored call, until all of its answers are here. */
-class AdoptedRound {
+class ResumedStoredRound {
   readonly taken: OwnedStream
   readonly #stored: StoredCall
   readonly #options: StoredCallOptions
@@ -88,11 +88,11 @@ class AdoptedRound {
   cancel(): void {
     const { store, http } = this.#options
     this.taken.stream.abandon()
-    store.deleteCall(this.#stored.waiting.stream).catch(http.deps.report)
+    store.deleteCall(this.#stored.waiting.stream).catch(http.deps.reportError)
   }
 
   fail(error: unknown): void {
-    this.#options.http.deps.report(error)
+    this.#options.http.deps.reportError(error)
     this.taken.stream.release()
   }
 
@@ -126,7 +126,7 @@ class AdoptedRound {
     const { questions, waiting } = this.#stored
     onEnd()
     for (const { id } of questions) http.deps.questions.find(peer.session.key, id)?.close()
-    http.states.find(peer.session)?.calls.delete(waiting.request.id)
+    http.sessionStates.find(peer.session)?.calls.delete(waiting.request.id)
   }
 }
 

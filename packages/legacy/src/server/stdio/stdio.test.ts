@@ -12,7 +12,7 @@ import type { LegacyOptions } from '../options.ts'
 const named = z.object({ name: z.string() })
 const greet = tool('greet', {
   description: 'Asks for a name',
-  run: async (_, ctx) => JSON.stringify(await ctx.ask('name', { message: 'Name?', schema: named })),
+  run: async (_, ctx) => JSON.stringify(await ctx.elicitResult('name', { message: 'Name?', schema: named })),
 })
 const revision = tool('revision', {
   description: 'Says which revision the client speaks',

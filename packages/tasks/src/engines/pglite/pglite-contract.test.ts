@@ -22,7 +22,7 @@ async function engines(): Promise<EngineUnderTest> {
       opened.push(engine)
       return engine
     },
-    pass: (ms) =>
+    advanceTime: (ms) =>
       passTime(
         (text, values) => pglite.query<Record<string, unknown>>(text, [...(values ?? [])]).then(({ rows }) => rows),
         ms,

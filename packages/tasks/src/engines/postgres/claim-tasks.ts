@@ -1,7 +1,7 @@
 import type { ClaimedTask } from '../engine.ts'
 import type { Query, SqlRow } from './sql-database.ts'
 import { timeFromNowSql, aliveCondition, type SqlStore } from './sql-store.ts'
-import { claimColumns, claimedTaskId, claimedTask } from './task-rows.ts'
+import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
 
 /**
  * Claims tasks whose worker has gone, then those that are ready. A task's row is what counts: a job whose task is not
@@ -70,7 +70,7 @@ async function withStoredEntries(
   const answers = await entriesByTask(query, tables.answer, ids)
   return rows.map((row) => {
     const id = claimedTaskId(row)
-    return claimedTask(row, { entries: entries.get(id) ?? [], answers: answers.get(id) ?? [] })
+    return toClaimedTask(row, { entries: entries.get(id) ?? [], answers: answers.get(id) ?? [] })
   })
 }
 

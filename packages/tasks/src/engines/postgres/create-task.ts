@@ -1,32 +1,32 @@
 import type { NewTask, TaskRow } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, aliveCondition, openCondition, type SqlStore } from './sql-store.ts'
-import { storedText } from './stored-text.ts'
-import { rowColumns, taskRow } from './task-rows.ts'
+import { toStoredText } from './stored-text.ts'
+import { rowColumns, toTaskRow } from './task-rows.ts'
 
 /** Makes a task's row and its job in one transaction. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
   const createdRow = (await insertWithSharedLock(store, task)) ?? (await insertTask(store, task, exclusiveLock))
   if (createdRow === undefined) return 'full'
-  store.wake()
-  return taskRow(createdRow)
+  store.notifyWork()
+  return toTaskRow(createdRow)
 }
 
 /** The SQL that serializes concurrent creations for one caller. */
 interface CreationLock {
   readonly lock: string
   /** Number of further tasks for which there must be room, as SQL. */
-  readonly unusedId: string
+  readonly requiredRoomSql: string
 }
 
 // Each has to count what the one before it has made, and waits for it to be written.
-const exclusiveLock: CreationLock = { lock: 'pg_advisory_xact_lock', unusedId: '0' }
+const exclusiveLock: CreationLock = { lock: 'pg_advisory_xact_lock', requiredRoomSql: '0' }
 
 // Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone
 // waits for all of them.
 const sharedLock: CreationLock = {
   lock: 'pg_advisory_xact_lock_shared',
-  unusedId: `current_setting('max_connections')::bigint`,
+  requiredRoomSql: `current_setting('max_connections')::bigint`,
 }
 
 /** A limit below this has hardly ever room for all connections: it is not tried. */
@@ -41,15 +41,15 @@ function insertTask(
   task: NewTask,
   creationLock: CreationLock,
 ): Promise<SqlRow | undefined> {
-  const id = storedText(task.id)
-  const caller = storedText(task.caller)
+  const id = toStoredText(task.id)
+  const caller = toStoredText(task.caller)
   return database.transaction(async (query) => {
     await query(`SELECT ${creationLock.lock}(hashtextextended($1, 1))`, [`${tables.schema} ${caller}`])
     const [row] = await query(
       `INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
       SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')}
       WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE caller = $2 AND ${openCondition} AND ${aliveCondition} LIMIT $6::bigint) AS open)
-        < $6::bigint - ${creationLock.unusedId}
+        < $6::bigint - ${creationLock.requiredRoomSql}
       RETURNING ${rowColumns}`,
       [
         id,
@@ -58,7 +58,7 @@ function insertTask(
         storedStatusMessage(task),
         task.lifeMs,
         task.callerLimit,
-        storedText(task.owner),
+        toStoredText(task.owner),
       ],
     )
     if (row !== undefined) await queue.send(query, id)
@@ -67,5 +67,5 @@ function insertTask(
 }
 
 function storedStatusMessage({ statusMessage }: NewTask): string | null {
-  return statusMessage === undefined ? null : storedText(statusMessage)
+  return statusMessage === undefined ? null : toStoredText(statusMessage)
 }

@@ -5,7 +5,7 @@ export interface EngineNotifications extends ChangeBus {
   /** Tells the other engines something under a topic of the engine's own. */
   notify(topic: string): Promise<void>
   /** Resolves when everything is sent that was to be sent by now; what failed was told to whoever sent it. */
-  sent(): Promise<void>
+  flush(): Promise<void>
 }
 
 const topicPrefix = 'news:'
@@ -20,7 +20,7 @@ export function createEngineNotifications(bus: ChangeBus): EngineNotifications {
   }
   return {
     notify: (topic) => sendChange({ topic }),
-    sent: async () => void (await Promise.allSettled(pendingSends)),
+    flush: async () => void (await Promise.allSettled(pendingSends)),
     publish: (change) => sendChange({ ...change, topic: `${topicPrefix}${change.topic}` }),
     listen: (listener) =>
       bus.listen({

@@ -2,7 +2,7 @@ import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import type { Query, SqlRow } from './sql-database.ts'
 import { timeFromNowSql, aliveCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
-import { hashedEntryName, storedText } from './stored-text.ts'
+import { hashedEntryName, toStoredText } from './stored-text.ts'
 
 /** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
 const leaseCondition = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${aliveCondition}`
@@ -16,7 +16,7 @@ export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Pr
     FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS asked (asked_id, asked_attempt, place)
     WHERE id = asked_id AND attempt = asked_attempt AND leased_until IS NOT NULL AND ${aliveCondition}
     RETURNING place::integer AS place, cancelling`,
-    [leases.map(({ id }) => storedText(id)), leases.map(({ attempt }) => attempt), leaseMs],
+    [leases.map(({ id }) => toStoredText(id)), leases.map(({ attempt }) => attempt), leaseMs],
   )
   const rowsByPosition = new Map(rows.map((row) => [row['place'], row]))
   return leases.map((_, index) => leaseState(rowsByPosition.get(index + 1)))
@@ -46,12 +46,12 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
 
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
 export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: TaskRelease): Promise<LeaseState> {
-  const { database, queue, wake } = store
+  const { database, queue, notifyWork: wake } = store
   const state = await database.transaction(async (query) => {
     const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
     const [row] = await query(sql, progressValues(lease, taskRelease))
     if (row === undefined) return rejectedWriteState(store, query, lease)
-    await queue.send(query, storedText(lease.id), taskRelease.pauseMs)
+    await queue.send(query, toStoredText(lease.id), taskRelease.pauseMs)
     return 'owned'
   })
   if (state === 'owned' && taskRelease.pauseMs === undefined) wake()
@@ -60,22 +60,22 @@ export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: Ta
 
 /** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
 async function rejectedWriteState({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
-  const rows = await query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [storedText(lease.id), lease.attempt])
+  const rows = await query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [toStoredText(lease.id), lease.attempt])
   return rows.length === 0 ? 'lost' : 'cancelling'
 }
 
 /** Ends a task, and deletes what only its carrying on needed. */
 export async function finishTask(store: SqlStore, lease: Lease, taskEnd: TaskEnd): Promise<boolean> {
-  const [row] = await store.database.query(endSql(store, leaseCondition, ['$3', '$4', '$5', '$6']), [
-    storedText(lease.id),
+  const [row] = await store.database.query(finishTaskSql(store, leaseCondition, ['$3', '$4', '$5', '$6']), [
+    toStoredText(lease.id),
     lease.attempt,
-    ...endValues(taskEnd),
+    ...finishTaskValues(taskEnd),
   ])
   return Number(row?.['ended']) === 1
 }
 
-/** SQL that ends the tasks of a condition, with the parameters of {@link endValues}. */
-export function endSql({ tables }: SqlStore, where: string, parameters: readonly string[]): string {
+/** SQL that ends the tasks of a condition, with the parameters of {@link finishTaskValues}. */
+export function finishTaskSql({ tables }: SqlStore, where: string, parameters: readonly string[]): string {
   const [status, outcome, message, life] = parameters
   return `WITH ended AS (
       UPDATE ${tables.task} SET status = ${status}::text, outcome = ${outcome}::text, status_message = ${message}::text,
@@ -90,8 +90,8 @@ export function endSql({ tables }: SqlStore, where: string, parameters: readonly
 }
 
 /** Status, outcome, status message and life of a task that ends. */
-export function endValues({ outcome, statusMessage, lifeMs }: TaskEnd): readonly unknown[] {
-  const message = statusMessage === undefined ? null : storedText(statusMessage)
+export function finishTaskValues({ outcome, statusMessage, lifeMs }: TaskEnd): readonly unknown[] {
+  const message = statusMessage === undefined ? null : toStoredText(statusMessage)
   return [outcome.status, JSON.stringify(outcome), message, lifeMs]
 }
 
@@ -132,10 +132,10 @@ function progressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
 function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonly unknown[] {
   const { entries, statusMessage, progress: progressNumbers, progressed } = progress
   const progressJson = progressNumbers === undefined ? null : JSON.stringify(progressNumbers)
-  const message = statusMessage === undefined ? null : storedText(statusMessage)
+  const message = statusMessage === undefined ? null : toStoredText(statusMessage)
   const lastEntryTexts = lastTextByEntry(entries)
   return [
-    storedText(id),
+    toStoredText(id),
     attempt,
     progressed,
     message,

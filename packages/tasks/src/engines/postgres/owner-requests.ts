@@ -1,10 +1,10 @@
 import type { JsonObject } from '@x/schema'
 import type { AnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
-import { endSql, endValues } from './lease-writes.ts'
+import { finishTaskSql, finishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
 import { aliveCondition, openCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
-import { hashedEntryName, storedText } from './stored-text.ts'
-import { objectFromColumn, rowColumns, taskRow } from './task-rows.ts'
+import { hashedEntryName, toStoredText } from './stored-text.ts'
+import { objectFromColumn, rowColumns, toTaskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
 export async function readTask(
@@ -13,30 +13,30 @@ export async function readTask(
   owner: string,
 ): Promise<TaskRow | undefined> {
   const sql = `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition}`
-  const [row] = await database.query(sql, [storedText(id), storedText(owner)])
-  return row && taskRow(row)
+  const [row] = await database.query(sql, [toStoredText(id), toStoredText(owner)])
+  return row && toTaskRow(row)
 }
 
 /** Reads a task of any owner: one row, by its primary key. */
 export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<TaskRow | undefined> {
   const [row] = await database.query(`SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND ${aliveCondition}`, [
-    storedText(id),
+    toStoredText(id),
   ])
-  return row && taskRow(row)
+  return row && toTaskRow(row)
 }
 
 /** Keeps answers; its transaction lets those who answer the same task wait for each other. */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<AnswerOutcome> {
-  const { database, tables, queue, wake } = store
-  const id = storedText(answers.id)
+  const { database, tables, queue, notifyWork: wake } = store
+  const id = toStoredText(answers.id)
   const outcome = await database.transaction<AnswerOutcome>(async (query) => {
     const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`
-    const [row] = await query(lockQuery, [id, storedText(answers.owner)])
+    const [row] = await query(lockQuery, [id, toStoredText(answers.owner)])
     if (row === undefined) return 'unknown'
     const openRequests = new Map(Object.entries(objectFromColumn(row['requests'])))
     const openResponses = Object.entries(answers.responses).filter(([key]) => openRequests.delete(key))
     if (openResponses.length === 0) return 'ignored'
-    await storeTaskAnswers(store, query, { id, given: openResponses })
+    await storeTaskAnswers(store, query, { id, responses: openResponses })
     const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
     await query(
       `UPDATE ${tables.task} SET requests = $2, status = $3, expires_at = ${prolongedExpirySql('$4')}, updated_at = statement_timestamp()
@@ -53,10 +53,10 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
 
 interface TaskResponses {
   readonly id: string
-  readonly given: readonly (readonly [string, JsonObject[string]])[]
+  readonly responses: readonly (readonly [string, JsonObject[string]])[]
 }
 
-async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, given }: TaskResponses): Promise<void> {
+async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, responses: given }: TaskResponses): Promise<void> {
   const entryNames = given.map(([key]) => hashedEntryName(key))
   const entries = given.map(([key, response]) => JSON.stringify({ key, response }))
   // A key is asked once in the life of a task; if it were again, its first answer would stand.
@@ -69,13 +69,13 @@ async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, given 
 
 /** Cancels a task, or tells its worker to. */
 export async function cancelOwnedTask(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
-  const { database, tables, tellCancel } = store
-  const key = storedText(id)
+  const { database, tables, notifyCancel: tellCancel } = store
+  const key = toStoredText(id)
   const outcome = await database.transaction<CancelOutcome>(async (query) => {
     const [row] = await query(
       `SELECT ${openCondition} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
       FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`,
-      [key, storedText(owner)],
+      [key, toStoredText(owner)],
     )
     if (row === undefined) return 'unknown'
     if (row['open'] !== true) return 'finished'
@@ -84,8 +84,8 @@ export async function cancelOwnedTask(store: SqlStore, id: string, owner: string
       return 'notified'
     }
     // A job that is in the queue is dropped by whoever takes it.
-    const endParameters = endValues({ outcome: { status: 'cancelled' }, lifeMs: 0 })
-    await query(endSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
+    const endParameters = finishTaskValues({ outcome: { status: 'cancelled' }, lifeMs: 0 })
+    await query(finishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
     return 'cancelled'
   })
   if (outcome === 'notified') tellCancel(id)

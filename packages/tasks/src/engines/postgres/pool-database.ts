@@ -19,15 +19,15 @@ const maintenanceFactor = 6
 export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
-    query: queryConnection(pool, timeoutMs),
-    maintain: queryConnection(pool, timeoutMs * maintenanceFactor),
+    query: createConnectionQuery(pool, timeoutMs),
+    maintain: createConnectionQuery(pool, timeoutMs * maintenanceFactor),
     transaction: (work) => inTransaction(pool, timeoutMs, work),
     bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
     close: end,
   }
 }
 
-function queryConnection(connection: Pick<PostgresConnection, 'query'>, timeoutMs: number): Query {
+function createConnectionQuery(connection: Pick<PostgresConnection, 'query'>, timeoutMs: number): Query {
   return async (text, values) => {
     const query: PostgresQuery = { text, query_timeout: timeoutMs }
     // Several statements at a time go without values only.
@@ -38,7 +38,7 @@ function queryConnection(connection: Pick<PostgresConnection, 'query'>, timeoutM
 
 async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (query: Query) => Promise<T>): Promise<T> {
   const connection = await pool.connect()
-  const query = queryConnection(connection, timeoutMs)
+  const query = createConnectionQuery(connection, timeoutMs)
   watchErrors(connection)
   try {
     // A process that stands still in the middle must not hold its rows: others wait for them to take its tasks over.

@@ -25,7 +25,7 @@ async function instances(): Promise<EngineUnderTest> {
       engines.push(engine)
       return engine
     },
-    pass: (ms) => passTime((text, values) => pool.query(text, [...(values ?? [])]).then(({ rows }) => rows), ms),
+    advanceTime: (ms) => passTime((text, values) => pool.query(text, [...(values ?? [])]).then(({ rows }) => rows), ms),
     close: async () => {
       await Promise.all(engines.map((engine) => engine.close()))
       await pool.end()

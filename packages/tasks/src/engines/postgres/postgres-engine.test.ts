@@ -3,14 +3,14 @@ import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   acceptedAnswer,
-  claimedTask,
+  createClaimedTask,
   claimOne,
   sampleLifeMs,
   newTask,
-  owner,
+  sampleOwner,
   newRelease,
-  result,
-  suspendedTask,
+  sampleResult,
+  createSuspendedTask,
 } from '../../contract/samples.ts'
 import type { TaskEngine } from '../engine.ts'
 import { type PostgresEngineOptions, postgresEngine } from './postgres-engine.ts'
@@ -63,7 +63,7 @@ describe('the tables', () => {
     }
     const engine = open({}, server.url.replace('postgres:password', 'worker:worker'))
     const task = await claimOne(engine)
-    expect(await engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs })).toBe(true)
+    expect(await engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })).toBe(true)
     await engine.close()
     await pool.query('DROP OWNED BY worker')
     await pool.query('DROP ROLE worker')
@@ -72,13 +72,13 @@ describe('the tables', () => {
   test('of a later version are left alone', async () => {
     await open().create(newTask('a'))
     await pool.query('UPDATE mcp_tasks.version SET number = 99')
-    await expect(open().get('a', owner)).rejects.toThrow('are of version 99, and this knows 3 at most')
+    await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this knows 3 at most')
   })
 
   test('of two schemas know nothing of each other', async () => {
     const [one, other] = [open({ schema: 'one' }), open({ schema: 'other' })]
     await one.create(newTask('a'))
-    expect(await other.get('a', owner)).toBeUndefined()
+    expect(await other.get('a', sampleOwner)).toBeUndefined()
     expect(await other.claim(1)).toEqual([])
     expect(await one.claim(1)).toHaveLength(1)
     for (const schema of ['one', 'one_jobs', 'other', 'other_jobs']) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
@@ -108,29 +108,29 @@ describe('a task and its job', () => {
     await pool.query('ALTER TABLE mcp_tasks_jobs.job_common RENAME TO elsewhere')
     await expect(engine.create(newTask('c'))).rejects.toThrow('job_common')
     await pool.query('ALTER TABLE mcp_tasks_jobs.elsewhere RENAME TO job_common')
-    expect(await engine.get('c', owner)).toBeUndefined()
+    expect(await engine.get('c', sampleOwner)).toBeUndefined()
   })
 
   test('leave nothing behind when the task is over, cancelled, expired or deleted', async () => {
     const engine = open()
     for (const id of ['done', 'cancelled', 'expired'])
       await engine.create(newTask(id, { lifeMs: id === 'expired' ? 1 : sampleLifeMs }))
-    await engine.cancel('cancelled', owner)
+    await engine.cancel('cancelled', sampleOwner)
     const task = await claimOne(engine)
     await engine.suspend(task, {
       ...newRelease({ entries: [{ part: 'steps', key: 'a', value: 1 }] }),
       requests: { a: {} },
       lifeMs: sampleLifeMs,
     })
-    await engine.answer({ id: 'done', owner, responses: { a: acceptedAnswer('yes') }, lifeMs: sampleLifeMs })
+    await engine.answer({ id: 'done', owner: sampleOwner, responses: { a: acceptedAnswer('yes') }, lifeMs: sampleLifeMs })
     const again = await claimOne(engine)
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([1, 1])
-    await engine.finish(again, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs })
+    await engine.finish(again, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([0, 0])
     expect(await count('mcp_tasks_jobs.job')).toBe(0)
     expect(await engine.sweep()).toBe(1)
-    await claimedTask(engine, 'left')
-    await suspendedTask(engine, 'waiting')
+    await createClaimedTask(engine, 'left')
+    await createSuspendedTask(engine, 'waiting')
     await pool.query(`UPDATE mcp_tasks.task SET expires_at = now()`)
     expect(await engine.sweep()).toBe(4)
     expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([0, 0])
@@ -138,7 +138,7 @@ describe('a task and its job', () => {
 
   test('are as many as the limit of their owner says, however many are made at the same time', async () => {
     const [here, there] = [open(), open()]
-    await here.get('a', owner)
+    await here.get('a', sampleOwner)
     const making = Array.from({ length: 30 }, (_, index) =>
       (index % 2 ? here : there).create(newTask(`task-${index}`, { callerLimit: 7 })),
     )
@@ -155,8 +155,8 @@ describe('a task and its job', () => {
   ])('are not found by an id with %s', async (_, id) => {
     const engine = open()
     await engine.create(newTask('a'))
-    expect(await engine.get(id, owner)).toBeUndefined()
-    expect(await engine.cancel(id, owner)).toBe('unknown')
+    expect(await engine.get(id, sampleOwner)).toBeUndefined()
+    expect(await engine.cancel(id, sampleOwner)).toBe('unknown')
     expect(await engine.get('a', id)).toBeUndefined()
   })
 
@@ -172,12 +172,12 @@ describe('a task and its job', () => {
   test('live as long as any number of milliseconds says', async () => {
     const engine = open()
     await engine.create(newTask('a', { lifeMs: Number.MAX_SAFE_INTEGER }))
-    expect((await engine.get('a', owner))?.ttlMs).toBe(Number.MAX_SAFE_INTEGER)
+    expect((await engine.get('a', sampleOwner))?.ttlMs).toBe(Number.MAX_SAFE_INTEGER)
   })
 
   test('have steps with names of any length', async () => {
     const engine = open({ leaseMs: 1 })
-    const task = await claimedTask(engine)
+    const task = await createClaimedTask(engine)
     const key = 'step/'.repeat(10_000)
     await engine.record(
       task,
@@ -200,7 +200,7 @@ describe('a pool of the application', () => {
     stop()
     await engine.close()
     expect(await count('mcp_tasks.task')).toBe(1)
-    await expect(engine.get('a', owner)).rejects.toThrow('The engine was closed')
+    await expect(engine.get('a', sampleOwner)).rejects.toThrow('The engine was closed')
   })
 
   test('of two connections is enough for everything at the same time', async () => {
@@ -211,7 +211,7 @@ describe('a pool of the application', () => {
     const claims = await Promise.all(Array.from({ length: 5 }, () => engine.claim(3)))
     const ends = claims
       .flat()
-      .map((task) => engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs }))
+      .map((task) => engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }))
     expect(await Promise.all(ends)).toEqual(Array.from({ length: ends.length }, () => true))
     stop()
     await engine.close()

@@ -1,6 +1,6 @@
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { claimedTask, claimOne, sampleLifeMs, newTask, owner, newRelease, result } from '../../contract/samples.ts'
+import { createClaimedTask, claimOne, sampleLifeMs, newTask, sampleOwner, newRelease, sampleResult } from '../../contract/samples.ts'
 import { postgresEngine } from './postgres-engine.ts'
 
 let server: RealPostgres
@@ -15,7 +15,7 @@ beforeEach(async () => {
   await pool.end()
 })
 
-const done = { outcome: { status: 'completed', result }, lifeMs: sampleLifeMs } as const
+const done = { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs } as const
 
 /** What is said of a connection that broke, or could not be made; which of them it is depends on the moment. */
 const away = /ECONNREFUSED|ECONNRESET|terminat|shutting down|starting up|closed/i
@@ -32,7 +32,7 @@ test('an engine whose database is away rejects, and works when it is there', asy
 
 test('a database that is restarted in the middle costs a task nothing', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 60_000 })
-  const task = await claimedTask(engine)
+  const task = await createClaimedTask(engine)
   await engine.record(task, newRelease({ entries: [{ part: 'steps', key: 'one', value: 1 }] }))
   await server.kill()
   await expect(engine.record(task, newRelease({ statusMessage: 'Half' }))).rejects.toThrow(away)
@@ -42,7 +42,7 @@ test('a database that is restarted in the middle costs a task nothing', async ()
   expect(await engine.heartbeat([task])).toEqual(['owned'])
   expect(await engine.claim(10)).toEqual([])
   expect(await engine.finish(task, done)).toBe(true)
-  expect(await engine.get('a', owner)).toMatchObject({ status: 'completed', result })
+  expect(await engine.get('a', sampleOwner)).toMatchObject({ status: 'completed', result: sampleResult })
   await engine.close()
 })
 
@@ -58,14 +58,14 @@ test('who listens is told of work again after the database was restarted', async
   await here.create(newTask('a'))
   await expect.poll(() => heard).toBe(2)
   await claimOne(there)
-  await here.cancel('a', owner)
+  await here.cancel('a', sampleOwner)
   await expect.poll(() => cancelled).toEqual(['a'])
   await Promise.all([here.close(), there.close()])
 })
 
 test('an instance that stands still in the middle of a transaction does not keep others from its task', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 50, timeoutMs: 500 })
-  await claimedTask(engine)
+  await createClaimedTask(engine)
   const pool = server.pool()
   const frozen = await pool.connect()
   frozen.on('error', () => {})
@@ -81,13 +81,13 @@ test('an instance that stands still in the middle of a transaction does not keep
 
 test('a database that does not answer is waited for no longer than was said', async () => {
   const engine = postgresEngine(server.url, { timeoutMs: 300 })
-  const task = await claimedTask(engine)
+  const task = await createClaimedTask(engine)
   const pool = server.pool()
   const busy = await pool.connect()
   await busy.query('BEGIN')
   await busy.query('SELECT FROM mcp_tasks.task FOR UPDATE')
   await expect(engine.record(task, newRelease({ statusMessage: 'Half' }))).rejects.toThrow(/timeout/i)
-  await expect(engine.cancel('a', owner)).rejects.toThrow(/timeout/i)
+  await expect(engine.cancel('a', sampleOwner)).rejects.toThrow(/timeout/i)
   await busy.query('ROLLBACK')
   busy.release()
   expect(await engine.record(task, newRelease({ statusMessage: 'Half' }))).toBe('owned')
@@ -114,7 +114,7 @@ test('instances that claim, answer and end at the same time do not lock each oth
           }
           await engine.suspend(task, { ...newRelease(), requests: { ask: {} }, lifeMs: sampleLifeMs })
           const answering = engines.map((each) =>
-            each.answer({ id: task.id, owner, responses: { ask: {} }, lifeMs: sampleLifeMs }),
+            each.answer({ id: task.id, owner: sampleOwner, responses: { ask: {} }, lifeMs: sampleLifeMs }),
           )
           await Promise.all([...answering, engine.sweep()])
         }),

@@ -81,7 +81,7 @@ async function closeStore(
 ): Promise<void> {
   const store = await storePromise?.catch(() => undefined)
   for (const stop of stopFunctions) stop()
-  await store?.notifications.sent()
+  await store?.notifications.flush()
   await store?.queue.close()
   await store?.database.close()
 }
@@ -103,8 +103,8 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
       tables,
       leaseMs,
       notifications,
-      wake: () => notify(workTopic),
-      tellCancel: (id) => notify(`${cancelTopic}${id}`),
+      notifyWork: () => notify(workTopic),
+      notifyCancel: (id) => notify(`${cancelTopic}${id}`),
     }
   } catch (error) {
     await database.close().catch(onError)

@@ -11,9 +11,9 @@ export interface SqlStore {
   readonly leaseMs: number
   readonly notifications: EngineNotifications
   /** Tells every instance that there is work; who is not told looks by itself. */
-  readonly wake: () => void
+  readonly notifyWork: () => void
   /** Tells every instance that a task is to be cancelled. */
-  readonly tellCancel: (id: string) => void
+  readonly notifyCancel: (id: string) => void
 }
 
 /** True of a task whose time has not run out. */

@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto'
  * A text as PostgreSQL can hold it: it has neither the zero character nor half a surrogate pair. Different texts stay
  * different, so that an id or an owner is never taken for another.
  */
-export function storedText(text: string): string {
+export function toStoredText(text: string): string {
   return /^"|\0|\p{Surrogate}/u.test(text) ? JSON.stringify(text) : text
 }
 
 /** The text that was stored. */
-export function originalText(stored: string): string {
+export function fromStoredText(stored: string): string {
   return stored.startsWith('"') ? String(JSON.parse(stored)) : stored
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from
 import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import type { TaskStatus } from '../../schema/task.ts'
 import type { SqlRow } from './sql-database.ts'
-import { originalText } from './stored-text.ts'
+import { fromStoredText } from './stored-text.ts'
 
 /** The columns of a task's public state; times are milliseconds, which every driver reads as the same numbers. */
 export const rowColumns = `id, status, status_message, progress, requests, outcome,
@@ -17,11 +17,11 @@ export const claimColumns = 'id, attempt, failures, payload, cancelling'
 // Each reads what this engine has written: a row that was changed by other hands fails, and is not made sense of.
 
 /** Reads {@link rowColumns}. */
-export function taskRow(row: SqlRow): TaskRow {
+export function toTaskRow(row: SqlRow): TaskRow {
   const { outcome, ttl_ms: ttlMs } = row
   const { result, error } = outcome === null ? {} : objectFromColumn(outcome)
   return {
-    id: originalText(textFromColumn(row['id'])),
+    id: fromStoredText(textFromColumn(row['id'])),
     status: statusFromColumn(row['status']),
     statusMessage: messageFromColumn(row['status_message']),
     progress: progressFromColumn(row['progress']),
@@ -36,7 +36,7 @@ export function taskRow(row: SqlRow): TaskRow {
   }
 }
 
-/** Reads {@link claimColumns}, for {@link claimedTask}. */
+/** Reads {@link claimColumns}, for {@link toClaimedTask}. */
 export function claimedTaskId(row: SqlRow): string {
   return textFromColumn(row['id'])
 }
@@ -48,9 +48,9 @@ export interface StoredEntries {
 }
 
 /** Reads {@link claimColumns} and what belongs to it. */
-export function claimedTask(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
+export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries): ClaimedTask {
   return {
-    id: originalText(claimedTaskId(row)),
+    id: fromStoredText(claimedTaskId(row)),
     attempt: Number(row['attempt']),
     failures: Number(row['failures']),
     payload: objectFromColumn(row['payload']),
@@ -75,7 +75,7 @@ function answerFromColumn(column: unknown): readonly [string, JsonObject] {
 }
 
 function messageFromColumn(column: unknown): string | undefined {
-  return column === null ? undefined : originalText(textFromColumn(column))
+  return column === null ? undefined : fromStoredText(textFromColumn(column))
 }
 
 function progressFromColumn(column: unknown): ProgressNumbers | undefined {

@@ -3,8 +3,8 @@ import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type W
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../task-context.ts'
 import { resetUnsupportedEntries } from './requeue.ts'
-import { persist } from './persist.ts'
-import { addToJournalSize, type JournalSize, journalSize } from './size-limits.ts'
+import { retryEngineCall } from './persist.ts'
+import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
 
 /** The reason why a run of a task stops before its end. */
 export type StopReason = 'lost' | 'cancelled' | 'released' | 'tooLarge'
@@ -20,7 +20,7 @@ export interface Attempt {
   unrecorded: JournalEntry[]
   message: string | undefined
   /** The numbers that were reported last. */
-  reached: ProgressNumbers | undefined
+  lastProgress: ProgressNumbers | undefined
   /** True when a step was recorded since the last write. */
   progressed: boolean
   /** Every write waits for the one before. */
@@ -28,7 +28,7 @@ export interface Attempt {
   messageTimer: unknown
   /** Set when the task is to be released at the next boundary. */
   releasing: boolean
-  stopped: StopReason | undefined
+  stopReason: StopReason | undefined
   /** The error that ends the task: it would record too much. */
   tooLarge: WireError | undefined
   /** Set when the claim has ended: nothing is written any more. */
@@ -41,15 +41,15 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
     task,
     controller: new AbortController(),
     givenUp: abandonSignal,
-    size: journalSize(task),
+    size: measureJournalSize(task),
     unrecorded: [],
     message: undefined,
-    reached: undefined,
+    lastProgress: undefined,
     progressed: false,
     writes: Promise.resolve(),
     messageTimer: undefined,
     releasing: false,
-    stopped: undefined,
+    stopReason: undefined,
     tooLarge: undefined,
     finished: false,
   }
@@ -57,8 +57,8 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
 
 /** Stops the handler; the first reason counts. */
 export function stopAttempt(attempt: Attempt, reason: StopReason): void {
-  if (attempt.stopped !== undefined || attempt.finished) return
-  attempt.stopped = reason
+  if (attempt.stopReason !== undefined || attempt.finished) return
+  attempt.stopReason = reason
   attempt.controller.abort(new DOMException(stopMessages[reason], 'AbortError'))
 }
 
@@ -74,7 +74,7 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
   return {
     journal,
     responses: attempt.task.responses,
-    note: (entry) => {
+    append: (entry) => {
       // Recording something for a task counts as serving it.
       if (attempt.unrecorded.length === 0) attempt.unrecorded.push(...resetUnsupportedEntries(attempt.task))
       attempt.unrecorded.push(entry)
@@ -82,7 +82,7 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
     },
     commit: () => {
       const { signal } = attempt.controller
-      if (attempt.stopped !== undefined) return Promise.reject(signal.reason)
+      if (attempt.stopReason !== undefined) return Promise.reject(signal.reason)
       if (attempt.unrecorded.length === 0 && !attempt.releasing) return undefined
       return commitJournal(attempt, context)
     },
@@ -102,9 +102,9 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
     if (attempt.finished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
     if (progressSizeError(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
-    const state = await persist(() => engine.record(attempt.task, progress), attempt.givenUp, context)
+    const state = await retryEngineCall(() => engine.record(attempt.task, progress), attempt.givenUp, context)
     applyLeaseState(attempt, state ?? 'lost')
-    if (progress.statusMessage !== undefined) context.watch.changed(attempt.task.id)
+    if (progress.statusMessage !== undefined) context.taskChanges.changed(attempt.task.id)
   })
   return attempt.writes
 }
@@ -128,10 +128,10 @@ export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
 
 /** Takes everything that is still to be kept. */
 export function takeProgress(attempt: Attempt): TaskProgress {
-  const { unrecorded: entries, message: statusMessage, reached: progress, progressed } = attempt
+  const { unrecorded: entries, message: statusMessage, lastProgress: progress, progressed } = attempt
   attempt.unrecorded = []
   attempt.message = undefined
-  attempt.reached = undefined
+  attempt.lastProgress = undefined
   attempt.progressed = false
   return {
     entries: lastEntryOfEachKey(entries),
@@ -156,7 +156,7 @@ export function noteProgress(attempt: Attempt, params: JsonObject | undefined, c
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
   attempt.message = text.slice(0, maxMessageLength)
-  if (typeof progress === 'number') attempt.reached = { progress, ...(typeof total === 'number' && { total }) }
+  if (typeof progress === 'number') attempt.lastProgress = { progress, ...(typeof total === 'number' && { total }) }
   attempt.messageTimer ??= unrefTimer(
     context.settings.clock,
     () => {

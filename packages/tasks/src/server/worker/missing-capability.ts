@@ -7,13 +7,13 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import type { TaskWork } from '../payload.ts'
+import type { RunnableCall } from '../payload.ts'
 import type { TaskContext } from '../task-context.ts'
 import type { MissingCapability } from './requeue.ts'
 
 /** A call that was made for a task. */
 export interface RestoredCall {
-  readonly work: TaskWork
+  readonly work: RunnableCall
   readonly signal: AbortSignal
 }
 
@@ -32,7 +32,7 @@ export async function missingCapabilityOf(
   if (code !== errorCodes.invalidParams && code !== errorCodes.methodNotFound) return undefined
   if (await hasTool(restoredCall, context)) return undefined
   const tool = JSON.stringify(restoredCall.work.params['name'])
-  return { code: errorCodes.invalidParams, what: `the tool ${tool}: it was taken away, or hidden from its caller` }
+  return { code: errorCodes.invalidParams, description: `the tool ${tool}: it was taken away, or hidden from its caller` }
 }
 
 /** The pages that are read before the tool counts as present. */

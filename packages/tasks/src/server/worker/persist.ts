@@ -8,7 +8,7 @@ const longestPauseMs = 5000
  * Does something with the engine until it succeeds: a database that is away for a moment must not cost a task what it
  * has done. It is safe to do it again, because every write is fenced. Undefined when it was given up.
  */
-export async function persist<T>(
+export async function retryEngineCall<T>(
   write: () => Promise<T>,
   abandonSignal: AbortSignal,
   context: TaskContext,

@@ -18,7 +18,7 @@ export interface RequeuePlan {
 export interface MissingCapability {
   readonly code: number
   /** The missing thing, as the end of a sentence. */
-  readonly what: string
+  readonly description: string
 }
 
 /**
@@ -30,7 +30,7 @@ export interface MissingCapability {
  */
 export function planRequeue(
   requeueCount: number,
-  { code, what }: MissingCapability,
+  { code, description: what }: MissingCapability,
   maxUnsupportedMs: number,
 ): RequeuePlan | WireError {
   let waitedMs = 0

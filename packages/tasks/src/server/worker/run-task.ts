@@ -12,7 +12,7 @@ import {
   withContext,
 } from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
-import { readPayload, type TaskWork } from '../payload.ts'
+import { readPayload, type RunnableCall } from '../payload.ts'
 import type { TaskContext } from '../task-context.ts'
 import {
   type Attempt,
@@ -23,7 +23,7 @@ import {
   withProgressToken,
 } from './attempt.ts'
 import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.ts'
-import { persist } from './persist.ts'
+import { retryEngineCall } from './persist.ts'
 import { resultSizeError, requestsSizeError } from './size-limits.ts'
 import { missingCapabilityOf } from './missing-capability.ts'
 
@@ -49,7 +49,7 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
 }
 
 /** Runs the call. Rejects when its task was stopped, also when its handler did not end in time. */
-async function runAttempt(attempt: Attempt, work: TaskWork, context: TaskContext): Promise<RpcResponse | undefined> {
+async function runAttempt(attempt: Attempt, work: RunnableCall, context: TaskContext): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
   const { method, params, principal, journal, parts } = work
   controller.signal.throwIfAborted()
@@ -98,12 +98,12 @@ function startCancelGrace(attempt: Attempt, { settings }: TaskContext) {
 
 interface AttemptResponse {
   readonly attempt: Attempt
-  readonly work: TaskWork
+  readonly work: RunnableCall
   readonly response: RpcResponse
 }
 
 async function applyResponse({ attempt, work, response }: AttemptResponse, context: TaskContext): Promise<void> {
-  if (attempt.stopped === 'lost') return
+  if (attempt.stopReason === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
   const unmetCapability = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)
   if (unmetCapability !== undefined) return requeueTask(attempt, unmetCapability, context)
@@ -120,7 +120,7 @@ async function applyResponse({ attempt, work, response }: AttemptResponse, conte
 /** A task of a later version's format, which instances of that version can continue. */
 const unknownFormat: MissingCapability = {
   code: errorCodes.internal,
-  what: 'its format: a later version has written it',
+  description: 'its format: a later version has written it',
 }
 
 /**
@@ -134,7 +134,7 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability,
   if (requeueCount === 0)
     onError(
       new Error(
-        `Task ${attempt.task.id} is requeued for other instances, as this one does not know ${unmetCapability.what}`,
+        `Task ${attempt.task.id} is requeued for other instances, as this one does not know ${unmetCapability.description}`,
       ),
     )
   const state = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
@@ -150,10 +150,10 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability,
 
 /** Ends an attempt whose call rejected: it was stopped, or could not be made at all. */
 async function endRejectedAttempt(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
-  if (attempt.stopped === 'lost') return
+  if (attempt.stopReason === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
-  if (attempt.stopped === 'released') return releaseAttempt(attempt, context)
-  if (attempt.stopped === 'cancelled') return finishAttempt(attempt, cancelledEnd, context)
+  if (attempt.stopReason === 'released') return releaseAttempt(attempt, context)
+  if (attempt.stopReason === 'cancelled') return finishAttempt(attempt, cancelledEnd, context)
   context.settings.onError(error)
   return finishAttempt(attempt, failedEnd(toWire(error)), context)
 }
@@ -189,9 +189,9 @@ async function writeClaimEnd(
     await finishTooLarge(attempt, sizeError, context)
     return undefined
   }
-  const state = await persist(() => write(progress), attempt.givenUp, context)
+  const state = await retryEngineCall(() => write(progress), attempt.givenUp, context)
   if (state !== 'cancelling') attempt.finished = true
-  if (state === 'owned') context.watch.changed(attempt.task.id)
+  if (state === 'owned') context.taskChanges.changed(attempt.task.id)
   return state
 }
 
@@ -202,8 +202,8 @@ async function finishAttempt(attempt: Attempt, taskEnd: Omit<TaskEnd, 'lifeMs'>,
   const sizeError = resultSizeError(taskEnd, settings)
   const endToStore = sizeError === undefined ? taskEnd : reportTooLarge(attempt, sizeError, context)
   const write = () => settings.engine.finish(attempt.task, { ...endToStore, lifeMs: settings.ttlMs })
-  const writtenState = await persist(write, attempt.givenUp, context)
-  if (writtenState === true) context.watch.changed(attempt.task.id)
+  const writtenState = await retryEngineCall(write, attempt.givenUp, context)
+  if (writtenState === true) context.taskChanges.changed(attempt.task.id)
 }
 
 function finishTooLarge(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {

@@ -13,7 +13,7 @@ export interface JournalSize {
 type SizeLimits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
 
 /** Measures what a claimed task brings along. */
-export function journalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
+export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
   const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
   const total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
   return { total: total + bytesOf(payload['journal'] ?? {}) + bytesOf(responses), entries: sizes }

@@ -22,15 +22,15 @@ const sweepIntervalMs = 60_000
 interface WorkerState {
   readonly context: TaskContext
   readonly attempts: Set<Attempt>
-  readonly givenUp: AbortController
+  readonly abandonController: AbortController
   /** Aborts when nothing is to begin any more. */
-  readonly closing: AbortController
+  readonly closeController: AbortController
   readonly timers: Map<string, unknown>
-  readonly ends: Set<() => void>
+  readonly endListeners: Set<() => void>
   drains: number
   claiming: boolean
-  again: boolean
-  listening: Promise<(() => void) | undefined> | undefined
+  shouldClaimAgain: boolean
+  subscription: Promise<(() => void) | undefined> | undefined
   isStarted: boolean
 }
 
@@ -42,14 +42,14 @@ export function createWorker(context: TaskContext): Worker {
   const state: WorkerState = {
     context,
     attempts: new Set(),
-    givenUp: new AbortController(),
-    closing: new AbortController(),
+    abandonController: new AbortController(),
+    closeController: new AbortController(),
     timers: new Map(),
-    ends: new Set(),
+    endListeners: new Set(),
     drains: 0,
     claiming: false,
-    again: false,
-    listening: undefined,
+    shouldClaimAgain: false,
+    subscription: undefined,
     isStarted: false,
   }
   return {
@@ -62,9 +62,9 @@ export function createWorker(context: TaskContext): Worker {
     drain: () => drainWorker(state),
     close: async (graceMs) => {
       await releaseAttempts(state, graceMs)
-      state.closing.abort()
+      state.closeController.abort()
       for (const timer of state.timers.values()) context.settings.clock.clearTimeout(timer)
-      const stopListening = await state.listening
+      const stopListening = await state.subscription
       stopListening?.()
     },
   }
@@ -72,9 +72,9 @@ export function createWorker(context: TaskContext): Worker {
 
 function startWorker(state: WorkerState): void {
   state.isStarted = true
-  if (state.closing.signal.aborted) return
+  if (state.closeController.signal.aborted) return
   const { engine, workPollMs, runWorker } = state.context.settings
-  if (runWorker) state.listening = listenForTasks(state)
+  if (runWorker) state.subscription = listenForTasks(state)
   if (runWorker) runEvery(state, workPollMs, () => claimFreeSlots(state))
   runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
   runEvery(state, sweepIntervalMs, () => engine.sweep())
@@ -90,7 +90,7 @@ async function releaseAttempts(state: WorkerState, graceMs: number): Promise<voi
   for (const attempt of state.attempts) stopAttempt(attempt, 'released')
   await waitForAttempts(state, finalGraceMs)
   // From here on every write is tried once.
-  state.givenUp.abort()
+  state.abandonController.abort()
   await Promise.all([...state.attempts].map((attempt) => attempt.finished || releaseAttempt(attempt, state.context)))
 }
 
@@ -111,19 +111,19 @@ function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
   const onCancel = (id: string): void => {
     for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
   }
-  return listenForWork({ onWork, onCancel }, state.closing.signal, state.context)
+  return listenForWork({ onWork, onCancel }, state.closeController.signal, state.context)
 }
 
 /** Claims as long as there is work and room. Calls that come meanwhile repeat the claim once. */
 async function claimFreeSlots(state: WorkerState): Promise<void> {
-  state.again = true
+  state.shouldClaimAgain = true
   if (state.claiming) return
   state.claiming = true
   try {
-    while (state.again && countFreeSlots(state) > 0) {
-      state.again = false
+    while (state.shouldClaimAgain && countFreeSlots(state) > 0) {
+      state.shouldClaimAgain = false
       const claimedTasks = await state.context.settings.engine.claim(countFreeSlots(state))
-      for (const task of claimedTasks) beginAttempt(state, openAttempt(task, state.givenUp.signal))
+      for (const task of claimedTasks) beginAttempt(state, openAttempt(task, state.abandonController.signal))
     }
   } catch (error) {
     state.context.settings.onError(error)
@@ -132,7 +132,7 @@ async function claimFreeSlots(state: WorkerState): Promise<void> {
   }
 }
 
-function countFreeSlots({ context, attempts, drains, closing }: WorkerState): number {
+function countFreeSlots({ context, attempts, drains, closeController: closing }: WorkerState): number {
   return closing.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
 }
 
@@ -142,7 +142,7 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
   if (state.drains > 0) stopAttempt(attempt, 'released')
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
-    if (state.attempts.size === 0) for (const end of state.ends) end()
+    if (state.attempts.size === 0) for (const end of state.endListeners) end()
     void claimFreeSlots(state)
   })
 }
@@ -159,14 +159,14 @@ function runEvery(state: WorkerState, ms: number, work: () => Promise<unknown>):
   const name = String(state.timers.size)
   const { clock, onError } = state.context.settings
   const scheduleRun = (): void => {
-    if (!state.closing.signal.aborted) state.timers.set(name, unrefTimer(clock, runOnce, ms))
+    if (!state.closeController.signal.aborted) state.timers.set(name, unrefTimer(clock, runOnce, ms))
   }
   const runOnce = (): void => void work().catch(onError).finally(scheduleRun)
   scheduleRun()
 }
 
 /** Resolves when no attempt is left, or after so many milliseconds. */
-function waitForAttempts({ attempts, ends, context }: WorkerState, ms: number): Promise<void> {
+function waitForAttempts({ attempts, endListeners: ends, context }: WorkerState, ms: number): Promise<void> {
   if (attempts.size === 0) return Promise.resolve()
   const { clock } = context.settings
   return new Promise((resolve) => {
