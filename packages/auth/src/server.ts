@@ -6,7 +6,7 @@
 
 export { protect } from './server/protect.ts'
 export type { ProtectOptions, Protection } from './server/protect.ts'
-export type { AuthenticationResult as Identity } from './server/authenticate.ts'
+export type { AuthenticationResult } from './server/authenticate.ts'
 export type { CertificateOf } from './server/binding.ts'
 export type { DpopOptions, NonceCodec, UsedProofs } from './server/dpop.ts'
 export { needScopes, requireScopes } from './server/require-scopes.ts'

@@ -1,5 +1,5 @@
-import type { ClientCapabilities, KnownName, Middleware } from '@x/schema'
-import type { ClientCallSteps } from './client-parts.ts'
+import type { ClientCapabilities, LiteralName, Middleware } from '@x/schema'
+import type { ClientCallSteps } from './client-call-steps.ts'
 import type { Client } from './client.ts'
 import type { CoreClientOptions } from './request/options.ts'
 import type { ToolCall } from './tools/call-tool.ts'
@@ -65,7 +65,7 @@ export interface ClientOptions<Extensions extends readonly ClientExtension[] = r
 export type ClientApis<Extensions extends readonly ClientExtension[]> = {
   readonly [E in Extensions[number] as E extends ClientExtension<string, infer Api>
     ? Api extends object
-      ? KnownName<E['name']>
+      ? LiteralName<E['name']>
       : never
     : never]: E extends ClientExtension<string, infer Api> ? Api : never
 }

@@ -12,7 +12,7 @@ import type {
 import type { ClientCache } from './caching/cache.ts'
 import type { CallOptions, ReadOptions } from './request/call-options.ts'
 import type { ExtensionRequest } from './request/request.ts'
-import type { MultiRoundCalls } from './rounds/asking-calls.ts'
+import type { MultiRoundCalls } from './rounds/multi-round-calls.ts'
 import type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import type { TypedCalls } from './typed-calls.ts'
 

@@ -1,7 +1,7 @@
 import type { ConnectionView, Exchange } from '@x/schema'
 import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
-import { type ClientCallSteps, createClientCallSteps } from './client-parts.ts'
+import { type ClientCallSteps, createClientCallSteps } from './client-call-steps.ts'
 import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
 import { type CoreClientOptions, warningListener } from './request/options.ts'
 import {
@@ -12,7 +12,7 @@ import {
   createClientState,
   errorContextOf,
 } from './request/request.ts'
-import { createMultiRoundCalls } from './rounds/asking-calls.ts'
+import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import { createToolCalls, toToolCall } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
@@ -39,7 +39,11 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   })
   const sendRaw = createSendRaw({ exchange, pipe: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
-  const { send: sendOnce, cache, getPartition: partition } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
+  const {
+    send: sendOnce,
+    cache,
+    getPartition,
+  } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
   const send = requireCompleteResult(sendOnce, state)
   const onWarning = warningListener(options)
   const index = createToolIndex(onWarning)
@@ -72,7 +76,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
     ...createSubscriptionCalls(() => ({
       once: sendOnce,
       seen: state,
-      partition: partition(),
+      partition: getPartition(),
       clock: options.runtime,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,

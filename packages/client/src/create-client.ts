@@ -41,7 +41,7 @@ export function createClient<
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
   const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions })
-  const { client, callSteps: parts, callTool } = core
+  const { client, callSteps, callTool } = core
   // Extensions may replace `callTool`, so it is looked up with each call.
   const namedCalls = {
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
@@ -56,7 +56,7 @@ export function createClient<
       return createClient(forked, { ...clientOptions, ...changes, extensions: otherExtensions })
     }
     const host: ClientExtensionHost = {
-      ...parts(),
+      ...callSteps(),
       options: clientOptions,
       request: client.request,
       callTool,

@@ -22,7 +22,7 @@ export type {
   ClientExtensionInstance,
   ClientOptions,
 } from './client-extension.ts'
-export type { ExternalInputRequests, ClientCallSteps as ClientParts } from './client-parts.ts'
+export type { ExternalInputRequests, ClientCallSteps } from './client-call-steps.ts'
 export type { Clock, Runtime } from '@x/core'
 export type { Client, CompletionOptions } from './client.ts'
 export { createClient } from './create-client.ts'
@@ -39,11 +39,11 @@ export type {
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './request/call-options.ts'
 export type { ClientWarning, CoreClientOptions } from './request/options.ts'
-export type { MultiRoundCalls as AskingCalls } from './rounds/asking-calls.ts'
-export type { MultiRoundMethod as AskingMethod, MultiRoundResults as AskingResults } from './request/input-required.ts'
+export type { MultiRoundCalls } from './rounds/multi-round-calls.ts'
+export type { MultiRoundMethod, MultiRoundResults } from './request/input-required.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'
 export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './request/input-handlers.ts'
-export type { InputRequiredRound as AskedRound, ManualRounds, Round } from './rounds/manual.ts'
+export type { InputRequiredRound, ManualRounds, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
 export type { PauseBounds, RoundOptions, RoundView } from './request/round-options.ts'
 export { isPermanent, retryAfterOf } from './subscriptions/permanent-failure.ts'

@@ -1,7 +1,7 @@
 import type { Client } from './client.ts'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
 import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
-import { memoize } from './request/lazily.ts'
+import { memoize } from './request/memoize.ts'
 import { createList, type List, type ListContext } from './request/lists.ts'
 import type { ListFetchers } from './subscriptions/fresh-lists.ts'
 

@@ -5,6 +5,6 @@
  */
 
 export { askInTerminal } from './terminal/ask-in-terminal.ts'
-export { toDisplayText as shownText } from './terminal/ask-field.ts'
+export { toDisplayText } from './terminal/ask-field.ts'
 export type { Terminal } from './terminal/ask-field.ts'
 export { type TerminalOptions, terminalHandlers } from './terminal/terminal-handlers.ts'

@@ -1,4 +1,4 @@
-import { backoffMs, memoryBus, platformRuntime, sleep, withTimeout } from '@x/core'
+import { computeBackoffMs, memoryBus, platformRuntime, sleep, withTimeout } from '@x/core'
 
 const bus = memoryBus()
 const stop = await bus.listen({ onChange: ({ topic }) => console.log(`changed: ${topic}`), onGap: () => {} })
@@ -7,7 +7,7 @@ const stop = await bus.listen({ onChange: ({ topic }) => console.log(`changed: $
 const clock = platformRuntime
 const late = (): Error => new Error('the change took longer than a second')
 await withTimeout({ timeoutMs: 1000, clock, late }, async (signal) => {
-  await sleep(backoffMs(0, { firstMs: 20, maxMs: 1000 }), { clock, signal })
+  await sleep(computeBackoffMs(0, { firstMs: 20, maxMs: 1000 }), { clock, signal })
   await bus.publish({ topic: 'orders' })
 })
 stop()

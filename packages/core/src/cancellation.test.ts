@@ -52,7 +52,10 @@ const makers = [
     'that was copied',
     () => {
       const cancellation = createCancellation()
-      return { call: { ...withCancellation({}, cancellation) }, stop: (reason: unknown) => cancel(cancellation, reason) }
+      return {
+        call: { ...withCancellation({}, cancellation) },
+        stop: (reason: unknown) => cancel(cancellation, reason),
+      }
     },
   ],
   [

@@ -5,13 +5,19 @@
  * @module @x/core
  */
 
-export { type Change, type ChangeBus, type ChangeListener, BusError, type BusErrorCode as BusProblem } from './bus/change-bus.ts'
+export {
+  type Change,
+  type ChangeBus,
+  type ChangeListener,
+  BusError,
+  type BusErrorCode,
+} from './bus/change-bus.ts'
 export { memoryBus, type MemoryBusOptions } from './bus/memory-bus.ts'
 export {
   type Cancellable,
   type Cancellation,
   cancel,
-  withCancellation as cancelledBy,
+  withCancellation,
   cancelReason,
   createCancellation,
   deferSignal,
@@ -21,7 +27,7 @@ export {
   onAbort,
   onCancel,
   readSignal,
-  raceWithCancellation as unlessCancelled,
+  raceWithCancellation,
   withSignalOf,
 } from './cancellation.ts'
 export { type ErrorListener, errorListener } from './error-listener.ts'
@@ -42,7 +48,7 @@ export {
   type AbortScope,
   type AbortScopeOptions,
   type BackoffBounds,
-  computeBackoffMs as backoffMs,
+  computeBackoffMs,
   maxTimerMs,
   openAbortScope,
   raceWithAbort,

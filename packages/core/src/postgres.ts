@@ -4,13 +4,13 @@
  * @module @x/core/postgres
  */
 
-import { createBatchSender, maxWaitingCharacters } from './bus/batches.ts'
+import { createBatchSender, maxWaitingCharacters } from './bus/batch-sender.ts'
 import { BusError, type ChangeBus } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
-import { defaultTimeoutMs, createNetworkBus, type NetworkBusOptions } from './bus/wire-bus.ts'
+import { defaultTimeoutMs, createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
 
-export { BusError, type BusErrorCode as BusProblem } from './bus/change-bus.ts'
-export type { NetworkBusOptions as WireOptions } from './bus/wire-bus.ts'
+export { BusError, type BusErrorCode } from './bus/change-bus.ts'
+export type { NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** A query with a time limit, in milliseconds, as `pg` takes it. */

@@ -6,10 +6,10 @@
 
 import { BusError, type ChangeBus } from './bus/change-bus.ts'
 import type { ConnectFunction } from './bus/connection.ts'
-import { createNetworkBus, type NetworkBusOptions } from './bus/wire-bus.ts'
+import { createNetworkBus, type NetworkBusOptions } from './bus/network-bus.ts'
 
-export { BusError, type BusErrorCode as BusProblem } from './bus/change-bus.ts'
-export type { NetworkBusOptions as WireOptions } from './bus/wire-bus.ts'
+export { BusError, type BusErrorCode } from './bus/change-bus.ts'
+export type { NetworkBusOptions } from './bus/network-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** The part of a Redis client that the bus uses: a connected one of `@redis/client` or `redis` is one. */

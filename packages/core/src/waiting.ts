@@ -23,7 +23,7 @@ export interface SleepOptions {
 }
 
 /** Waits for a time in milliseconds. Rejects with the reason of the signal if that aborts before. */
-export async function sleep(ms: number, { clock, signal, registerWake: wakeBy, isBackground }: SleepOptions): Promise<void> {
+export async function sleep(ms: number, { clock, signal, registerWake, isBackground }: SleepOptions): Promise<void> {
   signal?.throwIfAborted()
   let timer: unknown
   let rejectOnAbort = (): void => {}
@@ -33,7 +33,7 @@ export async function sleep(ms: number, { clock, signal, registerWake: wakeBy, i
       if (signal !== undefined) onAbort(signal, rejectOnAbort)
       timer = clock.setTimeout(resolve, ms)
       if (isBackground === true) unref(timer)
-      wakeBy?.(resolve)
+      registerWake?.(resolve)
     })
   } finally {
     clock.clearTimeout(timer)

@@ -26,7 +26,7 @@ export {
   withNotify,
 } from './composition/call-context.ts'
 export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
-export { callerKeyOf as callerOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
+export { callerKeyOf, principalIdentity, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export {
   type AsyncResource,
   type ClientTarget,
@@ -46,7 +46,7 @@ export type {
   ExtensionHost,
   ExtensionInstance,
   ExtensionMethod,
-  LiteralName as KnownName,
+  LiteralName,
   ServerApis,
   ServerExtension,
   ServerTypes,
@@ -55,7 +55,7 @@ export type {
   TypesOf,
 } from './composition/server-extension.ts'
 export type {
-  BackgroundRunner as Background,
+  BackgroundRunner,
   Call,
   CallHeaders,
   Exchange,
@@ -66,16 +66,15 @@ export type {
   Principal,
 } from './basic/exchange.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
-export { metaKeys, projectMetaKeys as metaNames } from './basic/meta-keys.ts'
-export { checkClientRevision as olderClientError } from './basic/revision.ts'
+export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
 export {
   discoverProbe,
-  supportsDiscover as knowsDiscover,
-  olderInitializeRequest as olderHandshake,
+  supportsDiscover,
+  olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
 } from './basic/older-server.ts'
-export { protocolVersion, protocolVersions } from './basic/revision.ts'
+export { checkClientRevision, protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,
   RpcError,
@@ -251,22 +250,27 @@ export type {
   ToolListChangedNotification,
   ToolOutputSchema,
 } from './server/tools.ts'
-export { checkSchema, dialectOf, type SchemaDialect, schemaDialects } from './json-schema/check-schema.ts'
+export {
+  checkSchema,
+  dialectOf,
+  type JsonSchemaCompiler,
+  type SchemaDialect,
+  schemaDialects,
+  type SchemaIssue,
+} from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
 export { checkCreateMessageResult, checkListRootsResult } from './methods/check-answers.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
 export type { ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
-export { encodeMessage, encodePieces, type MessagePieces, prepareResult as preparedMessage } from './messages/encode-message.ts'
-export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
-export { isMetaKey, isReservedMetaKey } from './basic/meta-keys.ts'
-export { type Method, type MethodRow, findMethodRow as methodRow, methods, type MethodTypes } from './methods/methods.ts'
+export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'
+export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
 export {
   type NotificationMethod,
   type NotificationRow,
   notificationMethods,
-  findNotificationRow as notificationRow,
+  findNotificationRow,
 } from './methods/notifications.ts'
 export {
   isErrorResponse,
@@ -276,12 +280,11 @@ export {
   parseBatch,
   parseMessage,
   parseRequestOrNotification,
-  rejectedRequestIdOf as unreadRequestId,
+  rejectedRequestIdOf,
 } from './messages/parse-message.ts'
 export { requestMeta } from './methods/request-meta.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
-export { findMissingCapabilities as supports } from './basic/supports.ts'
-export { principalIdentity } from './composition/quota.ts'
+export { findMissingCapabilities } from './basic/missing-capabilities.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'
 export { decodeHeaderValue, encodeHeaderValue } from './transports/header-params.ts'
 export type {

@@ -26,7 +26,7 @@ export {
   unsupportedProtocolVersionError,
 } from './basic/errors.zod.ts'
 export { baseMetadata, icon, icons, implementation } from './basic/implementation.zod.ts'
-export { issueOf, type Validator } from './methods/finished-result.zod.ts'
+export { issueOf, type Validator } from './methods/complete-result.zod.ts'
 export { jsonArray, jsonObject, jsonValue } from './basic/json.zod.ts'
 export {
   metaObject,

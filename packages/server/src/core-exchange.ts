@@ -1,7 +1,7 @@
 import { cancelReason, isCancelled, offAbort } from '@x/core'
 import {
   type Call,
-  callerOf,
+  callerKeyOf,
   errorCodes,
   errorResponse,
   type Exchange,
@@ -12,18 +12,18 @@ import {
   type JsonObject,
   McpError,
   metaKeys,
-  olderClientError,
+  checkClientRevision,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
   type RpcResponse,
   requestMeta,
-  methodRow,
+  findMethodRow,
   type RpcError,
 } from '@x/schema'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
-import { checkCallerLimit, decrementCount, incrementCount } from './shedding/caller-limit.ts'
+import { checkCallerLimit, decrementCount, incrementCount } from './shedding/load-monitor.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
 import { quote, type ErrorContext, report } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
@@ -68,7 +68,7 @@ export function createCoreExchange(state: ServerState): Exchange {
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
     let requestState: RequestState | undefined
     try {
-      const olderRevisionError = method === undefined ? olderClientError(request) : undefined
+      const olderRevisionError = method === undefined ? checkClientRevision(request) : undefined
       if (olderRevisionError !== undefined) throw olderRevisionError
       const { handle } = requireServedMethod(method, request.method, state)
       requestState = openRequest(request, call, state)
@@ -129,15 +129,15 @@ function countRequest<T>(pendingResult: T, request: RequestState): T {
 async function runCountedMethod(
   method: ExtensionMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
-  { callerLimit: callers }: ServerSettings,
+  { callerLimit }: ServerSettings,
 ): Promise<JsonObject> {
-  const caller = callerOf(call)
-  checkCallerLimit(callers, caller)
-  incrementCount(callers.runningByCaller, caller)
+  const caller = callerKeyOf(call)
+  checkCallerLimit(callerLimit, caller)
+  incrementCount(callerLimit.runningByCaller, caller)
   try {
     return await method(request, call)
   } finally {
-    decrementCount(callers.runningByCaller, caller)
+    decrementCount(callerLimit.runningByCaller, caller)
   }
 }
 
@@ -148,7 +148,7 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
     method,
     params,
     call,
-    caller: callerOf(call),
+    caller: callerKeyOf(call),
     meta: checkVersion(request),
     catalog,
     settings,
@@ -222,7 +222,7 @@ function declinedError({ key, action, message }: InputDeclined): McpError {
 }
 
 function errorContextFor({ method, params }: RpcRequest): ErrorContext {
-  const named = methodRow(method)?.named
+  const named = findMethodRow(method)?.named
   const name = named && params?.[named]
   return typeof name === 'string' ? { method, name: name.slice(0, 1000) } : { method }
 }

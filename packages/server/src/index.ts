@@ -27,8 +27,14 @@ export type { FormAnswer, FormQuestion, UrlQuestion } from './definitions/contex
 export type { Checkpoint, StepContext, StepResult, Widened, WithListsFilled } from './definitions/context.ts'
 export type { ServerWarning, WarningCode } from './request/report.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './definitions/context.ts'
-export type { CacheHints, Completer, Completion, BaseDefinition as Described, CompletionContext as CompletedArguments } from './definitions/described.ts'
-export type { CallView, VisibleTo } from './definitions/described.ts'
+export type {
+  CacheHints,
+  Completer,
+  Completion,
+  BaseDefinition,
+  CompletionContext,
+} from './definitions/base-definition.ts'
+export type { CallView, VisibleTo } from './definitions/base-definition.ts'
 export type {
   AnyPromptDefinition,
   Prompt,
@@ -49,16 +55,16 @@ export type {
   ResourceTemplate,
   ResourceTemplateDefinition,
 } from './definitions/resource.ts'
-export type { CheckedValue, RejectedValue } from './json-schema/schemas.ts'
+export type { CheckedValue, RejectedValue } from './json-schema/compile-schema.ts'
 export type {
   AcceptedBy,
   AnySchema,
   ParsedBy,
   PromptArguments,
-  CallerOutput as SchemaInput,
-  CallerInput as SchemaWithInput,
+  CallerOutput,
+  CallerInput,
   TextArguments,
-} from './json-schema/schemas.ts'
+} from './json-schema/compile-schema.ts'
 export type { ErrorContext } from './request/report.ts'
 export type { Change, ChangeBus, ChangeListener } from '@x/core'
 export type { SubscriptionOptions } from './subscriptions/options.ts'

@@ -6,7 +6,7 @@
 
 export {
   BusError,
-  type BusProblem,
+  type BusErrorCode,
   type Change,
   type ChangeBus,
   type ChangeListener,
@@ -16,5 +16,5 @@ export {
   type PostgresPool,
   type PostgresQuery,
   postgresBus,
-  type WireOptions,
+  type NetworkBusOptions,
 } from '@x/core/postgres'

@@ -6,7 +6,7 @@
 
 export {
   BusError,
-  type BusProblem,
+  type BusErrorCode,
   type Change,
   type ChangeBus,
   type ChangeListener,
@@ -14,5 +14,5 @@ export {
   type RedisBusOptions,
   type RedisClient,
   type RedisSubscriber,
-  type WireOptions,
+  type NetworkBusOptions,
 } from '@x/core/redis'

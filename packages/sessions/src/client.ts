@@ -21,5 +21,5 @@ export {
   sessionKey,
   type SessionMetadata,
   sessionMethods,
-  sessionNotFoundCode as sessionNotFound,
+  sessionNotFoundCode,
 } from './session-metadata.ts'

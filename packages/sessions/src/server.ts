@@ -22,7 +22,7 @@ export type {
   SessionBus,
   SessionChange,
   SessionEvents,
-  SessionErrorContext as SessionFailure,
+  SessionErrorContext,
   SessionOptions,
   SessionState,
 } from './server/session-options.ts'
@@ -39,5 +39,5 @@ export {
   sessionKey,
   type SessionMetadata,
   sessionMethods,
-  sessionNotFoundCode as sessionNotFound,
+  sessionNotFoundCode,
 } from './session-metadata.ts'

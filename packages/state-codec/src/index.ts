@@ -6,13 +6,13 @@
 
 export { migrating, plain, sealed, signed, singleUse, stored } from './on-web.ts'
 export { type KeyInput, randomKey } from './token/keys.ts'
-export type { PlainOptions } from './token/plain.ts'
+export type { PlainOptions } from './token/plain-codec.ts'
 export type { KeyedOptions } from './token/token-codec.ts'
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts'
-export type { MigratingCodec, MigratingOptions } from './store/migrating.ts'
-export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/migration.ts'
+export type { MigratingCodec, MigratingOptions } from './store/migrating-codec.ts'
+export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/migration-counter.ts'
 export type { StateStore } from './state-codec.ts'
-export type { StoredOptions } from './store/stored.ts'
+export type { StoredOptions } from './store/stored-codec.ts'
 export type { JsonArray, JsonObject, JsonValue } from './state-codec.ts'
 export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from './state-codec.ts'
 export {

@@ -68,11 +68,11 @@ function operationsOn(send: SendCommand, prefix: string): SharedOperations {
     const head = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
     return typeof head === 'string' ? ownedEntryOf(head) : undefined
   }
-  const runOn = (key: string, { ownerPrefix: head, owner, size }: OwnedEntry, script: Script) =>
+  const runOn = (key: string, { ownerPrefix, owner, size }: OwnedEntry, script: Script) =>
     evaluate(send, {
       text: script.text,
       keys: [prefix + key, ...ownerKeys(prefix, owner)],
-      values: [head, `${size}:${key}`, String(size), ...script.values],
+      values: [ownerPrefix, `${size}:${key}`, String(size), ...script.values],
     })
   return {
     async get(key) {

@@ -5,7 +5,10 @@
  */
 
 export { relatedTaskKey, tasksCapability, tasksExtension } from './schema/extension.ts'
-export { parseTaskRequestParams as taskRequestParams, parseUpdateTaskRequestParams as updateTaskRequestParams } from './schema/task-params.ts'
+export {
+  parseTaskRequestParams,
+  parseUpdateTaskRequestParams,
+} from './schema/task-params.ts'
 export type {
   CancelledTask,
   CompletedTask,

@@ -3,7 +3,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  methodRow,
+  findMethodRow,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
@@ -132,7 +132,8 @@ export function createObserver(): Observer {
   return {
     observed,
     response: (request, response, instance) => {
-      if (methodRow(request.method)?.canRequireInput === true) observed.rounds.push(roundOf(request, response, instance))
+      if (findMethodRow(request.method)?.canRequireInput === true)
+        observed.rounds.push(roundOf(request, response, instance))
       if ('result' in response) noteTask(taskOf(response.result))
     },
     question: (question) => void observed.questions.push(question),
@@ -155,7 +156,7 @@ export function createObserver(): Observer {
 
 /** Returns the tool, prompt or resource of a request, or its method. */
 function observedTarget({ method, params = {} }: RpcRequest): string {
-  const target = params[methodRow(method)?.named ?? '']
+  const target = params[findMethodRow(method)?.named ?? '']
   return typeof target === 'string' ? target : method
 }
 

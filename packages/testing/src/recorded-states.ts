@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type AskingMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
+import { type MultiRoundMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue, type Principal, type Server } from '@x/schema'
 import { answerBook, type AnswerBook, type Answers, splitKey } from './answers.ts'
 import { firstDifference } from './difference.ts'
@@ -155,7 +155,7 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
   try {
     const states: RecordedState[] = []
     const book = answerBook(call.answers)
-    let round: Round<AskingMethod> = await beginRecorded(client, call)
+    let round: Round<MultiRoundMethod> = await beginRecorded(client, call)
     while (round.status === 'input_required') {
       const { state, ...pending } = round.pending
       const sealed = state === undefined ? undefined : kitUse.sealed.get(state)
@@ -193,7 +193,10 @@ async function continueState(
   try {
     const book = answerBook(call.answers)
     const state = await kitUse.kit.state.seal(sealed.value, sealed.claims)
-    let round: Round<AskingMethod> = await client.manual.resume({ ...pending, state }, await answersOf(pending, book))
+    let round: Round<MultiRoundMethod> = await client.manual.resume(
+      { ...pending, state },
+      await answersOf(pending, book),
+    )
     while (round.status === 'input_required') {
       const others = Object.keys(round.requests).filter((key) => !recorded.has(key))
       const again = others.map(splitKey).find(({ times }) => times > 1)
@@ -224,7 +227,7 @@ function openClient(factory: ServerFactory, { principal }: RecordedCall, now: nu
 function beginRecorded(
   client: TestClient,
   { tool, prompt, resource, arguments: args }: RecordedCall,
-): Promise<Round<AskingMethod>> {
+): Promise<Round<MultiRoundMethod>> {
   if (tool !== undefined) return client.manual.callTool(tool, args)
   // The arguments of prompts are strings, which the server checks.
   if (prompt !== undefined) return client.manual.getPrompt(prompt, args as Record<string, string> | undefined)

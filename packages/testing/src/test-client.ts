@@ -9,7 +9,7 @@ import {
   isJsonObject,
   type LoggingLevel,
   metaKeys,
-  metaNames,
+  projectMetaKeys,
   type Principal,
   type RpcRequest,
   type RpcResponse,
@@ -115,7 +115,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
       ...(runtime !== undefined && { runtime: clockFor(runtime) }),
       ...others,
       capabilities,
-      rounds: { pauseMs: { initial: 0, most: 0 }, ...others.rounds },
+      rounds: { pauseMs: { initial: 0, max: 0 }, ...others.rounds },
     },
   )
   const close = client.close.bind(client)
@@ -201,11 +201,11 @@ function fixedKeys(): (request: RpcRequest) => RpcRequest {
   const keys = new Map<string, string>()
   return (request) => {
     const meta = request.params?.['_meta']
-    const key = isJsonObject(meta) ? meta[metaNames.idempotencyKey] : undefined
+    const key = isJsonObject(meta) ? meta[projectMetaKeys.idempotencyKey] : undefined
     if (!isJsonObject(meta) || typeof key !== 'string') return request
     const fixed = keys.get(key) ?? String(keys.size + 1).padStart(22, '0')
     keys.set(key, fixed)
-    return { ...request, params: { ...request.params, _meta: { ...meta, [metaNames.idempotencyKey]: fixed } } }
+    return { ...request, params: { ...request.params, _meta: { ...meta, [projectMetaKeys.idempotencyKey]: fixed } } }
   }
 }
 

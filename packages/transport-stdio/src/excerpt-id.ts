@@ -1,5 +1,5 @@
 import type { RequestId } from '@x/schema'
-import type { SkippedLine } from './lines.ts'
+import type { SkippedLine } from './line-splitter.ts'
 
 const idPattern = String.raw`("[ !#-\[\]-~]{0,128}"|-?\d{1,16})`
 const idAtStart = new RegExp(String.raw`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${idPattern}\s*[,}]`)

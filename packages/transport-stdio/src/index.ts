@@ -15,7 +15,7 @@ export type {
   StdioConnectOptions,
   StreamConnectOptions,
 } from './client/options.ts'
-export type { ProcessView } from './client/supervise.ts'
+export type { ProcessView } from './client/supervisor.ts'
 export type { ServeStdioOptions } from './server/options.ts'
 export { serveStdio, type StdioServer } from './server/serve-stdio.ts'
 export { isStdioError, StdioError, type StdioErrorCode, type StdioErrorDetails } from './stdio-error.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { type LineSink, createLineSplitter } from './lines.ts'
+import { type LineSink, createLineSplitter } from './line-splitter.ts'
 
 /** A stream that is being read. */
 export interface LineReader {

@@ -19,13 +19,13 @@ export const limitRows = [
       '400',
       { name: 'defaultBounds.elements', file: 'schema/src/messages' },
     ],
-    ['timeoutMs', 'ms', 'a call; streams have no limit', '504', { file: 'server/settings' }],
+    ['timeoutMs', 'ms', 'a call; streams have no limit', '504', { file: 'server/handler-settings' }],
     [
       'maxQueuedBytes',
       'bytes',
       'output that waits for a slow reader',
       'notifications are dropped, streams are closed',
-      { file: 'server/settings' },
+      { file: 'server/handler-settings' },
     ],
     ['writeTimeoutMs', 'ms', 'a finished answer that its client does not read', 'the connection is closed'],
     ['maxPipelined', 'count', 'requests at once on one connection', '503, and the connection is closed'],
@@ -84,7 +84,13 @@ export const limitRows = [
     ['subscriptions.maxTopics', 'count', 'lists and URIs of all streams', '503'],
     ['subscriptions.maxTopicsPerCaller', 'count', 'lists and URIs of the streams of one caller', 'quota'],
     ['subscriptions.slowReaderMs', 'ms', 'a stream whose reader takes nothing', 'the stream is closed'],
-    ['shedding.hardLimit.running', 'count', 'running calls', '503', { name: 'running', file: 'shedding/rules' }],
+    [
+      'shedding.hardLimit.running',
+      'count',
+      'running calls',
+      '503',
+      { name: 'running', file: 'shedding/shedding-rules' },
+    ],
     [
       'share of new calls',
       'share',
@@ -135,7 +141,7 @@ export const limitRows = [
     ],
   ]),
   ...rowsOf('sessions', [
-    ['ttlMs', 'ms', 'the life of a session', 'session not found', { file: 'session-rules' }],
+    ['ttlMs', 'ms', 'the life of a session', 'session not found', { file: 'resolved-session-options' }],
     ['maxOpen', 'count', 'sessions with an open resource at one instance', 'the handler fails'],
   ]),
   ...rowsOf('tasks', [
@@ -222,9 +228,15 @@ export const limitRows = [
       'bytes',
       'a message of a server',
       'the call is rejected',
-      { name: 'defaultMessageBytes', file: 'client/link' },
+      { name: 'defaultMessageBytes', file: 'client/endpoint-state' },
     ],
-    ['client: maxStreamBytes', 'bytes', 'an event stream of a call', 'the call is rejected', { file: 'client/link' }],
+    [
+      'client: maxStreamBytes',
+      'bytes',
+      'an event stream of a call',
+      'the call is rejected',
+      { file: 'client/endpoint-state' },
+    ],
     ['client: maxRedirects', 'count', 'redirects within the origin', 'the call is rejected'],
   ]),
   ...rowsOf('transport-stdio', [

@@ -56,7 +56,11 @@ describe('an engine of one’s own', () => {
   let time = 0
   const setUp = async () => {
     const engine = memoryEngine({ wallClock: () => time })
-    return { open: async () => engine, advanceTime: async (ms: number) => void (time += ms), close: () => engine.close() }
+    return {
+      open: async () => engine,
+      advanceTime: async (ms: number) => void (time += ms),
+      close: () => engine.close(),
+    }
   }
   time = Date.UTC(2026, 0)
   programs.checkEngine(setUp, test)

@@ -1,7 +1,11 @@
 // The simulation runs the code of the server and of the client itself, not a copy of it.
-export { computeHandOffDelayMs as handOffPause } from '../../../packages/client/src/rounds/hand-off-pause.ts'
+export { computeHandOffDelayMs as handOffPause } from '../../../packages/client/src/rounds/hand-off-delay.ts'
 export type { HandOffTag } from '../../../packages/server/src/shedding/fleet-view.ts'
-export { decideHandOff as handOffReason, recordHandOff, tagHandOff } from '../../../packages/server/src/shedding/hand-off.ts'
+export {
+  decideHandOff as handOffReason,
+  recordHandOff,
+  tagHandOff,
+} from '../../../packages/server/src/shedding/hand-off.ts'
 export {
   createLoadMonitor,
   beginMonitoredCall,
@@ -9,5 +13,5 @@ export {
   type LoadMonitor,
   serverLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
-export { sheddingRulesOf as rulesOf } from '../../../packages/server/src/shedding/rules.ts'
+export { sheddingRulesOf as rulesOf } from '../../../packages/server/src/shedding/shedding-rules.ts'
 export type { SheddingOptions, ShedReason } from '../../../packages/server/src/shedding/shedding-options.ts'

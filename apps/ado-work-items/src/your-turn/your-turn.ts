@@ -4,7 +4,7 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import pc from 'picocolors'
 import { z } from 'zod'
 import { instanceIn } from '../fleet/instance-meta.ts'
-import { shownText } from '@x/client/terminal'
+import { toDisplayText } from '@x/client/terminal'
 import { watchedExchange } from '../walk-through/watched-exchange.ts'
 import type { Person } from './person.ts'
 
@@ -84,7 +84,7 @@ function formatRound({ round, status, stateBytes, durationMs, meta }: RoundView)
 }
 
 function formatResult(result: CallToolResult): string {
-  const text = result.content.flatMap((block) => (block.type === 'text' ? [shownText(block.text)] : [])).join('\n')
+  const text = result.content.flatMap((block) => (block.type === 'text' ? [toDisplayText(block.text)] : [])).join('\n')
   return `${result.isError === true ? pc.red('✘') : pc.green('✔')}  ${text}\n`
 }
 

@@ -40,7 +40,12 @@ const metadataTtlMs = 600_000
 const maxCachedServers = 100
 
 /** Links to authorization servers, whose metadata is kept for ten minutes. */
-export function createAuthServerContextResolver({ fetch, now, issuers, dpop }: AuthorizerDeps): AuthServerContextResolver {
+export function createAuthServerContextResolver({
+  fetch,
+  now,
+  issuers,
+  dpop,
+}: AuthorizerDeps): AuthServerContextResolver {
   const servers = new Map<string, { readonly at: number; readonly server: AuthorizationServer }>()
   return async (issuer, source, signal) => {
     const { alias, resource } = issuers.get(issuer) ?? {}
@@ -82,22 +87,22 @@ export async function authorize(
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
   const { tokens, linkTo, fetch } = deps
-  const { endpoint, challenge: demand, ...rest } = query
+  const { endpoint, challenge, ...rest } = query
   // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to
   // another.
-  const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: demand.metadataUrl, fetch, signal })
+  const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
   const lastEndpoint = await tokens.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
   const link = await linkTo(issuer, endpoint, signal)
   const { resource } = metadata
   const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
   const scopes = selectScopes({
-    demand,
+    demand: challenge,
     metadata,
     server: link.server,
     requested: isSameResource ? lastEndpoint.requested : [],
   })
-  const demandedScopes = demand.scopes?.filter((scope) => scopes.includes(scope)) ?? []
+  const demandedScopes = challenge.scopes?.filter((scope) => scopes.includes(scope)) ?? []
   const tokenResult = await getOrObtainToken(deps, {
     ...rest,
     endpoint,

@@ -1,10 +1,15 @@
 import type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
-import { authorize, type AuthorizerDeps, createAuthServerContextResolver, type AuthServerContextResolver } from './authorize.ts'
+import {
+  authorize,
+  type AuthorizerDeps,
+  createAuthServerContextResolver,
+  type AuthServerContextResolver,
+} from './authorize.ts'
 import { type TokenChallenge, parseTokenChallenge, dpopErrorOf, isTokenChallenge } from './challenges.ts'
-import { createSharedRequests, type SharedRequests } from './flights.ts'
+import { createSharedRequests, type SharedRequests } from './shared-requests.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
-import { createStepUpLimiter, type StepUpLimiter } from './step-ups.ts'
+import { createStepUpLimiter, type StepUpLimiter } from './step-up-limiter.ts'
 import type { StoredToken } from './stored.ts'
 import { isRenewalDue, type TokenResult, getOrObtainToken } from './token-source.ts'
 
@@ -51,7 +56,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       return call
     },
   }
-  const { tokens, linkTo, sharedRequests: flights } = state
+  const { tokens, linkTo, sharedRequests } = state
   return {
     tokens,
     resolveServerContext: linkTo,
@@ -64,7 +69,9 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     login: async (endpoint, signal) => {
       const challenge = { metadataUrl: undefined, scopes: undefined, error: undefined }
       const query = { endpoint, challenge, rejectedToken: undefined, canRefresh: true, canObtain: () => true }
-      await flights.join(endpoint.href, { scopes: [], signal }, (sharedSignal) => authorize(state, query, sharedSignal))
+      await sharedRequests.join(endpoint.href, { scopes: [], signal }, (sharedSignal) =>
+        authorize(state, query, sharedSignal),
+      )
     },
   }
 }
@@ -78,7 +85,10 @@ async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise
   state.callStateOf(target).sent = access
   if (thumbprint === undefined || state.dpop === undefined) return { authorization: `Bearer ${access}` }
   const { requestUrl: url = target.url, method } = target
-  return { authorization: `DPoP ${access}`, dpop: await state.dpop.proof({ nonceSource: 'resource', url, method, accessToken: access }) }
+  return {
+    authorization: `DPoP ${access}`,
+    dpop: await state.dpop.proof({ nonceSource: 'resource', url, method, accessToken: access }),
+  }
 }
 
 /** Renews a token that ends soon. One that has not ended yet is used while the authorization server is away. */
@@ -137,14 +147,14 @@ async function handleUnauthorized(
  * Answers a 401 that is about the proof and not the token, for which no new token helps (RFC 9449, sections 7.1 and 9).
  */
 function handleProofError(
-  { dpop, callStateOf: callOf }: AuthorizerState,
+  { dpop, callStateOf }: AuthorizerState,
   head: HttpResponseHead,
   target: HttpTarget,
 ): 'retry' | undefined {
   const error = dpopErrorOf(head.header('www-authenticate'))
   if (error !== 'use_dpop_nonce' && error !== 'invalid_dpop_proof') return undefined
   const { origin } = target.url
-  const call = callOf(target)
+  const call = callStateOf(target)
   if (error === 'invalid_dpop_proof') {
     const message = `${origin} refuses the DPoP proof: the clock must be right, and the address one without redirects`
     throw new AuthError('token_refused', message, { error })
@@ -170,9 +180,14 @@ async function handleForbidden(
   const token = state.tokens.peek(target.url)
   if (hasNewerToken(demand.scopes, token, call.sent)) return 'retry'
   // A person may grant more the second time; a machine gets the same again.
-  if (!state.requiresUserInteraction && demand.scopes.every((scope) => token?.token.requested.includes(scope))) return undefined
+  if (!state.requiresUserInteraction && demand.scopes.every((scope) => token?.token.requested.includes(scope)))
+    return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
-  return getToken(state, target, { challenge: demand, canRefresh: false, isAllowed: () => state.stepUps.tryAcquire(operation) })
+  return getToken(state, target, {
+    challenge: demand,
+    canRefresh: false,
+    isAllowed: () => state.stepUps.tryAcquire(operation),
+  })
 }
 
 function hasNewerToken(scopes: readonly string[], token: StoredCredential | undefined, sentToken: string): boolean {
@@ -194,17 +209,17 @@ interface GetTokenOptions {
 async function getToken(
   state: AuthorizerState,
   target: HttpTarget,
-  { challenge: demand, canRefresh, isAllowed = () => true }: GetTokenOptions,
+  { challenge, canRefresh, isAllowed = () => true }: GetTokenOptions,
 ): Promise<'retry' | undefined> {
   const call = state.callStateOf(target)
   const { url: endpoint, signal } = target
   const canObtain = (): boolean => call.authorizations < maxAuthorizations && isAllowed()
-  const query = { endpoint, challenge: demand, rejectedToken: call.sent, canRefresh, canObtain }
+  const query = { endpoint, challenge, rejectedToken: call.sent, canRefresh, canObtain }
   for (;;) {
     let isOwnAttempt = false
     const tokenResult = await state.sharedRequests.join(
       endpoint.href,
-      { scopes: demand.scopes ?? [], signal },
+      { scopes: challenge.scopes ?? [], signal },
       (sharedSignal) => {
         isOwnAttempt = true
         return authorize(state, query, sharedSignal)

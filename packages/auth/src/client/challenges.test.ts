@@ -91,7 +91,11 @@ describe('A WWW-Authenticate header', () => {
 test('A demand is read from the Bearer or DPoP challenge, wherever it stands', () => {
   const header =
     'Basic realm="scope=x", Bearer error="insufficient_scope", scope="a b a \\"c", resource_metadata="https://x.test/m"'
-  expect(parseTokenChallenge(header)).toEqual({ metadataUrl: 'https://x.test/m', scopes: ['a', 'b'], error: 'insufficient_scope' })
+  expect(parseTokenChallenge(header)).toEqual({
+    metadataUrl: 'https://x.test/m',
+    scopes: ['a', 'b'],
+    error: 'insufficient_scope',
+  })
 })
 
 test.each([

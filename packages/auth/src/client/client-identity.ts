@@ -66,7 +66,8 @@ export async function findOrRegisterClient(
     throw new AuthError('client_needed', message, { issuer })
   }
   const registered = await registerClient(link, registrationOf(link.server, identity, target))
-  const client = registered.redirectUris.length > 0 ? registered : { ...registered, redirectUris: target.registeredUris }
+  const client =
+    registered.redirectUris.length > 0 ? registered : { ...registered, redirectUris: target.registeredUris }
   await records.clients.write(key, client)
   return client
 }

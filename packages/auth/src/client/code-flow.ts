@@ -64,14 +64,18 @@ async function beginLogin(
   openedRedirect: RedirectListener,
 ): Promise<{ state: string; url: URL }> {
   const { records, now } = login
-  const { serverContext: link, resource, scopes, endpoint } = requirements
-  const { issuer, authorization_endpoint: authorizationEndpoint } = link.server
+  const { serverContext, resource, scopes, endpoint } = requirements
+  const { issuer, authorization_endpoint: authorizationEndpoint } = serverContext.server
   if (authorizationEndpoint === undefined) {
     throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
   }
   const { uri, registered = [uri] } = openedRedirect
   const clientRedirectTarget = { uri, registeredUris: registered, applicationType: login.redirect.applicationType }
-  const client = await findOrRegisterClient(link, login.identity, { records, target: clientRedirectTarget, now: now() })
+  const client = await findOrRegisterClient(serverContext, login.identity, {
+    records,
+    target: clientRedirectTarget,
+    now: now(),
+  })
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()]
   const params = new URLSearchParams({
     response_type: 'code',
@@ -81,18 +85,18 @@ async function beginLogin(
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   })
-  if (link.sendsResource) params.set('resource', resource)
+  if (serverContext.sendsResource) params.set('resource', resource)
   if (scopes.length > 0) params.set('scope', scopes.join(' '))
   // RFC 9449, section 10: a code that is stolen is of no use without the key.
-  if (link.dpop !== undefined) params.set('dpop_jkt', await link.dpop.thumbprint())
+  if (serverContext.dpop !== undefined) params.set('dpop_jkt', await serverContext.dpop.thumbprint())
   // OpenID Connect Core, section 11: offline access is given when the person was asked.
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
   const sharedFields = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
   const pendingLogin: PendingLogin = { ...sharedFields, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
   await records.pendingLogins.write(records.pendingLogins.key(state), pendingLogin)
-  const requiresPushedRequest = link.server.require_pushed_authorization_requests === true
+  const requiresPushedRequest = serverContext.server.require_pushed_authorization_requests === true
   const visibleParams = requiresPushedRequest
-    ? await pushAuthorizationRequest(link, toServerClient(client, link.server), params)
+    ? await pushAuthorizationRequest(serverContext, toServerClient(client, serverContext.server), params)
     : params
   const url = new URL(authorizationEndpoint)
   for (const [name, value] of visibleParams) url.searchParams.set(name, value)

@@ -81,14 +81,14 @@ function createDpop(
       if (nonces.size >= maxNonces && oldest !== undefined) nonces.delete(oldest)
       nonces.set(storageKey, nonce)
     },
-    proof: async ({ nonceSource: from, url, method, accessToken: access }) => {
+    proof: async ({ nonceSource, url, method, accessToken }) => {
       const { privateKey, jwk } = await key()
       const claims = {
         jti: generateRandomNonce(),
         htm: method,
         htu: url.origin + url.pathname,
-        nonce: nonceOf(from, url),
-        ath: access === undefined ? undefined : await sha256(access),
+        nonce: nonceOf(nonceSource, url),
+        ath: accessToken === undefined ? undefined : await sha256(accessToken),
       }
       return new SignJWT(claims)
         .setProtectedHeader({ alg: algorithm, typ: 'dpop+jwt', jwk })

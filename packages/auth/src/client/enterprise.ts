@@ -104,12 +104,12 @@ function assertionOf(identity: string | IdentityAssertion): IdentityAssertion {
 }
 
 function exchangeFields(
-  { serverContext: link, resource, scopes }: TokenRequirements,
+  { serverContext, resource, scopes }: TokenRequirements,
   { token, type }: IdentityAssertion,
 ): Record<string, string> {
   return {
     requested_token_type: tokenTypeUrn('id-jag'),
-    audience: link.server.issuer,
+    audience: serverContext.server.issuer,
     resource,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
     subject_token: token,

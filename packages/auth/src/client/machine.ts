@@ -115,9 +115,9 @@ export async function requestWithAssertion(
   })
 }
 
-function grantFields({ serverContext: link, resource, scopes }: TokenRequirements): Record<string, string> {
+function grantFields({ serverContext, resource, scopes }: TokenRequirements): Record<string, string> {
   return {
-    ...(link.sendsResource && { resource }),
+    ...(serverContext.sendsResource && { resource }),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
 }

@@ -136,7 +136,10 @@ function resourceFields(resource: string | undefined): Record<string, string> {
 }
 
 /** Sends a request for a token and returns what was granted. Throws {@link AuthError} `token_rejected`. */
-async function runGrantRequest(link: AuthServerContext, run: () => Promise<oauth.TokenEndpointResponse>): Promise<TokenGrant> {
+async function runGrantRequest(
+  link: AuthServerContext,
+  run: () => Promise<oauth.TokenEndpointResponse>,
+): Promise<TokenGrant> {
   try {
     const response = await retryWithNonce(link, run)
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds } = response

@@ -106,12 +106,12 @@ async function refreshStoredToken(
   request: TokenRequest,
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
-  const { serverContext: link, resource } = request
-  const client = await source.findClient(link.server, storedToken.clientId)
+  const { serverContext, resource } = request
+  const client = await source.findClient(serverContext.server, storedToken.clientId)
   if (client === undefined) return undefined
   try {
-    const params = { refresh: storedToken.refresh ?? '', resource: link.sendsResource ? resource : undefined }
-    const grant = await requestRefreshGrant(link, client, params)
+    const params = { refresh: storedToken.refresh ?? '', resource: serverContext.sendsResource ? resource : undefined }
+    const grant = await requestRefreshGrant(serverContext, client, params)
     const { requested, clientId } = storedToken
     const token = {
       ...toStoredToken(grant, source.now()),
@@ -119,7 +119,7 @@ async function refreshStoredToken(
       requested,
       clientId,
     }
-    await source.records.tokens.write(source.records.tokens.key(link.server.issuer, resource), token)
+    await source.records.tokens.write(source.records.tokens.key(serverContext.server.issuer, resource), token)
     return { token, obtainedBy: 'refresh' }
   } catch (error) {
     if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporaryError(error)) throw error
@@ -130,10 +130,10 @@ async function refreshStoredToken(
 /** Forgets a refresh token that is good no longer, unless another process has stored a newer one meanwhile. */
 async function recoverFromInvalidGrant(
   { records }: TokenSource,
-  { serverContext: link, resource }: TokenRequest,
+  { serverContext, resource }: TokenRequest,
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
-  const key = records.tokens.key(link.server.issuer, resource)
+  const key = records.tokens.key(serverContext.server.issuer, resource)
   const otherToken = await records.tokens.read(key)
   if (otherToken !== undefined && otherToken.refresh !== storedToken.refresh)
     return { token: otherToken, obtainedBy: 'store' }

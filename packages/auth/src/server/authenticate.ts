@@ -43,7 +43,10 @@ export interface VerifiedToken {
  * Identifies the caller of a request: reads its credentials, verifies its token unless it is known, and checks what the
  * token is bound to.
  */
-export function authenticate(request: HttpRequestHead, state: AuthenticationState): AuthenticationResult | Promise<AuthenticationResult> {
+export function authenticate(
+  request: HttpRequestHead,
+  state: AuthenticationState,
+): AuthenticationResult | Promise<AuthenticationResult> {
   const header = readAuthorization(request)
   const knownIdentity = typeof header === 'string' ? findKnownBearer(header, state) : undefined
   if (knownIdentity !== undefined) return knownIdentity
@@ -74,10 +77,14 @@ async function identifyCaller(
 ): Promise<AuthenticationResult> {
   const challenges = state.challenges[credentials.scheme]
   try {
-    const { authenticationResult: identity, binding } = await verifyOnce(credentials.token, await sha256(credentialsKey(credentials)), state)
-    if (isPlainBearer(binding, credentials.scheme, state)) return identity
+    const { authenticationResult, binding } = await verifyOnce(
+      credentials.token,
+      await sha256(credentialsKey(credentials)),
+      state,
+    )
+    if (isPlainBearer(binding, credentials.scheme, state)) return authenticationResult
     const nonce = await checkBinding(credentials, { request, binding }, state)
-    return nonce === undefined ? identity : challenges.useNonce(nonce)
+    return nonce === undefined ? authenticationResult : challenges.useNonce(nonce)
   } catch (error) {
     // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any
     // other.
@@ -104,12 +111,16 @@ async function verifyToken(token: string, digest: string, state: AuthenticationS
   const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
   const cachedUntil = state.now() + issuer.cacheMs
-  state.verifiedTokens.set(digest, { authenticationResult: identity, binding }, Math.min(cachedUntil, principal.expiresAt ?? cachedUntil))
+  state.verifiedTokens.set(
+    digest,
+    { authenticationResult: identity, binding },
+    Math.min(cachedUntil, principal.expiresAt ?? cachedUntil),
+  )
   return { authenticationResult: identity, binding }
 }
 
-function withImpliedScopes(principal: Principal, { impliedScopes: implies }: AuthenticationState): Principal {
-  return { ...principal, scopes: expandScopes(principal.scopes ?? [], implies) }
+function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {
+  return { ...principal, scopes: expandScopes(principal.scopes ?? [], impliedScopes) }
 }
 
 function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {

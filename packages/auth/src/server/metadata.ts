@@ -54,7 +54,7 @@ function metadataPath(resource: string): string {
  * Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root.
  */
 export function metadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
-  const { resource, issuers, scopes, name, dpop, hasCertificateBoundTokens: certificates } = description
+  const { resource, issuers, scopes, name, dpop, hasCertificateBoundTokens } = description
   const document: MetadataDocument = {
     body: {
       resource,
@@ -64,7 +64,7 @@ export function metadataDocuments(description: ResourceDescription): Readonly<Re
       ...(name !== undefined && { resource_name: name }),
       ...(dpop !== undefined && { dpop_signing_alg_values_supported: [...proofAlgorithms] }),
       ...(dpop === 'required' && { dpop_bound_access_tokens_required: true }),
-      ...(certificates && { tls_client_certificate_bound_access_tokens: true }),
+      ...(hasCertificateBoundTokens && { tls_client_certificate_bound_access_tokens: true }),
     },
   }
   return { [metadataPath(resource)]: document, [wellKnownPath]: document }

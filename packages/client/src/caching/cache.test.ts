@@ -175,7 +175,11 @@ describe('The cache of a client', () => {
     const client = createClient(exchange, host)
     const early = client.readResource('a:b')
     await Promise.resolve()
-    client.cache.handleNotification({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:b' } })
+    client.cache.handleNotification({
+      jsonrpc: '2.0',
+      method: 'notifications/resources/updated',
+      params: { uri: 'a:b' },
+    })
     arrive(contents('old'))
     await early
     const late = client.readResource('a:b')

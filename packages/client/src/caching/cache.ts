@@ -1,6 +1,6 @@
 import { type Clock, platformRuntime } from '@x/core'
-import { type ConnectionView, type JsonObject, methodRow, preparedMessage, type RpcNotification } from '@x/schema'
-import { memoize } from '../request/lazily.ts'
+import { type ConnectionView, type JsonObject, findMethodRow, prepareResult, type RpcNotification } from '@x/schema'
+import { memoize } from '../request/memoize.ts'
 import type { CacheOptions } from '../request/options.ts'
 import { createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
@@ -69,7 +69,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
         return result
       }
       // A copy, because a server in this process may hold the object; frozen, because all callers share it.
-      const sharedResult = preparedMessage(structuredClone(result))
+      const sharedResult = prepareResult(structuredClone(result))
       pendingRead.store({ result: sharedResult as unknown as JsonObject, freshUntil })
       return sharedResult
     } finally {
@@ -97,5 +97,5 @@ function openCachePartition(options: CacheOptions): CachePartition {
 // The input that a retry carries is not part of the key, so its result must not be stored (server/utilities/caching,
 // cache key).
 function isCacheable(method: string, params: JsonObject): boolean {
-  return methodRow(method)?.cached === true && !('inputResponses' in params) && !('requestState' in params)
+  return findMethodRow(method)?.cached === true && !('inputResponses' in params) && !('requestState' in params)
 }

@@ -1,4 +1,11 @@
-import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcError, type RpcResponse } from '@x/schema'
+import {
+  isJsonObject,
+  type JsonObject,
+  type MethodRow,
+  findMethodRow,
+  type RpcError,
+  type RpcResponse,
+} from '@x/schema'
 import { type CallErrorContext, ClientError, attachUnknownResult } from './client-error.ts'
 import { type InputRequired, parseInputRequired } from './input-required.ts'
 import { type ClientMethod, type CompleteResults, checkCompleteResult } from './complete-results.ts'
@@ -13,7 +20,7 @@ export function parseResult<M extends ClientMethod>(
   errorContext: () => CallErrorContext,
 ): CompleteResults[M] | InputRequired {
   if ('error' in response) throw peerError(response, errorContext())
-  const row = methodRow(method)
+  const row = findMethodRow(method)
   const { result } = response
   const type = result.resultType
   if (type !== undefined && type !== 'complete') return parseIncomplete(result, row, errorContext)

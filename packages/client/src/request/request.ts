@@ -5,8 +5,8 @@ import {
   type Implementation,
   type JsonObject,
   metaKeys,
-  metaNames,
-  methodRow,
+  projectMetaKeys,
+  findMethodRow,
   type HeaderParams,
   type RequestId,
   type RpcNotification,
@@ -105,7 +105,7 @@ export function createSendRaw(
     const id = nextId()
     const _meta = createRequestMeta(id, state.versions.current(), {
       options: callOptions,
-      asks: methodRow(call.method)?.canRequireInput ?? false,
+      asks: findMethodRow(call.method)?.canRequireInput ?? false,
     })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
     const timeoutMs = timeoutOf(options, callOptions)
@@ -162,7 +162,7 @@ function resendOptionsOf(
   options: CoreClientOptions,
   callOptions: CallOptions,
 ): ResendOptions | undefined {
-  const row = methodRow(call.method)
+  const row = findMethodRow(call.method)
   const isReadOnly = row !== undefined && row.hasEffects === undefined
   const isRepeatable = isReadOnly ? () => true : call.isRepeatable
   if (isRepeatable === undefined || call.onMessage !== undefined || row?.isStreaming === true) return undefined
@@ -192,8 +192,11 @@ function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
 }
 
 /** Returns the encoded value of `Mcp-Name` for a method whose row names no member. */
-function mcpNameHeader({ params, targetParam: named }: ClientRequest<string>, errorContext: ErrorContextOf): string | undefined {
-  const name = named === undefined ? undefined : params[named]
+function mcpNameHeader(
+  { params, targetParam }: ClientRequest<string>,
+  errorContext: ErrorContextOf,
+): string | undefined {
+  const name = targetParam === undefined ? undefined : params[targetParam]
   if (typeof name !== 'string') return undefined
   try {
     return encodeHeaderValue(name)
@@ -258,10 +261,10 @@ type ErrorContextOf = () => CallErrorContext
 
 /** Returns the context of a call for its errors. */
 export function errorContextOf(
-  { method, params, targetParam: named }: Pick<ClientRequest<string>, 'method' | 'params' | 'targetParam'>,
+  { method, params, targetParam }: Pick<ClientRequest<string>, 'method' | 'params' | 'targetParam'>,
   state: ClientState,
 ): CallErrorContext {
-  const target = params[methodRow(method)?.named ?? named ?? '']
+  const target = params[findMethodRow(method)?.named ?? targetParam ?? '']
   const serverLabels = [state.server && `${state.server.name} ${state.server.version}`, state.url && `(${state.url})`]
   const server = serverLabels.filter(Boolean).join(' ') || undefined
   return { method, target: typeof target === 'string' ? target : undefined, server }
@@ -311,7 +314,7 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
         [metaKeys.clientCapabilities]: declaredCapabilities(options, callOptions),
       }),
       ...(asks &&
-        callOptions.idempotencyKey !== undefined && { [metaNames.idempotencyKey]: callOptions.idempotencyKey }),
+        callOptions.idempotencyKey !== undefined && { [projectMetaKeys.idempotencyKey]: callOptions.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
       // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
       ...((asks || callOptions.onProgress) && { [metaKeys.progressToken]: id }),

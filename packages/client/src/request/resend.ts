@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, sleep } from '@x/core'
+import { computeBackoffMs, type Clock, sleep } from '@x/core'
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { isClientError } from './client-error.ts'
 
@@ -21,7 +21,7 @@ export interface ResendLimits {
 export async function resendUnstartedRequest(
   failedResponse: RpcResponse,
   send: () => Promise<RpcResponse>,
-  { retries, maxElapsedMs: withinMs, clock, signal }: ResendLimits,
+  { retries, maxElapsedMs, clock, signal }: ResendLimits,
 ): Promise<RpcResponse> {
   const startedAt = clock.monotonicNow()
   let response = failedResponse
@@ -29,8 +29,9 @@ export async function resendUnstartedRequest(
     const requestedDelayMs = retryDelayOf(response)
     if (requestedDelayMs === undefined) return response
     const waitMs =
-      requestedDelayMs + backoffMs(retryCount, { firstMs: Math.max(requestedDelayMs, minDelayMs), maxMs: maxDelayMs })
-    if (clock.monotonicNow() - startedAt + waitMs > withinMs) return response
+      requestedDelayMs +
+      computeBackoffMs(retryCount, { firstMs: Math.max(requestedDelayMs, minDelayMs), maxMs: maxDelayMs })
+    if (clock.monotonicNow() - startedAt + waitMs > maxElapsedMs) return response
     await sleep(waitMs, { clock, signal })
     response = await send()
   }
@@ -89,7 +90,7 @@ export async function resendLostRequest(
     } catch (error) {
       if (!isConnectionLost(error) || !mayRetry()) throw error
     }
-    await sleep(delayMs + backoffMs(retryCount, backoff), { clock, signal })
+    await sleep(delayMs + computeBackoffMs(retryCount, backoff), { clock, signal })
   }
 }
 

@@ -24,7 +24,7 @@ export interface PauseBounds {
   /** The longest pause of the first four in a row; each further one may be twice as long. Default 50. */
   readonly initial?: number | undefined
   /** The longest of all. Default 400. */
-  readonly most?: number | undefined
+  readonly max?: number | undefined
 }
 
 /** Options of a call that the server answers with `input_required` (basic/patterns/mrtr). */

@@ -1,4 +1,4 @@
-import { cancel as cancelCall, cancelledBy, type Clock, createCancellation, offAbort, onAbort } from '@x/core'
+import { cancel as cancelCall, withCancellation, type Clock, createCancellation, offAbort, onAbort } from '@x/core'
 import {
   type Call,
   type CallContext,
@@ -7,7 +7,7 @@ import {
   type Exchange,
   type HeaderParams,
   headerParamsKey,
-  methodRow,
+  findMethodRow,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
@@ -84,7 +84,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
     }
     if (options.signal) onAbort(options.signal, cancel)
     startTimer()
-    const call: Call = cancelledBy({ context: createCallContext(runningCall), notify }, cancellation)
+    const call: Call = withCancellation({ context: createCallContext(runningCall), notify }, cancellation)
     const onResponse = (response: RpcResponse): void => {
       if (hasEnded) return
       closeCall()
@@ -98,11 +98,11 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
   })
 }
 
-function createCallContext({ headerParams, mcpName: repeated }: RunningCall): CallContext {
-  if (headerParams === undefined && repeated === undefined) return emptyContext
+function createCallContext({ headerParams, mcpName }: RunningCall): CallContext {
+  if (headerParams === undefined && mcpName === undefined) return emptyContext
   let call = createCall()
   if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
-  if (repeated !== undefined) call = withHeader(call, 'Mcp-Name', repeated)
+  if (mcpName !== undefined) call = withHeader(call, 'Mcp-Name', mcpName)
   return call.context
 }
 
@@ -118,7 +118,7 @@ function callTimeoutError(
   { request, errorContext, timeoutMs, maxTotalMs }: RunningCall,
   elapsedMs: number,
 ): ClientError {
-  if (methodRow(request.method)?.isStreaming) {
+  if (findMethodRow(request.method)?.isStreaming) {
     const errorMessage = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
     return new ClientError('timeout', errorMessage, errorContext())
   }

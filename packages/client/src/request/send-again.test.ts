@@ -1,5 +1,5 @@
 import { platformRuntime } from '@x/core'
-import { type JsonObject, metaNames } from '@x/schema'
+import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
 import { asks, nameForm } from '../testing/asking.ts'
@@ -12,7 +12,7 @@ function transportError(name: string, details: object): Error {
 
 const lost = transportError('HttpError', { code: 'closed', origin: 'https://x.test' })
 const keyOf = ({ received }: ScriptedExchange, index: number): unknown =>
-  received[index]?.meta[metaNames.idempotencyKey]
+  received[index]?.meta[projectMetaKeys.idempotencyKey]
 
 /** A clock that does not wait. */
 const clock = { ...platformRuntime, setTimeout: (run: () => void) => platformRuntime.setTimeout(run, 0) }
@@ -32,8 +32,8 @@ describe('a request whose answer was lost', () => {
   const tools = [
     bareTool('look', { annotations: { readOnlyHint: true } }),
     bareTool('put', { annotations: { idempotentHint: true } }),
-    bareTool('keyed', { _meta: { [metaNames.keyedEffects]: true } }),
-    bareTool('odd', { _meta: { [metaNames.keyedEffects]: 'yes' } }),
+    bareTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } }),
+    bareTool('odd', { _meta: { [projectMetaKeys.keyedEffects]: 'yes' } }),
     bareTool('pay'),
   ]
 
@@ -118,7 +118,7 @@ describe('a request whose answer was lost', () => {
 })
 
 describe('a call that the server could not store', () => {
-  const keyedTool = bareTool('keyed', { _meta: { [metaNames.keyedEffects]: true } })
+  const keyedTool = bareTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } })
   const unavailable = {
     error: { code: -32603, message: 'Not stored', data: { reason: 'unavailable', retryAfterMs: 5 } },
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '@x/schema'
 import type { MultiRoundMethod } from '../request/input-required.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import type { SendOnce } from '../request/request.ts'
-import type { MultiRoundCall } from './asking-call.ts'
+import type { MultiRoundCall } from './multi-round-call.ts'
 import type { ToolCalls } from '../tools/call-tool.ts'
 
 /** Creates the requests of a call, of any method. */
@@ -17,7 +17,11 @@ interface CallFactory {
   readonly toolCalls: ToolCalls
   readonly createCall: CreateCall
   /** The call of a prompt or a resource, which only reads. */
-  readonly createReadCall: <M extends MultiRoundMethod>(method: M, params: JsonObject, options: ReadOptions) => MultiRoundCall<M>
+  readonly createReadCall: <M extends MultiRoundMethod>(
+    method: M,
+    params: JsonObject,
+    options: ReadOptions,
+  ) => MultiRoundCall<M>
 }
 
 /** Creates the calls of a client that may have several requests. */
@@ -39,7 +43,11 @@ export function createCallFactory(sendOnce: SendOnce, tool: ToolCalls): CallFact
     'prompts/get': async (params, options) => otherCall('prompts/get', params, options),
     'resources/read': async (params, options) => otherCall('resources/read', params, options),
   }
-  return { toolCalls: tool, createReadCall: otherCall, createCall: (method, params, options) => callsByMethod[method](params, options) }
+  return {
+    toolCalls: tool,
+    createReadCall: otherCall,
+    createCall: (method, params, options) => callsByMethod[method](params, options),
+  }
 }
 
 /**

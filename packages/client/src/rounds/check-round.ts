@@ -3,7 +3,7 @@ import type { InputRequired, MultiRoundMethod } from '../request/input-required.
 import { ClientError, isClientError } from '../request/client-error.ts'
 import { declaredCapabilities } from '../request/input-handlers.ts'
 import { checkInputRequests } from './input-kinds.ts'
-import type { RoundsContext, MultiRoundCall } from './asking-call.ts'
+import type { RoundsContext, MultiRoundCall } from './multi-round-call.ts'
 
 /** The number of `input_required` results of one call, and the last of them. */
 interface RoundCount {

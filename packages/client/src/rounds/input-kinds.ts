@@ -1,4 +1,4 @@
-import { type ClientCapabilities, type InputRequest, supports } from '@x/schema'
+import { type ClientCapabilities, type InputRequest, findMissingCapabilities } from '@x/schema'
 import { type InputRequired, unsafeUrlReason } from '../request/input-required.ts'
 import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
@@ -11,8 +11,16 @@ interface InputKind {
   readonly capability: string
 }
 
-const formKind: InputKind = { handler: 'elicit', requiredCapabilities: { elicitation: { form: {} } }, capability: 'elicitation.form' }
-const urlKind: InputKind = { handler: 'openUrl', requiredCapabilities: { elicitation: { url: {} } }, capability: 'elicitation.url' }
+const formKind: InputKind = {
+  handler: 'elicit',
+  requiredCapabilities: { elicitation: { form: {} } },
+  capability: 'elicitation.form',
+}
+const urlKind: InputKind = {
+  handler: 'openUrl',
+  requiredCapabilities: { elicitation: { url: {} } },
+  capability: 'elicitation.url',
+}
 const samplingKind: InputKind = { handler: 'sample', requiredCapabilities: { sampling: {} }, capability: 'sampling' }
 const samplingWithToolsKind: InputKind = {
   handler: 'sample',
@@ -38,8 +46,8 @@ export function checkInputRequests(
   errorContext: CallErrorContext,
 ): void {
   for (const [key, request] of requests) {
-    const { requiredCapabilities: needs, capability } = inputKindOf(request)
-    if (supports(callCapabilities, needs) !== undefined) {
+    const { requiredCapabilities, capability } = inputKindOf(request)
+    if (findMissingCapabilities(callCapabilities, requiredCapabilities) !== undefined) {
       const reason = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
       throw new ClientError('input_required', reason, errorContext)
     }

@@ -11,7 +11,7 @@ import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { ClientError } from '../request/client-error.ts'
 import { type ParsedPendingCall, parsePendingCall, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
-import { type RoundsContext, type MultiRoundCall, sendRound } from './asking-call.ts'
+import { type RoundsContext, type MultiRoundCall, sendRound } from './multi-round-call.ts'
 
 /** The outcome of one request of a call: its result, or the input that the server requires. */
 export type Round<M extends MultiRoundMethod> =
@@ -80,11 +80,11 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
 
   const resumeRound = <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
-    { inputRequired: asked, round }: Pick<ParsedPendingCall, 'inputRequired' | 'round'>,
+    { inputRequired, round }: Pick<ParsedPendingCall, 'inputRequired' | 'round'>,
     answers: InputAnswers,
   ): Promise<Round<M>> => {
-    const responses = checkAnswers(asked, answers, context.errorContextOf(call))
-    return runRound(call, { params: createRetryParams(call.params, asked, responses), round: round + 1 })
+    const responses = checkAnswers(inputRequired, answers, context.errorContextOf(call))
+    return runRound(call, { params: createRetryParams(call.params, inputRequired, responses), round: round + 1 })
   }
 
   const startRounds = async <M extends MultiRoundMethod>(

@@ -1,4 +1,4 @@
-import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, methodRow } from '@x/schema'
+import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, findMethodRow } from '@x/schema'
 import { type InputRequired, type MultiRoundMethod, parseInputRequired } from '../request/input-required.ts'
 
 /** A call that waits for input, as plain JSON: its holder can continue the call, in this process or another. */
@@ -39,7 +39,7 @@ function isPositiveInteger(value: unknown): value is number {
 }
 
 function isMultiRoundMethod(method: unknown): method is MultiRoundMethod {
-  return typeof method === 'string' && methodRow(method)?.canRequireInput === true
+  return typeof method === 'string' && findMethodRow(method)?.canRequireInput === true
 }
 
 type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
@@ -47,7 +47,7 @@ type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 /** Parses the target and its arguments, and nothing else: answers, state and `_meta` of a stored call are ignored. */
 function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
-  const field = methodRow(method)?.named ?? 'name'
+  const field = findMethodRow(method)?.named ?? 'name'
   const target = value[field]
   if (typeof target !== 'string') return { issue: `params.${field}: expected a string` }
   const { arguments: args } = value

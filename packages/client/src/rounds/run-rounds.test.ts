@@ -207,7 +207,7 @@ describe('A round without requests', () => {
   test('is followed by the same call with the state, after a pause that is the same the first times', async () => {
     const clock = manualClock()
     const exchange = inTurn(asks(undefined, 's1'), asks(undefined, 's2'), asks({}, 's3'))
-    const rounds = { pauseMs: { first: 100, most: 250 } }
+    const rounds = { pauseMs: { initial: 100, max: 250 } }
     const result = createClient(exchange, { ...host, runtime: clock, rounds }).callTool('greet')
     const sent = async (after: number): Promise<number> => {
       await settled()

@@ -6,9 +6,9 @@ import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../r
 import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
-import { computeHandOffDelayMs } from './hand-off-pause.ts'
+import { computeHandOffDelayMs } from './hand-off-delay.ts'
 import { type RoundOptions, mergeRoundOptions } from '../request/round-options.ts'
-import { clientClock, type RoundsContext, type MultiRoundCall, sendRound, observerOf } from './asking-call.ts'
+import { clientClock, type RoundsContext, type MultiRoundCall, sendRound, observerOf } from './multi-round-call.ts'
 
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
@@ -112,7 +112,10 @@ async function collectInput<M extends MultiRoundMethod>(
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput
-    await sleep(computeHandOffDelayMs({ earlier: loopState.roundsWithoutInput, meta, bounds: rules.pauseMs ?? {} }), { clock, signal })
+    await sleep(computeHandOffDelayMs({ earlier: loopState.roundsWithoutInput, meta, bounds: rules.pauseMs ?? {} }), {
+      clock,
+      signal,
+    })
     loopState.roundsWithoutInput += 1
     return createRetryParams(call.params, requiredInput, undefined)
   }

@@ -22,7 +22,9 @@ const listChangeMappings: readonly ListChangeMapping[] = [
 const mappingsByNotification: ReadonlyMap<string, ListChangeMapping> = new Map(
   listChangeMappings.map((row) => [row.notification, row]),
 )
-const mappingsByChange: ReadonlyMap<string, ListChangeMapping> = new Map(listChangeMappings.map((row) => [row.change, row]))
+const mappingsByChange: ReadonlyMap<string, ListChangeMapping> = new Map(
+  listChangeMappings.map((row) => [row.change, row]),
+)
 const resourceUpdatedMethod = 'notifications/resources/updated'
 
 /** The changes that a subscription covers. */
@@ -84,11 +86,12 @@ export function changeOf({ method, params }: RpcNotification, accepted: WantedCh
 }
 
 /** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
-export function stalePredicateOf({ event, containingResource: part }: Change): StaleKeyPredicate {
+export function stalePredicateOf({ event, containingResource }: Change): StaleKeyPredicate {
   const row = mappingsByChange.get(event.type)
   if (row) return ({ method }) => row.stale.includes(method)
   const uri = event.type === 'resourceUpdated' ? event.uri : undefined
-  return ({ method, params }) => method === 'resources/read' && (params.uri === uri || params.uri === part?.of)
+  return ({ method, params }) =>
+    method === 'resources/read' && (params.uri === uri || params.uri === containingResource?.of)
 }
 
 /**
@@ -96,7 +99,9 @@ export function stalePredicateOf({ event, containingResource: part }: Change): S
  * included.
  */
 export function stalePredicateAfterGap(wanted: WantedChanges): StaleKeyPredicate {
-  const lists = new Set(listChangeMappings.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
+  const lists = new Set(
+    listChangeMappings.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale),
+  )
   return ({ method, params }) => {
     if (lists.has(method)) return true
     if (method !== 'resources/read' || typeof params.uri !== 'string') return false

@@ -1,6 +1,6 @@
 import type { ListMethod } from '../request/lists.ts'
 import { staleListMethods } from './changes.ts'
-import { subscriptionEndedError, type RefreshContext, debounceWork } from './fresh-part.ts'
+import { subscriptionEndedError, type RefreshContext, debounceWork } from './refresh-context.ts'
 
 /** Reads a whole list, page by page. */
 export type ListFetcher = (options: { readonly signal: AbortSignal }) => Promise<unknown>
@@ -15,11 +15,11 @@ const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resou
  * for good.
  */
 export async function keepListsFresh(context: RefreshContext, lists: ListFetchers): Promise<void> {
-  const { listen, partition, clock, jitterMs, options, signal, onError: failed } = context
+  const { listen, partition, clock, jitterMs, options, signal, onError } = context
   const debouncedFetches = new Map(
     Object.entries(lists).map(([method, ask]) => {
       const fetchList = async (): Promise<void> => void (await ask({ signal }))
-      return [method, debounceWork({ work: fetchList, failed, jitterMs, clock })]
+      return [method, debounceWork({ work: fetchList, failed: onError, jitterMs, clock })]
     }),
   )
   // A list that is no longer cached was read before all the same.
@@ -37,9 +37,9 @@ export async function keepListsFresh(context: RefreshContext, lists: ListFetcher
       else if (event.type !== 'resourceUpdated' && event.type !== 'interrupted')
         requestFetches(staleListMethods(event.type))
     }
-    failed(subscriptionEndedError())
+    onError(subscriptionEndedError())
   } catch (error) {
-    failed(error)
+    onError(error)
   } finally {
     unsubscribe()
     for (const debouncedFetch of debouncedFetches.values()) debouncedFetch.stop()

@@ -1,6 +1,6 @@
 import { onAbort } from '@x/core'
 import { isClientError } from '../request/client-error.ts'
-import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './fresh-part.ts'
+import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './refresh-context.ts'
 import { subscribedUriOf, type SubscribedUris, createSubscribedUris } from './changes.ts'
 import type { Subscription, SubscriptionEvent } from './subscription.ts'
 
@@ -18,7 +18,7 @@ interface OpenStream {
  * the subscription ends for good.
  */
 export async function keepResourcesFresh(context: RefreshContext): Promise<void> {
-  const { listen, partition, clock, jitterMs, options, signal, onError: failed } = context
+  const { listen, partition, clock, jitterMs, options, signal, onError } = context
   const debouncedReader = createDebouncedReader(context)
   // The open subscription, and the last one, which may not be open yet.
   let openStream: OpenStream | undefined
@@ -45,7 +45,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     if (isLost) return
     isLost = true
     resolveEnded()
-    failed(error)
+    onError(error)
   }
   const work = async (): Promise<void> => {
     const unopenedStream = lastStream === openStream ? undefined : lastStream
@@ -87,7 +87,7 @@ function changedUris(event: SubscriptionEvent, resources: SubscribedUris): reado
   return subscribedUri === undefined ? ownUris : [...ownUris, subscribedUri]
 }
 
-function createDebouncedReader({ sendOnce: once, clock, jitterMs, signal, onError: failed }: RefreshContext): Pick<
+function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: RefreshContext): Pick<
   DebouncedWork,
   'stop'
 > & {
@@ -100,15 +100,15 @@ function createDebouncedReader({ sendOnce: once, clock, jitterMs, signal, onErro
       pendingUris.delete(uri)
       try {
         // A server that asks for input first is asked again by the next caller of the resource.
-        await once({ method: 'resources/read', params: { uri } }, { signal })
+        await sendOnce({ method: 'resources/read', params: { uri } }, { signal })
       } catch (error) {
         // Only the server's own statement concerns this resource alone.
         if (!isClientError(error) || error.code !== 'rpc') pendingUris.clear()
-        failed(error)
+        onError(error)
       }
     }
   }
-  const debouncedReads = debounceWork({ work, failed, jitterMs, clock })
+  const debouncedReads = debounceWork({ work, failed: onError, jitterMs, clock })
   return {
     want: (uris) => {
       for (const uri of uris) pendingUris.add(uri)

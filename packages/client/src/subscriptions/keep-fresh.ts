@@ -1,7 +1,7 @@
 import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
 import type { AsyncResource, SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
-import { memoize } from '../request/lazily.ts'
+import { memoize } from '../request/memoize.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
@@ -43,10 +43,10 @@ interface KeepFreshContext {
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, once, partition, clock = platformRuntime, isCacheEnabled: isKeeping, lists } = context
+  const { listen, once, partition, clock = platformRuntime, isCacheEnabled, lists } = context
   return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
     const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
-    if (!isKeeping) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
+    if (!isCacheEnabled) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
     const keepFreshTimeoutError = (): Error => new Error('keeping fresh is never late')
     const {
       signal,

@@ -1,4 +1,4 @@
-import { type BackoffBounds, backoffMs, type Clock, openAbortScope, platformRuntime, sleep } from '@x/core'
+import { type BackoffBounds, computeBackoffMs, type Clock, openAbortScope, platformRuntime, sleep } from '@x/core'
 import type { SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../request/client-error.ts'
@@ -104,7 +104,7 @@ async function reopenStreams(context: ListenContext, currentSubscription: OpenSu
       return
     }
     const requestedDelayMs = error ? Math.min(retryAfterOf(error), pauses.maxMs) : 0
-    const retryInMs = Math.ceil(Math.max(requestedDelayMs, backoffMs(failuresInRow, pauses)))
+    const retryInMs = Math.ceil(Math.max(requestedDelayMs, computeBackoffMs(failuresInRow, pauses)))
     failuresInRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
     await sleep(retryInMs, { clock, signal })
@@ -133,19 +133,25 @@ async function followStream(
   currentSubscription: OpenSubscription,
   isFirst: boolean,
 ): Promise<StreamEnd> {
-  const { wantedChanges: wanted, queue, options, signal, clock } = currentSubscription
+  const { wantedChanges, queue, options, signal, clock } = currentSubscription
   const { once, partition, seen } = context
-  const call = { method: 'subscriptions/listen', params: { notifications: subscriptionFilterOf(wanted) } } as const
+  const call = {
+    method: 'subscriptions/listen',
+    params: { notifications: subscriptionFilterOf(wantedChanges) },
+  } as const
   let openedAt: number | undefined
-  const onMessage = readSubscription(wanted, {
+  const onMessage = readSubscription(wantedChanges, {
     onOpened: (accepted) => {
       openedAt = clock.monotonicNow()
-      if (!isFirst) partition.removeStale(stalePredicateAfterGap(wanted))
+      if (!isFirst) partition.removeStale(stalePredicateAfterGap(wantedChanges))
       queue.put({ type: 'opened', notifications: subscriptionFilterOf(accepted), missed: !isFirst })
     },
     onChange: (change) => {
       partition.removeStale(stalePredicateOf(change))
-      queue.put(change.event, change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.of })
+      queue.put(
+        change.event,
+        change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.of },
+      )
     },
   })
   const openDurationMs = (): number => (openedAt === undefined ? 0 : clock.monotonicNow() - openedAt)

@@ -3,7 +3,7 @@ import {
   errorCodes,
   isJsonObject,
   type JsonObject,
-  metaNames,
+  projectMetaKeys,
   encodeHeaderArguments,
   type HeaderParams,
   type HeaderParam,
@@ -12,7 +12,7 @@ import type { OutputCheck } from './check-output.ts'
 import { type CallErrorContext, ClientError, isClientError, unknownResultOf } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import type { MultiRoundCall } from '../rounds/asking-call.ts'
+import type { MultiRoundCall } from '../rounds/multi-round-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'
 
 /** The parts of the client that calls of tools use. */
@@ -57,7 +57,7 @@ const maxLookedUpNames = 1000
  * behavior). The server checks headers before it runs anything, in every round.
  */
 export function createToolCalls(context: ToolCallsContext): ToolCalls {
-  const { once, tools, listTools: list, checkOf } = context
+  const { once, tools, listTools, checkOf } = context
   const lookedUpNames = new Set<string>()
   return {
     prepare: (name, options) => {
@@ -65,7 +65,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
       if (!checkOf || tools.find(name) || lookedUpNames.has(name) || lookedUpNames.size >= maxLookedUpNames)
         return undefined
       lookedUpNames.add(name)
-      return list(listOptions(options))
+      return listTools(listOptions(options))
     },
     create: (params, callOptions) => {
       const name = String(params.name)
@@ -79,7 +79,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
         attempt: (paramsWithInput, options) =>
           once(requestOf(paramsWithInput), options).catch(async (error: unknown) => {
             if (!isClientError(error) || error.rpc?.code !== errorCodes.headerMismatch) throw error
-            await list({ ...listOptions(options), refresh: true })
+            await listTools({ ...listOptions(options), refresh: true })
             return once(requestOf(paramsWithInput), options)
           }),
         isRepeatable: () => isRestartable(tools.find(name)),
@@ -94,7 +94,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
  * do nothing twice.
  */
 function isRepeatable(knownTool: KnownTool | undefined): boolean {
-  return isRestartable(knownTool) || knownTool?.tool._meta?.[metaNames.keyedEffects] === true
+  return isRestartable(knownTool) || knownTool?.tool._meta?.[projectMetaKeys.keyedEffects] === true
 }
 
 /** Returns true when a call may begin anew, with answers that may be others. */

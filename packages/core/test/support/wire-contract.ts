@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChangeBus } from '../../src/bus/change-bus.ts'
-import type { NetworkBusOptions } from '../../src/bus/wire-bus.ts'
+import type { NetworkBusOptions } from '../../src/bus/network-bus.ts'
 import { type Fleet, keepsBusContract } from './bus-contract.ts'
 import { hearing, passMarker } from './hearing.ts'
 

@@ -7,7 +7,7 @@ import {
   isJsonObject,
   type JsonObject,
   metaKeys,
-  methodRow,
+  findMethodRow,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
@@ -194,7 +194,7 @@ class LegacyCallRun implements CallRun, RunningCall {
   }
 
   get canBeAsked(): boolean {
-    return methodRow(this.#first?.method ?? '')?.canRequireInput === true
+    return findMethodRow(this.#first?.method ?? '')?.canRequireInput === true
   }
 
   get wantsLogs(): boolean {

@@ -3,7 +3,7 @@ import {
   errorCodes,
   isJsonObject,
   type JsonValue,
-  knowsDiscover,
+  supportsDiscover,
   protocolVersion,
   type RpcRequest,
   type RpcResponse,
@@ -27,7 +27,7 @@ export function eraOf(response: RpcResponse): ProtocolEra {
   if (code === errorCodes.unsupportedProtocolVersion) {
     return isJsonObject(data) && Array.isArray(data['supported']) ? eraOfVersions(data['supported']) : 'modern'
   }
-  return knowsDiscover(response) ? 'modern' : 'legacy'
+  return supportsDiscover(response) ? 'modern' : 'legacy'
 }
 
 function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {

@@ -1,10 +1,10 @@
-import { cancelReason, type Clock, isCancelled, randomId, unlessCancelled } from '@x/core'
+import { cancelReason, type Clock, isCancelled, randomId, raceWithCancellation } from '@x/core'
 import {
   type Call,
   type Exchange,
   type LoggingLevel,
   metaKeys,
-  methodRow,
+  findMethodRow,
   type RpcError,
   type RpcRequest,
   type RpcResponse,
@@ -16,7 +16,7 @@ import { createStandaloneStream, type StandaloneStream } from './listen.ts'
 import type { LegacySettings } from './options.ts'
 import { type LegacySession, severityOf } from './session.ts'
 import { unknownStateResponse } from './translate.ts'
-import { SessionEndedError } from './wire.ts'
+import { SessionEndedError } from './legacy-transport.ts'
 
 /** Access of a connection's calls to their session. */
 export interface SessionSource {
@@ -41,7 +41,7 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
     if (isCancelled(call)) throw cancelReason(call)
     const state = request.params?.['requestState']
     if (typeof state === 'string') return resumeLegacyRun(client, state, { request, call })
-    const session = await unlessCancelled(sessions.getSession(request), call)
+    const session = await raceWithCancellation(sessions.getSession(request), call)
     if ('error' in session) return { ...session, id: request.id }
     try {
       return await serveLegacy(client, session, { request, call })
@@ -49,7 +49,7 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
       if (!(error instanceof SessionEndedError)) throw error
       // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
       sessions.drop(session)
-      const newSession = await unlessCancelled(sessions.getSession(request), call)
+      const newSession = await raceWithCancellation(sessions.getSession(request), call)
       return 'error' in newSession
         ? { ...newSession, id: request.id }
         : serveLegacy(client, newSession, { request, call })
@@ -86,9 +86,9 @@ async function serveLegacy(
   const unsupportedError = unsupportedMethodError(request, session.peer)
   if (unsupportedError !== undefined) return unsupportedError
   const level = logLevelOf(request)
-  if (level !== undefined) await unlessCancelled(session.setLevel(level), call)
-  if (methodRow(method)?.canRequireInput === true)
-    await unlessCancelled(standaloneStreamOf(client, session).prepareForQuestions(), call)
+  if (level !== undefined) await raceWithCancellation(session.setLevel(level), call)
+  if (findMethodRow(method)?.canRequireInput === true)
+    await raceWithCancellation(standaloneStreamOf(client, session).prepareForQuestions(), call)
   const token = randomId()
   const { settings, clock, runs } = client
   const run = createCallRun({ session, settings, clock, token, onFinished: () => runs.delete(token) })
@@ -96,9 +96,12 @@ async function serveLegacy(
   return run.next(request, call)
 }
 
-function standaloneStreamOf({ standaloneStreams: outside, settings, clock }: ExchangeState, session: LegacySession): StandaloneStream {
-  const standaloneStream = outside.get(session) ?? createStandaloneStream(session, settings, clock)
-  outside.set(session, standaloneStream)
+function standaloneStreamOf(
+  { standaloneStreams, settings, clock }: ExchangeState,
+  session: LegacySession,
+): StandaloneStream {
+  const standaloneStream = standaloneStreams.get(session) ?? createStandaloneStream(session, settings, clock)
+  standaloneStreams.set(session, standaloneStream)
   return standaloneStream
 }
 

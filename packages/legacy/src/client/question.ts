@@ -7,7 +7,7 @@ import {
   type RpcRequest,
   type StatefulRequest,
   type StatefulResponse,
-  supports,
+  findMissingCapabilities,
   type WireError,
 } from '@x/schema'
 
@@ -23,7 +23,7 @@ export function parseQuestion({ method, params = {} }: RpcRequest, declared: Cli
   const requiredCapabilities = requiredCapabilitiesOf(method, params)
   if (requiredCapabilities === undefined)
     return rejectedQuestion(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
-  if (supports(declared, requiredCapabilities) !== undefined) {
+  if (findMissingCapabilities(declared, requiredCapabilities) !== undefined) {
     const code = method === 'elicitation/create' ? errorCodes.invalidParams : errorCodes.methodNotFound
     return rejectedQuestion(code, `This client has not declared ${JSON.stringify(requiredCapabilities)}`)
   }

@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import type { LegacyServerPeer, LegacySettings } from './options.ts'
 import { createStatefulResponse } from './question.ts'
-import type { LegacyTransport, ServerMessageHandlers } from './wire.ts'
+import type { LegacyTransport, ServerMessageHandlers } from './legacy-transport.ts'
 
 /** The levels of log messages, from the least severe to the most. */
 const loggingLevels: readonly LoggingLevel[] = [
@@ -78,7 +78,7 @@ export function createLegacySession({ peer, wire, declared, settings }: LegacySe
     // The response of a call that came just before it is still on its way to the call.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
     // Such a request does not name its call: while one runs that may be asked, the latest is taken for it.
-    const latestCall = [...runningCalls].findLast(({ canBeAsked: asks }) => asks)
+    const latestCall = [...runningCalls].findLast(({ canBeAsked }) => canBeAsked)
     return latestCall === undefined ? answerUnrelatedRequest(request, settings) : latestCall.ask(request)
   }
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {

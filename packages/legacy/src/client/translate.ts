@@ -3,9 +3,9 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  methodRow,
+  findMethodRow,
   metaKeys,
-  metaNames,
+  projectMetaKeys,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
@@ -20,7 +20,7 @@ import type { LegacySession } from './session.ts'
 export function legacyCallRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
   // An older server does not know the key, and would pass it on to whoever reads its logs.
-  const { [metaNames.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
+  const { [projectMetaKeys.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)
   const callMeta = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
   const callParams = Object.keys(callMeta).length === 0 ? members : { ...members, _meta: callMeta }
   return { jsonrpc: '2.0', id, method, params: callParams }
@@ -35,9 +35,8 @@ export function toModernResponse(
   if ('error' in response) return { jsonrpc: '2.0', id, error: response.error }
   const { result } = response
   const { info } = session.peer
-  const _meta =
-    info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
-  const cacheFields = methodRow(method)?.cached === true ? { ttlMs: 0, cacheScope: 'private' } : {}
+  const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
+  const cacheFields = findMethodRow(method)?.cached === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const shapedResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
   // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).
   return { jsonrpc: '2.0', id, result: { ...cacheFields, ...shapedResult, ..._meta, resultType: 'complete' } }

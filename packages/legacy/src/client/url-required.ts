@@ -6,7 +6,7 @@ import {
   type JsonValue,
   type RpcNotification,
   type RpcResponse,
-  supports,
+  findMissingCapabilities,
 } from '@x/schema'
 import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
@@ -27,7 +27,11 @@ export function urlsRequiredBy(response: RpcResponse, declared: ClientCapabiliti
   if (!('error' in response) || response.error.code !== urlElicitationRequired) return []
   const { data } = response.error
   const elicitations = isJsonObject(data) ? data['elicitations'] : undefined
-  if (!Array.isArray(elicitations) || elicitations.length > maxUrls || supports(declared, { elicitation: { url: {} } }))
+  if (
+    !Array.isArray(elicitations) ||
+    elicitations.length > maxUrls ||
+    findMissingCapabilities(declared, { elicitation: { url: {} } })
+  )
     return []
   const urls = elicitations.flatMap((entry: JsonValue): RequiredUrl[] => {
     if (!isJsonObject(entry) || typeof entry['elicitationId'] !== 'string') return []

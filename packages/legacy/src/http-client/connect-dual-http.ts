@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, platformRuntime, unlessCancelled } from '@x/core'
+import { cancelReason, type Clock, isCancelled, platformRuntime, raceWithCancellation } from '@x/core'
 import {
   type Call,
   encodeMessage,
@@ -27,9 +27,14 @@ import {
 } from '../client/options.ts'
 import { createLegacySession, type LegacySession } from '../client/session.ts'
 import { legacyRevisions } from '../revisions.ts'
-import { createLegacyHttpTransport, type LegacyHttpTransport, type LegacyHttpTransportOptions, readAnswer } from './http-wire.ts'
+import {
+  createLegacyHttpTransport,
+  type LegacyHttpTransport,
+  type LegacyHttpTransportOptions,
+  readAnswer,
+} from './legacy-http-transport.ts'
 import { type EraDetection, probeEra } from './probe.ts'
-import { withRequestTimeout } from './with-limit.ts'
+import { withRequestTimeout } from './with-request-timeout.ts'
 
 /** The options of {@link connectDualHttp}: those of `connectHttp`, and what concerns older servers. */
 export interface DualHttpOptions extends DualOptions, HttpOptions {}
@@ -119,10 +124,10 @@ async function dispatchRequest(
 ): Promise<RpcResponse> {
   if (isCancelled(call)) throw cancelReason(call)
   state.closing.signal.throwIfAborted()
-  const detection = await unlessCancelled(detectEra(state, request), call)
+  const detection = await raceWithCancellation(detectEra(state, request), call)
   if ('response' in detection) return { ...detection.response, id: request.id }
   if (detection.era === 'modern') return sendModern(state, legacyExchange, { request, call })
-  if (state.isEraAssumed && !(await unlessCancelled(confirmAssumedEra(state, request), call))) {
+  if (state.isEraAssumed && !(await raceWithCancellation(confirmAssumedEra(state, request), call))) {
     return dispatchRequest(state, legacyExchange, { request, call })
   }
   return legacyExchange(request, call)
@@ -186,7 +191,7 @@ async function sendModern(
 async function hasBecomeLegacy(state: DualHttpState, request: RpcRequest, call: Call): Promise<boolean> {
   if (state.options.era === 'modern') return false
   state.era = undefined
-  const detection = await unlessCancelled(detectEra(state, request), call)
+  const detection = await raceWithCancellation(detectEra(state, request), call)
   if ('era' in detection) return detection.era === 'legacy'
   setEra(state, 'modern')
   return false
@@ -238,9 +243,11 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
     }
     const onRequest = async (earlyRequest: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(earlyRequest)
     const messages = { onNotification: () => {}, onRequest }
-    const answer = await readAnswer(wireOptions, response, { request: initializeMessage, signal, handlers: messages }).catch(
-      throwExplainedError,
-    )
+    const answer = await readAnswer(wireOptions, response, {
+      request: initializeMessage,
+      signal,
+      handlers: messages,
+    }).catch(throwExplainedError)
     const initializeOutcome = parseInitializeResponse(answer)
     if ('error' in initializeOutcome) {
       await createLegacyHttpTransport({ ...wireOptions, sessionId })
@@ -272,13 +279,13 @@ async function closeConnection(state: DualHttpState): Promise<void> {
   if (!closing.signal.aborted) {
     const { origin } = new URL(http.url)
     closing.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
-    const { transport: wire } = state
+    const { transport } = state
     const sessionEnd =
-      wire &&
+      transport &&
       withRequestTimeout(
         { http, clock, settings: { ...settings, handshakeTimeoutMs: endTimeoutMs } },
         'DELETE',
-        wire.end,
+        transport.end,
       )
     await sessionEnd?.catch(() => {})
   }

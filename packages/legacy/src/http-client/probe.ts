@@ -12,8 +12,8 @@ import { type HttpClient, type HttpClientResponse, isHttpError } from '@x/transp
 import { createDiscoverRequest, type ProtocolEra, eraOf, isUndecidedStatus } from '../client/detect.ts'
 import { legacyRevisions } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
-import { type LegacyHttpTransportOptions, readAnswer, readFailure } from './http-wire.ts'
-import { type TimeoutContext, withRequestTimeout } from './with-limit.ts'
+import { type LegacyHttpTransportOptions, readAnswer, readFailure } from './legacy-http-transport.ts'
+import { type TimeoutContext, withRequestTimeout } from './with-request-timeout.ts'
 
 /** The era of a server, or an answer that says nothing of it and is the answer of the call. */
 export type EraDetection = { readonly era: ProtocolEra } | { readonly response: RpcError }
@@ -83,7 +83,11 @@ async function readDiscoverResponse(
   }
   const messages = { onNotification: () => {}, onRequest: async () => undefined }
   try {
-    const answer: RpcResponse = await readAnswer(wireOptions, response, { request: discover, signal, handlers: messages })
+    const answer: RpcResponse = await readAnswer(wireOptions, response, {
+      request: discover,
+      signal,
+      handlers: messages,
+    })
     return { era: eraOf(answer) }
   } catch (error) {
     if (isHttpError(error) && error.code === 'protocol') return { era: 'legacy' }

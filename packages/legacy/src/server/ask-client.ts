@@ -8,11 +8,11 @@ import {
   type RpcRequestFields,
   type RpcResponse,
 } from '@x/schema'
-import { toLegacyInputRequest } from '../translate/question.ts'
+import { toLegacyInputRequest } from '../translate/input-request.ts'
 import { type CallChannel, CallHandedOffError, type LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import type { AcceptedPage, OpenedState, WaitingCall } from './question-state.ts'
-import { type PendingServerRequest, createQuestionId } from './questions.ts'
+import { type PendingServerRequest, createQuestionId } from './question-registry.ts'
 
 /** The answers of one round by their keys, or why the call cannot go on. */
 export type RoundOutcome =
@@ -53,7 +53,7 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   const isStored = await sendQuestions(askedRequests, call, deps)
   const outcome = toRoundOutcome(new Map(await answers))
   if (isStored && (await call.channel.link?.claim()) === false) throw new CallHandedOffError()
-  if (askedRequests.some(({ sentRequest: sent }) => sent?.open.hasState)) call.channel.onAnswered()
+  if (askedRequests.some(({ sentRequest }) => sentRequest?.open.hasState)) call.channel.onAnswered()
   return outcome
 }
 
@@ -95,7 +95,10 @@ function prepareQuestion(key: string, request: InputRequest, { call, deps }: Rou
   return { key, answer, sentRequest: { request: question.request, open: waiting.open } }
 }
 
-type SentQuestion = NonNullable<PreparedQuestion['sentRequest']> & { readonly key: string; readonly state: string | undefined }
+type SentQuestion = NonNullable<PreparedQuestion['sentRequest']> & {
+  readonly key: string
+  readonly state: string | undefined
+}
 
 /**
  * Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know
@@ -109,11 +112,11 @@ async function sendQuestions(
   const { channel } = call
   const waiting = waitingCallOf(askedRequests, call)
   const prepared: SentQuestion[] = []
-  for (const { key, sentRequest: sent } of askedRequests) {
-    if (sent === undefined) continue
-    const state = await sealState({ key, call: waiting }, sent, { call, deps })
-    sent.open.hasState = state !== undefined
-    prepared.push({ ...sent, key, state })
+  for (const { key, sentRequest } of askedRequests) {
+    if (sentRequest === undefined) continue
+    const state = await sealState({ key, call: waiting }, sentRequest, { call, deps })
+    sentRequest.open.hasState = state !== undefined
+    prepared.push({ ...sentRequest, key, state })
   }
   const isStored = await storeWaitingCall(prepared, waiting, channel)
   for (const { open, request, state } of prepared) {
@@ -128,7 +131,9 @@ function waitingCallOf(
   { channel, urls, progress, request }: InteractiveCall,
 ): WaitingCall {
   const { origin } = channel
-  const questions = new Map(askedRequests.map(({ key, sentRequest: sent }) => [key, sent?.request.method as InputRequest['method']]))
+  const questions = new Map(
+    askedRequests.map(({ key, sentRequest }) => [key, sentRequest?.request.method as InputRequest['method']]),
+  )
   const place = { stream: origin?.stream ?? '', events: origin?.events() ?? 0 }
   return { request, ...progress, ...place, questions, pages: urls.listAccepted() }
 }

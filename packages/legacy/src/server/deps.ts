@@ -2,7 +2,7 @@ import { sleep } from '@x/core'
 import type { Exchange, ExtensionHost, Implementation } from '@x/schema'
 import type { LegacySettings } from './options.ts'
 import { createQuestionStates, type QuestionStates } from './question-state.ts'
-import { createQuestionRegistry, type QuestionRegistry } from './questions.ts'
+import { createQuestionRegistry, type QuestionRegistry } from './question-registry.ts'
 
 /** Dependencies that the parts of the adapters share. */
 export interface Deps {

@@ -71,7 +71,7 @@ function createInitializeResult(
 export async function requestDiscovery(
   client: LegacyClient,
   { principal, context }: Caller,
-  { exchange, reportError: report }: Deps,
+  { exchange, reportError }: Deps,
 ): Promise<RpcResponse> {
   const request: RpcRequest = {
     jsonrpc: '2.0',
@@ -82,7 +82,7 @@ export async function requestDiscovery(
   try {
     return await exchange(request, createCall({ principal, context }))
   } catch (error) {
-    report(error)
+    reportError(error)
     return errorResponse(request.id, error)
   }
 }

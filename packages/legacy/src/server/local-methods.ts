@@ -2,7 +2,7 @@ import { errorCodes, errorResponse, type LoggingLevel, McpError, type RpcRequest
 import type { LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import { requestNotifiableKinds } from './listening.ts'
+import { requestNotifiableKinds } from './change-subscription.ts'
 
 /** Settings of a client for itself: its log level, and the resources whose changes it wants. */
 export interface ClientSettings {

@@ -148,7 +148,12 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
 }
 
 function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): StateSettings {
-  const { codec, sendTo: to, others = {}, choose = () => true } = 'codec' in givenOption ? givenOption : { codec: givenOption }
+  const {
+    codec,
+    sendTo,
+    others = {},
+    choose = () => true,
+  } = 'codec' in givenOption ? givenOption : { codec: givenOption }
   const invalidName = Object.keys(others).find((name) => !/^[\w-]+$/.test(name))
   if (invalidName !== undefined)
     throw new TypeError(`state.others has "${invalidName}": a name has letters, digits and hyphens`)
@@ -156,7 +161,7 @@ function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): Sta
   for (const [name, other] of Object.entries(others)) codecs.set(name, toSingleUse(other))
   return {
     codecs,
-    sendsToAll: to === 'all',
+    sendsToAll: sendTo === 'all',
     choose(question) {
       const stateChoice = choose(question)
       if (typeof stateChoice === 'boolean') return stateChoice ? '' : undefined

@@ -61,13 +61,13 @@ const maxWithdrawnQuestions = 100_000
 export function createQuestionStates(settings: LegacySettings): QuestionStates | undefined {
   const { state, warn } = settings
   if (state === undefined) return undefined
-  const { codecs, sendsToAll: toAll, choose } = state
+  const { codecs, sendsToAll, choose } = state
   const ttlMs = settings.answerTimeoutMs + settings.resumeMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
   return {
     missingEchoes: 0,
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
-    isFor: ({ capabilities }) => toAll || capabilities.experimental?.['requestState'] !== undefined,
+    isFor: ({ capabilities }) => sendsToAll || capabilities.experimental?.['requestState'] !== undefined,
     async seal(openedState, method, binding) {
       const name = choose({ method, tool: toolNameIn(openedState.call.request) })
       const codec = codecs.get(name ?? noStateName)

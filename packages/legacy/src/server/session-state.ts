@@ -1,5 +1,5 @@
 import type { LoggingLevel, RequestId } from '@x/schema'
-import type { ChangeSubscription } from './listening.ts'
+import type { ChangeSubscription } from './change-subscription.ts'
 import type { LegacySettings } from './options.ts'
 import type { Session } from './session.ts'
 
@@ -158,13 +158,15 @@ function detachedStreams(states: Iterable<SessionState>): DetachedStream[] {
 }
 
 /** Returns the entries of the caller who has the most, in their order: nobody loses one to a caller who takes many. */
-function entriesOfLargestCaller<Entry extends { readonly caller: string }>(entries: readonly Entry[]): readonly Entry[] {
+function entriesOfLargestCaller<Entry extends { readonly caller: string }>(
+  entries: readonly Entry[],
+): readonly Entry[] {
   const counts = new Map<string, number>()
   for (const { caller } of entries) counts.set(caller, (counts.get(caller) ?? 0) + 1)
   const [largest] = Array.from(counts).toSorted(([, one], [, other]) => other - one)
   return entries.filter(({ caller }) => caller === largest?.[0])
 }
 
-function isBusy({ calls, streams, listeningStream: listening }: SessionState): boolean {
-  return calls.size > 0 || streams.size > 0 || listening !== undefined
+function isBusy({ calls, streams, listeningStream }: SessionState): boolean {
+  return calls.size > 0 || streams.size > 0 || listeningStream !== undefined
 }

@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, platformRuntime, unlessCancelled, withTimeout } from '@x/core'
+import { cancelReason, type Clock, isCancelled, platformRuntime, raceWithCancellation, withTimeout } from '@x/core'
 import {
   olderServerMessage,
   protocolVersion,
@@ -33,7 +33,7 @@ import {
   resolveDualSettings,
 } from '../client/options.ts'
 import { createLegacySession, type LegacySession } from '../client/session.ts'
-import { createInternalCall } from '../client/wire.ts'
+import { createInternalCall } from '../client/legacy-transport.ts'
 import { createStdioWire } from './stdio-wire.ts'
 
 /** The options of {@link connectDualStdio}: those of `connectStdio`, and what concerns older servers. */
@@ -122,7 +122,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
       if (isCancelled(call)) throw cancelReason(call)
       completeState.closing.signal.throwIfAborted()
       if (completeState.era === undefined || completeState.connection.process.pid === undefined) {
-        await unlessCancelled(ensureStarted(completeState, request), call)
+        await raceWithCancellation(ensureStarted(completeState, request), call)
       }
       return completeState.era === 'modern'
         ? completeState.connection.exchange(request, call)
@@ -153,9 +153,10 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
   return connectStdio({
     ...options,
     onStart: (process, signal) => introduceClient(getState(), process, signal),
-    onNotification: (message: RpcNotification) => withSession(({ standaloneHandlers: outside }) => outside.onNotification(message)),
+    onNotification: (message: RpcNotification) =>
+      withSession(({ standaloneHandlers }) => standaloneHandlers.onNotification(message)),
     onRequest: async (request: RpcRequest) =>
-      withSession(({ standaloneHandlers: outside }) => outside.onRequest(request)) ?? answerBeforeHandshake(request),
+      withSession(({ standaloneHandlers }) => standaloneHandlers.onRequest(request)) ?? answerBeforeHandshake(request),
     onExit: (exit) => {
       withSession((session) => session.end())
       options.onExit?.(exit)
@@ -190,16 +191,16 @@ async function startDualConnection(state: DualStdioState): Promise<void> {
 }
 
 async function introduceClient(state: DualStdioState, process: StartedProcess, signal: AbortSignal): Promise<void> {
-  const { introducingRequest: introducing } = state
-  if (introducing === undefined) throw new StdioError('probe', 'There is no client to introduce')
+  const { introducingRequest } = state
+  if (introducingRequest === undefined) throw new StdioError('probe', 'There is no client to introduce')
   if (state.era === 'legacy' || state.isLegacySuspected)
-    return handshakeProcess(state, process, { request: introducing, signal })
-  const era = await probeProcess(state, process, { request: introducing, signal })
+    return handshakeProcess(state, process, { request: introducingRequest, signal })
+  const era = await probeProcess(state, process, { request: introducingRequest, signal })
   if (era === 'modern') return setModernEra(state)
   if (state.options.era === 'modern') {
     throw new StdioError('unsupported_version', `${state.options.command}: ${olderServerMessage(undefined)}`)
   }
-  return handshakeProcess(state, process, { request: introducing, signal })
+  return handshakeProcess(state, process, { request: introducingRequest, signal })
 }
 
 function setModernEra(state: DualStdioState): void {

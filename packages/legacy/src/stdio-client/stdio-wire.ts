@@ -1,5 +1,5 @@
 import type { StartedProcess } from '@x/transport-stdio'
-import { createInternalCall, type LegacyTransport } from '../client/wire.ts'
+import { createInternalCall, type LegacyTransport } from '../client/legacy-transport.ts'
 
 /**
  * Carries the messages of one session over the streams of one process, which is its session (2025-11-25,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, methodRow, preparedMessage } from '@x/schema'
+import { isJsonObject, type JsonObject, type JsonValue, findMethodRow, prepareResult } from '@x/schema'
 import { type LegacyRevision, legacyRevisions, type RevisionFeatures, revisionFeaturesOf } from '../revisions.ts'
 import { omitReservedMeta } from './request.ts'
 
@@ -10,10 +10,11 @@ const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 
 /** A complete result with what an older revision knows, and nothing else. */
 export function toLegacyResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
-  if (methodRow(method)?.cached !== true || !Object.isFrozen(result)) return translateResult(result, method, revision)
+  if (findMethodRow(method)?.cached !== true || !Object.isFrozen(result))
+    return translateResult(result, method, revision)
   const knownResults = translationCache.get(result) ?? new Map<LegacyRevision, JsonObject>()
   translationCache.set(result, knownResults)
-  const translatedResult = knownResults.get(revision) ?? preparedMessage(translateResult(result, method, revision))
+  const translatedResult = knownResults.get(revision) ?? prepareResult(translateResult(result, method, revision))
   knownResults.set(revision, translatedResult)
   return translatedResult
 }
@@ -24,7 +25,7 @@ function translateResult(result: JsonObject, method: string, revision: LegacyRev
   const translated = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
   const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translated
   const row = revisionFeaturesOf(revision)
-  const shapedResult = methodRow(method)?.cached === true ? uncached : translated
+  const shapedResult = findMethodRow(method)?.cached === true ? uncached : translated
   return members['structuredContent'] === undefined && revision === legacyRevisions[0] && method !== 'tools/list'
     ? shapedResult
     : reshapeEntries(shapedResult, row)

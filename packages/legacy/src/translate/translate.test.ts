@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { legacyRevisions } from '../revisions.ts'
 import { toClientCapabilities, toLegacyImplementation } from './capabilities.ts'
 import { toLegacyError } from './error.ts'
-import { toLegacyInputRequest } from './question.ts'
+import { toLegacyInputRequest } from './input-request.ts'
 import { toModernRequest } from './request.ts'
 import { toLegacyResult } from './result.ts'
 
@@ -154,7 +154,9 @@ describe('questions', () => {
   const url = { method: 'elicitation/create', params: { mode: 'url', message: 'm', url: 'https://a' } } as const
 
   test('a URL cannot be asked before 2025-11-25', () => {
-    expect(toLegacyInputRequest(url, '2025-11-25', 'e1')).toMatchObject({ request: { params: { elicitationId: 'e1' } } })
+    expect(toLegacyInputRequest(url, '2025-11-25', 'e1')).toMatchObject({
+      request: { params: { elicitationId: 'e1' } },
+    })
     expect(toLegacyInputRequest(url, '2025-06-18', 'e1')).toEqual({ missing: { elicitation: { url: {} } } })
   })
 

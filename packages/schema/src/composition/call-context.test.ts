@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { callHeadersKey, createCall, withContext, withNotify, withHeader } from './call-context.ts'
 import { contextKey } from './context.ts'
-import { cancel, cancelledBy, createCancellation, isCancelled } from '@x/core'
+import { cancel, withCancellation, createCancellation, isCancelled } from '@x/core'
 
 test('a header is added to those that a call has, and the call stays as it is', () => {
   const call = createCall()
@@ -19,7 +19,7 @@ test('a derived call has the principal, the signal and the cancellation of the c
   const received: string[] = []
   const notify = ({ method }: { method: string }): void => void received.push(method)
   const { principal, context } = createCall({ principal: { subject: 'ada' } })
-  const call = cancelledBy({ principal, context, notify }, cancellation)
+  const call = withCancellation({ principal, context, notify }, cancellation)
   const key = contextKey<number>('com.example/number')
   const derived = withContext(withContext(call, key, 1), contextKey<string>('com.example/text'), 'x')
   expect([derived.principal, derived.context.get(key), isCancelled(derived)]).toEqual([{ subject: 'ada' }, 1, false])

@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest'
-import { callerOf, clientAddressKey, createCall, errorCodes, quotaError, toWire, withContext } from '../index.ts'
+import { callerKeyOf, clientAddressKey, createCall, errorCodes, quotaError, toWire, withContext } from '../index.ts'
 import { principalIdentity } from './quota.ts'
 
-const at = (address: string) => callerOf(withContext(createCall(), clientAddressKey, address))
+const at = (address: string) => callerKeyOf(withContext(createCall(), clientAddressKey, address))
 
 test('a caller is its principal, whatever its address, scopes and claims are', () => {
   const ada = { issuer: 'https://a.example', subject: 'ada', client: 'host' }
-  const here = callerOf(createCall({ principal: { ...ada, scopes: ['read'] } }))
-  const there = callerOf(withContext(createCall({ principal: { ...ada, claims: {} } }), clientAddressKey, '192.0.2.1'))
+  const here = callerKeyOf(createCall({ principal: { ...ada, scopes: ['read'] } }))
+  const there = callerKeyOf(
+    withContext(createCall({ principal: { ...ada, claims: {} } }), clientAddressKey, '192.0.2.1'),
+  )
   expect(there).toBe(here)
   for (const other of [{ ...ada, issuer: 'https://b.example' }, { ...ada, client: 'other' }, { subject: 'ada' }]) {
-    expect(callerOf(createCall({ principal: other }))).not.toBe(here)
+    expect(callerKeyOf(createCall({ principal: other }))).not.toBe(here)
   }
 })
 
@@ -30,11 +32,11 @@ test.each([
 })
 
 test('callers without a principal and without an address are one', () => {
-  expect(callerOf(createCall())).toBe(callerOf(createCall()))
+  expect(callerKeyOf(createCall())).toBe(callerKeyOf(createCall()))
 })
 
 test('no address takes the quota of a principal, nor does a long one take much memory', () => {
-  const key = callerOf(createCall({ principal: { subject: 'ada' } }))
+  const key = callerKeyOf(createCall({ principal: { subject: 'ada' } }))
   expect(at(key)).not.toBe(key)
   expect(at('x'.repeat(100_000)).length).toBeLessThanOrEqual(100)
   expect(at(`[${':'.repeat(100_000)}`).length).toBeLessThanOrEqual(1000)

@@ -37,9 +37,9 @@ interface CostOptions {
 
 function costOf(root: PatternNode, options: CostOptions): PatternCost {
   const { budget } = options
-  const { positions, lookarounds: looks } = buildAutomaton(root, options)
+  const { positions, lookarounds } = buildAutomaton(root, options)
   let cost = countMatches(positions, budget)
-  for (const look of looks) {
+  for (const look of lookarounds) {
     const lookCost = costOf(look.body, { anchored: true, backward: look.behind, budget })
     // A match at the beginning is looked for once, and one elsewhere once for each step.
     const isLeading = options.anchored && isAtBeginning(look, root)
@@ -118,12 +118,12 @@ function largerCost(one: MatchCost, other: MatchCost): MatchCost {
   return { ...higherCost, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
 }
 
-function costOfComponent({ members, hasLoop: loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
+function costOfComponent({ members, hasLoop }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
   const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
   const choices = Math.max(...own.map(({ next }) => countOverlappingNext(next, positions)))
-  const matches = { ...after, length: after.length + members.size, loops: loops || after.loops }
+  const matches = { ...after, length: after.length + members.size, loops: hasLoop || after.loops }
   if (choices < 2) return matches
-  if (!loops) return { ...matches, factor: after.factor * choices }
+  if (!hasLoop) return { ...matches, factor: after.factor * choices }
   const factor = after.factor * choices * members.size
   // It is left at any character; each way out lasts until its end, or as long as another loop.
   if (!after.loops) return { ...matches, factor: factor * (after.length + 1) }

@@ -4,7 +4,8 @@ import { isJsonObject, type JsonObject } from '@x/core'
 export function malformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
     const form = formByKeyword.get(keyword)
-    if (form !== undefined && value !== undefined && !form.test(value)) return `its ${keyword} must be ${form.description}`
+    if (form !== undefined && value !== undefined && !form.test(value))
+      return `its ${keyword} must be ${form.description}`
   }
   return undefined
 }
@@ -56,7 +57,10 @@ const keywordsByForm: readonly (readonly [KeywordForm, readonly string[]])[] = [
   [schemaArrayForm, ['allOf', 'anyOf', 'oneOf', 'prefixItems']],
   [schemaMapForm, ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']],
   [{ description: 'an array', test: Array.isArray }, ['enum']],
-  [{ description: 'a schema or an array of schemas', test: (value) => isSchema(value) || isSchemaArray(value) }, ['items']],
+  [
+    { description: 'a schema or an array of schemas', test: (value) => isSchema(value) || isSchemaArray(value) },
+    ['items'],
+  ],
   [{ description: 'an object of arrays of strings', test: isMapOf(isArrayOf(isString)) }, ['dependentRequired']],
   [
     {
@@ -65,7 +69,10 @@ const keywordsByForm: readonly (readonly [KeywordForm, readonly string[]])[] = [
     },
     ['dependencies'],
   ],
-  [{ description: 'a number above zero', test: (value) => Number.isFinite(value) && Number(value) > 0 }, ['multipleOf']],
+  [
+    { description: 'a number above zero', test: (value) => Number.isFinite(value) && Number(value) > 0 },
+    ['multipleOf'],
+  ],
   [{ description: 'the name of a type, or an array of them', test: isType }, ['type']],
 ]
 

@@ -234,7 +234,10 @@ function problemAt(level: MessageLevel, object: JsonObject, written: number): Ke
 
 /** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
 function foldedKeyProblem({ path }: MessageLevel, key: string, meant: string): KeyProblem {
-  return { message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`, affectsId: meant === 'id' }
+  return {
+    message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`,
+    affectsId: meant === 'id',
+  }
 }
 
 // NFKC maps the long s and the Kelvin sign to the ASCII letters that case folding maps them to.

@@ -51,7 +51,13 @@ export type Method = keyof MethodTypes
 export const methods = {
   'server/discover': { params: check.requestParams, cached: true },
   'tools/list': { params: check.paginatedRequestParams, cached: true, capability: 'tools' },
-  'tools/call': { params: check.callToolRequestParams, named: 'name', canRequireInput: true, hasEffects: true, capability: 'tools' },
+  'tools/call': {
+    params: check.callToolRequestParams,
+    named: 'name',
+    canRequireInput: true,
+    hasEffects: true,
+    capability: 'tools',
+  },
   'prompts/list': { params: check.paginatedRequestParams, cached: true, capability: 'prompts' },
   'prompts/get': { params: check.getPromptRequestParams, named: 'name', canRequireInput: true, capability: 'prompts' },
   'resources/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },

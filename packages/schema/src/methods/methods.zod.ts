@@ -7,7 +7,7 @@ import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../s
 import * as resources from '../server/resource-requests.zod.ts'
 import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.zod.ts'
 import { requestParams } from '../basic/meta.zod.ts'
-import { completeResultValidator, completeOrInputRequiredValidator, fillCacheHints } from './finished-result.zod.ts'
+import { completeResultValidator, completeOrInputRequiredValidator, fillCacheHints } from './complete-result.zod.ts'
 import type { Method, MethodTypes } from './methods.ts'
 
 /** Validates the params of a method's requests. */
@@ -38,7 +38,9 @@ export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTyp
   'prompts/get': completeOrInputRequiredValidator(completeResultValidator(getPromptResult)),
   'resources/list': completeResultValidator(resources.listResourcesResult, fillCacheHints),
   'resources/templates/list': completeResultValidator(resources.listResourceTemplatesResult, fillCacheHints),
-  'resources/read': completeOrInputRequiredValidator(completeResultValidator(resources.readResourceResult, fillCacheHints)),
+  'resources/read': completeOrInputRequiredValidator(
+    completeResultValidator(resources.readResourceResult, fillCacheHints),
+  ),
   'completion/complete': completeResultValidator(completeResult),
   'subscriptions/listen': completeResultValidator(subscriptionsListenResult),
 }

@@ -33,7 +33,8 @@ export const listResourcesResult: z.ZodMiniType<ListResourcesResult> = z.looseOb
 })
 
 /** Validates a {@link ListResourcesResultResponse}. */
-export const listResourcesResultResponse: z.ZodMiniType<ListResourcesResultResponse> = responseValidator(listResourcesResult)
+export const listResourcesResultResponse: z.ZodMiniType<ListResourcesResultResponse> =
+  responseValidator(listResourcesResult)
 
 /** Validates a {@link ListResourceTemplatesRequest}. */
 export const listResourceTemplatesRequest: z.ZodMiniType<ListResourceTemplatesRequest> = requestValidator(

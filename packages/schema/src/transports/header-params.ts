@@ -79,18 +79,18 @@ const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 const types = ['string', 'integer', 'boolean'] as const
 
-function readAnnotation({ schema, pointer, propertyPath: properties }: Subschema): HeaderParam | string {
+function readAnnotation({ schema, pointer, propertyPath }: Subschema): HeaderParam | string {
   const name = schema[annotationKeyword]
   const annotationPlace = `${annotationKeyword} at ${pointer === '' ? 'the root' : pointer}`
   if (typeof name !== 'string') return `${annotationPlace} must be a string`
   if (!tokenForm.test(name))
     return `${annotationPlace} is ${quoteHeader(name)}, which is not a header name of 1 to 128 characters`
-  if (properties === undefined || properties.length === 0) {
+  if (propertyPath === undefined || propertyPath.length === 0) {
     return `${annotationPlace} is not on a way of properties alone from the root of the schema`
   }
   const type = types.find((candidate) => candidate === schema['type'])
   if (type === undefined) return `${annotationPlace} is on a parameter whose type is not string, integer or boolean`
-  return { name, path: properties, type }
+  return { name, path: propertyPath, type }
 }
 
 type Scalar = string | number | boolean

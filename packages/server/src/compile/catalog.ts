@@ -7,12 +7,12 @@ import {
   type Call,
   errorCodes,
   McpError,
-  preparedMessage,
+  prepareResult,
 } from '@x/schema'
-import type { Completer, VisibleTo } from '../definitions/described.ts'
+import type { Completer, VisibleTo } from '../definitions/base-definition.ts'
 import type { AnyPromptDefinition } from '../definitions/prompt.ts'
 import type { AnyTemplateDefinition, ResourceDefinition } from '../definitions/resource.ts'
-import type { CompiledSchema } from '../json-schema/schemas.ts'
+import type { CompiledSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition } from '../definitions/tool.ts'
 import type { UriTemplate } from '../definitions/uri-template.ts'
 
@@ -171,7 +171,7 @@ function fixedPages(
   let start = 0
   let cursor: string | undefined
   do {
-    pages.set(cursor, preparedMessage(buildPage(entries, start, listing)))
+    pages.set(cursor, prepareResult(buildPage(entries, start, listing)))
     start += listing.options.pageSize
     const last = entries[start - 1]
     cursor = last && listing.cursors.get(last)
@@ -189,7 +189,7 @@ function buildPage(
   const last = end < entries.length ? entries[end - 1] : undefined
   return Object.freeze({
     resultType: 'complete',
-    [field]: Object.freeze(entries.slice(start, end).map(({ wireEntry: wire }) => wire)),
+    [field]: Object.freeze(entries.slice(start, end).map(({ wireEntry }) => wireEntry)),
     ...(last && { nextCursor: cursors.get(last) }),
     ttlMs,
     cacheScope: scope,

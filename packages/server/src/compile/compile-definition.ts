@@ -2,7 +2,7 @@ import {
   type Implementation,
   type JsonObject,
   metaKeys,
-  preparedMessage,
+  prepareResult,
   protocolVersion,
   type ServerCapabilities,
   type ServerExtension,
@@ -123,7 +123,7 @@ function discoveryOf(
     cacheScope: scope,
     _meta: meta,
   }
-  return preparedMessage(freezeJsonObject(result, 'server'))
+  return prepareResult(freezeJsonObject(result, 'server'))
 }
 
 type ListingFactory = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>

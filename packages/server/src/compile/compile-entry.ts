@@ -1,7 +1,7 @@
 import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import type { CacheHints, Completer, BaseDefinition } from '../definitions/described.ts'
+import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
 import { freezeJsonObject } from '../json-schema/frozen-json.ts'
 import type { ServerWarning } from '../request/report.ts'
 
@@ -21,7 +21,11 @@ export function checkMaxElements(bound: number | undefined, subject: string): nu
 }
 
 /** The part of a compiled definition that all kinds share. */
-export function compileEntry(wire: object, definition: BaseDefinition, subject: string): Omit<CompiledDefinition, 'key'> {
+export function compileEntry(
+  wire: object,
+  definition: BaseDefinition,
+  subject: string,
+): Omit<CompiledDefinition, 'key'> {
   rejectForeignNames(definition, subject)
   const { visibleTo, requires, meta } = definition
   for (const key of Object.keys(meta ?? {})) rejectMetaKey(key, subject)

@@ -4,7 +4,7 @@ import { type CompileContext, compileCompleters, compileEntry, memberEntries } f
 import { requireObjectRoot } from './compile-tool.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import type { Prompt } from '../definitions/prompt.ts'
-import { type AnySchema, compileSchema } from '../json-schema/schemas.ts'
+import { type AnySchema, compileSchema } from '../json-schema/compile-schema.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 
 const noArguments = Object.freeze({ type: 'object', additionalProperties: false })

@@ -10,7 +10,7 @@ import type {
   ResourcePage,
 } from '../definitions/resource.ts'
 import { parseUriTemplate, matchUriTemplate, type UriTemplate } from '../definitions/uri-template.ts'
-import type { Completer } from '../definitions/described.ts'
+import type { Completer } from '../definitions/base-definition.ts'
 import type { RequestContext } from '../definitions/context.ts'
 
 /** A read result is private, and stale at once, unless the author says otherwise. */

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, metaNames, type HeaderParam, headerParams } from '@x/schema'
+import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, headerParams } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
 import { type CompileContext, checkMaxElements, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import { compileSchema } from '../json-schema/schemas.ts'
+import { compileSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 
 /** The specification's recommendation for a tool without parameters (server/tools, tool). */
@@ -30,7 +30,14 @@ export function compileTool(
     definition,
     subject,
   )
-  return { ...entry, key: name, checkInput: input.check, checkOutput: output?.check, mirrored: toolHeaderParams, definition }
+  return {
+    ...entry,
+    key: name,
+    checkInput: input.check,
+    checkOutput: output?.check,
+    mirrored: toolHeaderParams,
+    definition,
+  }
 }
 
 /** Warns of a name that other hosts may not take: its form is only recommended (server/tools, tool names). */
@@ -61,7 +68,7 @@ function wireToolOf(wireSource: {
   output: JsonObject | undefined
 }): object {
   const { title, description, annotations, icons, meta } = wireSource.definition
-  const _meta = hasKeyedEffects(wireSource) ? { ...meta, [metaNames.keyedEffects]: true } : meta
+  const _meta = hasKeyedEffects(wireSource) ? { ...meta, [projectMetaKeys.keyedEffects]: true } : meta
   const schemas = { inputSchema: wireSource.input, outputSchema: wireSource.output }
   return { name: wireSource.name, title, description, ...schemas, annotations, icons, _meta }
 }

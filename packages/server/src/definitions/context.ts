@@ -16,7 +16,7 @@ import type {
   InputRequest,
 } from '@x/schema'
 import type { AnsweredBy, Form } from '../elicitation/form.ts'
-import type { AnySchema } from '../json-schema/schemas.ts'
+import type { AnySchema } from '../json-schema/compile-schema.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 
 /** The request while it is served. It may be destructured: its functions need no `this`. */
@@ -68,7 +68,10 @@ export interface Context extends RequestContext {
     questions: Q,
   ): Promise<{ readonly [K in keyof Q]: AnsweredBy<Q[K]['schema']> }>
   /** Like `elicit`, but gives what the user did, whatever it was. */
-  elicitResult<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormAnswer<AnsweredBy<S>>>
+  elicitResult<S extends AnySchema | Form<unknown>>(
+    key: string,
+    question: FormQuestion<S>,
+  ): Promise<FormAnswer<AnsweredBy<S>>>
   /** Sends the user to a page; rejects with `InputDeclined` when they would not go (client/elicitation, URL mode). */
   elicitUrl(key: string, question: UrlQuestion): Promise<void>
   /** Asks the client's model (client/sampling). */

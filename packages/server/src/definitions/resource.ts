@@ -8,7 +8,7 @@ import {
 } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, InputRequired } from './context.ts'
-import type { CacheHints, Completer, BaseDefinition } from './described.ts'
+import type { CacheHints, Completer, BaseDefinition } from './base-definition.ts'
 import type { UriVariables, VariableNames } from './uri-template.ts'
 
 /** A resource, as {@link resource} makes it. */

@@ -2,7 +2,7 @@ import type { ErrorListener, Runtime } from '@x/core'
 import type {
   Icon,
   JsonSchemaCompiler,
-  KnownName,
+  LiteralName,
   Middleware,
   Server,
   ServerExtension,
@@ -10,7 +10,7 @@ import type {
   Typed,
 } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
-import type { CacheHints } from './described.ts'
+import type { CacheHints } from './base-definition.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
 import type { ErrorContext, ServerWarning } from '../request/report.ts'
@@ -144,12 +144,12 @@ export interface ServerDefinition<
  */
 export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
   readonly tools: {
-    readonly [T in Tools as KnownName<T['name']>]: T extends Tool<string, infer Input, infer Output>
+    readonly [T in Tools as LiteralName<T['name']>]: T extends Tool<string, infer Input, infer Output>
       ? ToolTypes<Input, Output>
       : never
   }
   readonly prompts: {
-    readonly [P in Prompts as KnownName<P['name']>]: P extends Prompt<string, infer Input> ? Input : never
+    readonly [P in Prompts as LiteralName<P['name']>]: P extends Prompt<string, infer Input> ? Input : never
   }
 }
 

@@ -1,8 +1,8 @@
 import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, TaskChoice, InputRequired } from './context.ts'
-import type { BaseDefinition } from './described.ts'
-import type { AcceptedBy, AnySchema, ParsedBy, CallerOutput, CallerInput } from '../json-schema/schemas.ts'
+import type { BaseDefinition } from './base-definition.ts'
+import type { AcceptedBy, AnySchema, ParsedBy, CallerOutput, CallerInput } from '../json-schema/compile-schema.ts'
 
 /** A tool, as {@link tool} makes it, with the types that its callers write and read. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown>

@@ -153,12 +153,12 @@ function decodeVariable(text: string, variable: UriVariable): string | undefined
 }
 
 /** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
-function unsafePathReason(value: string, { allowsSlashes: slashes }: UriVariable): string | undefined {
+function unsafePathReason(value: string, { allowsSlashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
   // A pair of surrogates is one character under the flag u; a lone one has no UTF-8, and no URI.
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
   if (/\p{Cc}/u.test(value)) return 'has a control character'
-  if (!slashes && /[/\\]/.test(value)) return 'has a slash; write {+name} in the template to allow it'
+  if (!allowsSlashes && /[/\\]/.test(value)) return 'has a slash; write {+name} in the template to allow it'
   const path = decodedPathOf(value)
   if (/^[/\\]/.test(path)) return 'begins with a slash'
   if (/^[A-Z]:/i.test(path)) return 'begins with a drive letter'

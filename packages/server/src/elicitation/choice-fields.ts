@@ -21,7 +21,14 @@ import {
   fieldError,
   resolveField,
 } from './field.ts'
-import { optionValues, isChoice, type ChoiceOption, optionKeywords, fieldOptions, titledOptions } from './options.ts'
+import {
+  optionValues,
+  isChoice,
+  type ChoiceOption,
+  optionKeywords,
+  fieldOptions,
+  titledOptions,
+} from './choice-options.ts'
 
 const commonKeywords = ['type', 'title', 'description', 'default']
 

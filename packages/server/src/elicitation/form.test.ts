@@ -3,7 +3,7 @@ import type { JsonObject } from '@x/schema'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { AnySchema } from '../json-schema/schemas.ts'
+import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { type AnsweredBy, type Form, form, formOf } from './form.ts'
 
 const contact = z.object({ name: z.string(), age: z.coerce.number().min(18).optional() })

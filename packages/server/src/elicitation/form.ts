@@ -6,11 +6,11 @@ import {
   type AnySchema,
   compileSchema,
   type ParsedBy,
-} from '../json-schema/schemas.ts'
+} from '../json-schema/compile-schema.ts'
 import { isZodSchema } from '../json-schema/zod-issues.ts'
 import { zodKeyOf } from '../json-schema/zod-key.ts'
 import type { Awaitable } from '../request/awaitable.ts'
-import { compileFormSchema } from './name-unshown.ts'
+import { compileFormSchema } from './compile-form-schema.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
 
 declare const answerType: unique symbol

@@ -2,7 +2,7 @@ import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { DefinitionError } from '../request/definition-error.ts'
-import type { AnySchema } from '../json-schema/schemas.ts'
+import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { form } from './form.ts'
 
 const red = z.literal('#f00').meta({ title: 'Red' })

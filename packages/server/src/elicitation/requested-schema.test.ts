@@ -2,7 +2,7 @@ import type { JsonObject, PrimitiveSchemaDefinition } from '@x/schema'
 import { elicitRequestFormParams } from '@x/schema/zod'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { AnySchema } from '../json-schema/schemas.ts'
+import type { AnySchema } from '../json-schema/compile-schema.ts'
 import { form } from './form.ts'
 
 /** The form of a schema, as the published validator takes it. */

@@ -17,7 +17,7 @@ import {
   resolveField,
   formatJson,
 } from './field.ts'
-import { isChoice, nullAdvice } from './options.ts'
+import { isChoice, nullAdvice } from './choice-options.ts'
 import { booleanField, numberField, textField } from './plain-fields.ts'
 
 /** More than a person fills in at one time. */

@@ -153,7 +153,8 @@ const plainChecks: ReadonlySet<string> = new Set(
  */
 function leafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
-  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return createUnknownFinder(traversal)
+  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check)))
+    return createUnknownFinder(traversal)
   return (value) => zodValidationIssues(schema, value)
 }
 

@@ -2,7 +2,7 @@ import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError }
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, type CompiledTemplate, findVisible } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
-import type { Completer, Completion } from '../definitions/described.ts'
+import type { Completer, Completion } from '../definitions/base-definition.ts'
 import { quote } from '../request/report.ts'
 import type { RequestState } from '../replay/served-request.ts'
 

@@ -39,8 +39,11 @@ function methodEntry<M extends Method>(
   handler: (params: MethodTypes[M]['params'], request: RequestState) => Awaitable<JsonObject>,
 ): [string, ServedMethod] {
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
-  const { capability, isStreaming: streams } = row
-  return [name, { name, capability, streams, handle: (params, request) => handler(row.params(params), request) }]
+  const { capability, isStreaming } = row
+  return [
+    name,
+    { name, capability, streams: isStreaming, handle: (params, request) => handler(row.params(params), request) },
+  ]
 }
 
 /** Returns the revisions, capabilities and instructions of the server (server/discover). */

@@ -11,7 +11,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, mergeResultMeta, findVisible, readPage } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
 import { replay } from '../replay/replay.ts'
-import { formatIssues } from '../json-schema/schemas.ts'
+import { formatIssues } from '../json-schema/compile-schema.ts'
 import type { PromptContent, PromptReturn } from '../definitions/prompt.ts'
 import { quote } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
@@ -50,7 +50,9 @@ export function getPrompt(params: GetPromptRequestParams, request: RequestState)
 function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: PromptArguments): void {
   const missingNames = prompt.requiredArguments.filter((name) => !Object.hasOwn(givenArguments, name))
   if (missingNames.length === 0) return
-  throw invalidPromptError(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`)
+  throw invalidPromptError(
+    `Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`,
+  )
 }
 
 function promptResult(promptReturn: PromptReturn, prompt: CompiledPrompt, { catalog }: RequestState): GetPromptResult {

@@ -168,12 +168,12 @@ interface TemplatePageOptions {
 }
 
 async function readTemplatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
-  const { cursor, nextTemplate: next, request } = options
+  const { cursor, nextTemplate, request } = options
   const { catalog } = request
   const page = await readOwnPage(template.definition, openRequestContext(request), cursor)
   const { cursors } = catalog.templates
   const own = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
-  const nextCursor = own ?? (next && cursors.get(next))
+  const nextCursor = own ?? (nextTemplate && cursors.get(nextTemplate))
   const meta = mergeResultMeta(undefined, catalog)
   return {
     resultType: 'complete',

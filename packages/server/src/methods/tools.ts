@@ -19,7 +19,7 @@ import { openRequestContext } from '../replay/open-context.ts'
 import { replay } from '../replay/replay.ts'
 import { quote, report } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
-import { formatIssues, type RejectedValue } from '../json-schema/schemas.ts'
+import { formatIssues, type RejectedValue } from '../json-schema/compile-schema.ts'
 import { isHandlerError } from '../replay/handler-error.ts'
 import { isFullToolResult, type ToolContent, isToolError } from '../definitions/tool.ts'
 
@@ -81,14 +81,14 @@ function runTool(tool: CompiledTool, args: unknown, request: RequestState): Awai
  * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
  */
 function finishTool(toolReturn: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
-  const { checkOutput: output } = tool
-  if (output === undefined) return plainResult(toolReturn, tool, request)
+  const { checkOutput } = tool
+  if (checkOutput === undefined) return plainResult(toolReturn, tool, request)
   const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
   const structuredValue = isFullToolResult(toolReturn) ? toolReturn.structuredContent : toolReturn
   // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
   if (toolContent.isError === true && structuredValue === undefined)
     return toolResultOf(toolContent, undefined, request)
-  return mapAwaitable(output(structuredValue), (checkedOutput) => {
+  return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {
     if (checkedOutput.issues === undefined) return structuredResult(toolContent, checkedOutput.value, { tool, request })
     return unusableResult(`breaks its output schema:\n${formatIssues(checkedOutput)}`, tool, request)
   })

@@ -45,10 +45,10 @@ function shedReason(run: Run): ShedReason | undefined {
 }
 
 /** Returns true when a retry may reach another instance, which could go on where this call is now. */
-function canHandOff({ isPinned: stays, request }: Run): boolean {
+function canHandOff({ isPinned, request }: Run): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (
-    !stays &&
+    !isPinned &&
     request.journal === undefined &&
     (calls === 'all' || (calls === 'movable' && request.call.context.get(canHandOffKey) === true))
   )

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   McpError,
-  metaNames,
+  projectMetaKeys,
   principalIdentity,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
@@ -22,10 +22,10 @@ const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
  * before it is first needed.
  */
 export function identifyCall(request: RequestState): Awaitable<void> {
-  const key = request.meta[metaNames.idempotencyKey]
+  const key = request.meta[projectMetaKeys.idempotencyKey]
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !idempotencyKeyPattern.test(key)) {
-    const message = `_meta["${metaNames.idempotencyKey}"] must be 128 random bits as 22 characters of Base64url`
+    const message = `_meta["${projectMetaKeys.idempotencyKey}"] must be 128 random bits as 22 characters of Base64url`
     throw new McpError(errorCodes.invalidParams, message)
   }
   const { _meta, inputResponses: _responses, requestState: _state, ...asked } = request.params

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, metaKeys, metaNames } from '@x/schema'
+import { isJsonObject, type JsonObject, metaKeys, projectMetaKeys } from '@x/schema'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -27,7 +27,7 @@ const mallory = accept({ to: 'mallory' })
 
 const keyed = (value: unknown = key, more: Partial<AskOptions> = {}): AskOptions => ({
   ...more,
-  meta: { [metaKeys.clientCapabilities]: capable, [metaNames.idempotencyKey]: value as string },
+  meta: { [metaKeys.clientCapabilities]: capable, [projectMetaKeys.idempotencyKey]: value as string },
 })
 
 /** A handler that pays whom the client names, and notes under which keys it does. */
@@ -276,7 +276,7 @@ test.each([
   const { tools } = await resultOf(server, 'tools/list')
   const [listed] = Array.isArray(tools) ? tools : []
   const meta = isJsonObject(listed) && isJsonObject(listed['_meta']) ? listed['_meta'] : {}
-  expect(meta[metaNames.keyedEffects]).toBe(isMarked)
+  expect(meta[projectMetaKeys.keyedEffects]).toBe(isMarked)
   const { capabilities } = await resultOf(server, 'server/discover')
   const declared = isJsonObject(capabilities) && isJsonObject(capabilities['extensions'])
   expect(declared).toBe(isMarked === true)

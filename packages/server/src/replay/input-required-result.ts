@@ -2,7 +2,7 @@ import type { InputRequest, JsonObject } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { recordJournalEntry } from './boundary.ts'
-import { sealState } from './request-state.ts'
+import { sealState } from './seal-state.ts'
 import { journalOf, type Run } from './run.ts'
 import { warnAboutRun } from './warnings.ts'
 
@@ -10,7 +10,10 @@ import { warnAboutRun } from './warnings.ts'
 const warnedRoundCount = 8
 
 /** The result of a round that has asked, with the journal as it stands: sealed, unless it is kept for the call. */
-export function createInputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Awaitable<JsonObject> {
+export function createInputRequiredResult(
+  run: Run,
+  requests: readonly [string, InputRequest][],
+): Awaitable<JsonObject> {
   const journal = journalOf(run)
   journal.round++
   // People take their time: what it tells of a load would be old.

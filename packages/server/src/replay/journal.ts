@@ -112,9 +112,9 @@ export function emptyJournal(callId: string, began: number): Journal {
 
 /** A journal as JSON; short names, because it travels with every round. */
 export function writeJournal(journal: Journal): JsonObject {
-  const { callId, startedAt: began, round, questions, steps, checkpoints, uuids, explicit, others } = journal
+  const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicit, others } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
-  const journalJson: Record<string, JsonValue> = { v: journalVersion, flow: callId, began, round }
+  const journalJson: Record<string, JsonValue> = { v: journalVersion, flow: callId, began: startedAt, round }
   if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, writeQuestion)
   if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
   if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
@@ -126,12 +126,12 @@ export function writeJournal(journal: Journal): JsonObject {
 
 /** Hand-offs, and what names effects: most journals have none of it. */
 function addHistory(
-  { startedAt: began, sheds, stops, handOff, past, tries }: Journal,
+  { startedAt, sheds, stops, handOff, past, tries }: Journal,
   journalJson: Record<string, JsonValue>,
 ): void {
   if (sheds > 0) journalJson['sheds'] = sheds
   if (stops > 0) journalJson['stops'] = stops
-  if (handOff !== undefined) journalJson['from'] = writeHandOff(handOff, began)
+  if (handOff !== undefined) journalJson['from'] = writeHandOff(handOff, startedAt)
   if (past !== undefined) journalJson['past'] = past
   if (tries.size > 0) journalJson['tries'] = objectFromMap(tries, (id) => id)
 }

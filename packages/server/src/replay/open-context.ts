@@ -1,5 +1,5 @@
 import { deferSignal } from '@x/core'
-import { type ClientCapabilities, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabilities } from '@x/schema'
 import { becomeTask, type Run, signalOf } from './run.ts'
 import { askForm, elicit, elicitAll, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
 import { openCheckpoint, startTimeOf, runStep, recordUuid } from './record-work.ts'
@@ -103,7 +103,7 @@ function clientViewOf({ meta }: RequestState): ClientView {
 }
 
 function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
-  return supports(meta[metaKeys.clientCapabilities], featureCapabilities(feature)) === undefined
+  return findMissingCapabilities(meta[metaKeys.clientCapabilities], featureCapabilities(feature)) === undefined
 }
 
 /** Most requests ask for neither progress nor logs, and then share functions that do nothing. */

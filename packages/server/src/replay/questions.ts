@@ -9,11 +9,11 @@ import {
 } from '@x/schema'
 import { DefinitionError } from '../request/definition-error.ts'
 import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
-import { type AnySchema, formatIssues } from '../json-schema/schemas.ts'
+import { type AnySchema, formatIssues } from '../json-schema/compile-schema.ts'
 import { mapAwaitable } from '../request/awaitable.ts'
 import { answerQuestion, type ClientQuestion, type AnswerOutcome } from './ask-client.ts'
 import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
-import { samplingCapabilitiesFor } from './needs.ts'
+import { samplingCapabilitiesFor } from './input-capabilities.ts'
 import { failRun, type Run } from './run.ts'
 import { warnRebuiltForm } from './warnings.ts'
 
@@ -89,7 +89,7 @@ export async function elicitAll<Q extends { readonly [key: string]: FormQuestion
 }
 
 /** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
-export async function elicitUrl(run: Run, key: string, { message, url, isDone: done }: UrlQuestion): Promise<void> {
+export async function elicitUrl(run: Run, key: string, { message, url, isDone }: UrlQuestion): Promise<void> {
   const action = await answerQuestion<ElicitResult['action']>(run, key, {
     functionName: 'ctx.elicitUrl',
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
@@ -97,8 +97,8 @@ export async function elicitUrl(run: Run, key: string, { message, url, isDone: d
     parseResponse: (response) => {
       if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action } = response
-      if (action !== 'accept' || done === undefined) return { value: action }
-      return mapAwaitable(done(), (isInteractionDone) =>
+      if (action !== 'accept' || isDone === undefined) return { value: action }
+      return mapAwaitable(isDone(), (isInteractionDone) =>
         isInteractionDone ? { value: action } : { pending: 'This is not finished yet.' },
       )
     },
@@ -112,7 +112,8 @@ export function sample(run: Run, key: string, params: CreateMessageRequestParams
     functionName: 'ctx.sample',
     request: { method: 'sampling/createMessage', params },
     needed: { sampling: samplingCapabilitiesFor(params) },
-    parseResponse: (response) => (isSamplingResult(response) ? { value: response } : wrongAnswerProblem('what a model says')),
+    parseResponse: (response) =>
+      isSamplingResult(response) ? { value: response } : wrongAnswerProblem('what a model says'),
   })
 }
 

@@ -60,11 +60,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: strin
   const { checkpoints } = journalOf(run)
   const functionName = `ctx.checkpoint("${key}")`
   // The journal has the value of this very checkpoint, and a copy has the type of its original.
-  let currentValue = checkResult(
-    run,
-    functionName,
-    checkpoints.has(key) ? checkpoints.get(key) : initial,
-  ) as Widened<T>
+  let currentValue = checkResult(run, functionName, checkpoints.has(key) ? checkpoints.get(key) : initial) as Widened<T>
   return {
     get value() {
       return currentValue

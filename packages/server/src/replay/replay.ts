@@ -1,10 +1,10 @@
-import { type JournalStore, type JsonObject, metaNames } from '@x/schema'
+import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import { beginsAsTask, handOverToTask, beginRun, type RunStart } from './run.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
-import { openStoredCall, openState, firstResponses } from './request-state.ts'
+import { openStoredCall, openState, firstResponses } from './seal-state.ts'
 import { checkCapacity, beginCall, endCall } from '../shedding/load-monitor.ts'
 import { type Handler, runAttempt, finishRun } from './finish-run.ts'
 import { openContext } from './open-context.ts'
@@ -20,7 +20,7 @@ export function replay<T>(handler: Handler<T>, request: RequestState): Awaitable
   if (request.journal !== undefined) return runStoredCall(request.journal, handler, request)
   const { requestState } = request.params
   // Most calls have neither a key nor a state, and pay for none.
-  if (requestState === undefined && request.meta[metaNames.idempotencyKey] === undefined)
+  if (requestState === undefined && request.meta[projectMetaKeys.idempotencyKey] === undefined)
     return beginHandlerRun(handler, request)
   return mapAwaitable(identifyCall(request), () => {
     if (typeof requestState !== 'string')

@@ -8,7 +8,7 @@ import {
   metaKeys,
   type RequestId,
   type RequestMetaObject,
-  supports,
+  findMissingCapabilities,
 } from '@x/schema'
 import type { Catalog } from '../compile/catalog.ts'
 import type { ServerSettings } from '../compile/settings.ts'
@@ -39,7 +39,8 @@ export interface RequestState {
 
 /** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */
 export function requireCapabilities(neededCapabilities: ClientCapabilities | undefined, { meta }: RequestState): void {
-  const undeclaredCapabilities = neededCapabilities && supports(meta[metaKeys.clientCapabilities], neededCapabilities)
+  const undeclaredCapabilities =
+    neededCapabilities && findMissingCapabilities(meta[metaKeys.clientCapabilities], neededCapabilities)
   if (undeclaredCapabilities === undefined) return
   const names = Object.keys(undeclaredCapabilities).join(', ')
   const message = `The client must declare these capabilities for this request: ${names}`

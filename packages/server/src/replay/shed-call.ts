@@ -1,12 +1,12 @@
-import { type InputResponse, isJsonObject, type JsonObject, metaNames } from '@x/schema'
+import { type InputResponse, isJsonObject, type JsonObject, projectMetaKeys } from '@x/schema'
 import { report } from '../request/report.ts'
 import { tagHandOff } from '../shedding/hand-off.ts'
 import { type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
 import type { ShedEvent } from '../shedding/shedding-options.ts'
 import type { Journal } from './journal.ts'
 import { journalOf, type Run } from './run.ts'
-import { answeredMethod } from './needs.ts'
-import { sealState } from './request-state.ts'
+import { answeredMethod } from './input-capabilities.ts'
+import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
 
 /**
@@ -30,8 +30,8 @@ export async function shedCall(run: Run): Promise<JsonObject | undefined> {
 }
 
 /** An instance that stops says nothing of its load, and takes nothing of the budget for load. */
-function countHandOff({ shedReason: shed }: Run, journal: Journal, loadMonitor: LoadMonitor): void {
-  if (shed === 'stopping') {
+function countHandOff({ shedReason }: Run, journal: Journal, loadMonitor: LoadMonitor): void {
+  if (shedReason === 'stopping') {
     journal.stops++
     journal.handOff = undefined
   } else {
@@ -44,7 +44,10 @@ function countHandOff({ shedReason: shed }: Run, journal: Journal, loadMonitor: 
 function withHandOffPause(result: JsonObject, { rules }: LoadMonitor): JsonObject {
   if (rules.handOffPauseMs === undefined) return result
   const { _meta } = result
-  return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [metaNames.retryAfterMs]: rules.handOffPauseMs } }
+  return {
+    ...result,
+    _meta: { ...(isJsonObject(_meta) && _meta), [projectMetaKeys.retryAfterMs]: rules.handOffPauseMs },
+  }
 }
 
 /** Keeps answers to an explicit round: they came with this request, and nobody sends them again. */

@@ -33,7 +33,8 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
 
 /** A run that asks is made twice as well, because what it asks must not differ either. */
 function isLastRun(run: Run, previousRun: Run | undefined): boolean {
-  if (run.fault !== undefined || run.storeError !== undefined || run.shedReason !== undefined || !run.isStrict) return true
+  if (run.fault !== undefined || run.storeError !== undefined || run.shedReason !== undefined || !run.isStrict)
+    return true
   return !run.isRestarting && (run.askedQuestions === undefined || previousRun?.askedQuestions !== undefined)
 }
 

@@ -4,7 +4,7 @@ import { HandlerError, explicitKey, checkHandlerKey, wireKey } from './handler-e
 import type { InputRequired } from '../definitions/context.ts'
 import { formatInputRequired, createInputRequiredResult } from './input-required-result.ts'
 import { tryCopyJson } from './json-copy.ts'
-import { mergeMissingCapabilities } from './needs.ts'
+import { mergeMissingCapabilities } from './input-capabilities.ts'
 import { recordJournalEntry } from './boundary.ts'
 import { effectsIdOf, journalOf, type Run, type AskedQuestion } from './run.ts'
 import { fingerprintOf } from './call-identity.ts'
@@ -61,7 +61,10 @@ function recordPastEffects(run: Run): Awaitable<void> {
 }
 
 function requireAnswerCapabilities({ request }: Run, requests: InputRequired['requests']): void {
-  const undeclaredCapabilities = mergeMissingCapabilities(Object.values(requests), request.meta[metaKeys.clientCapabilities])
+  const undeclaredCapabilities = mergeMissingCapabilities(
+    Object.values(requests),
+    request.meta[metaKeys.clientCapabilities],
+  )
   if (undeclaredCapabilities === undefined) return
   const message = `The client must declare these capabilities for this request: ${Object.keys(undeclaredCapabilities).join(', ')}`
   throw new McpError(errorCodes.missingRequiredClientCapability, message, {

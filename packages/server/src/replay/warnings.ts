@@ -32,7 +32,9 @@ export function warnSwallowedError(
   const [key] = run.askedQuestions?.keys() ?? []
   const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
   const did =
-    key === undefined ? `was to ${run.isContinuingAsTask ? 'become a task' : 'move to another instance'}` : `asked "${key}"`
+    key === undefined
+      ? `was to ${run.isContinuingAsTask ? 'become a task' : 'move to another instance'}`
+      : `asked "${key}"`
   const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
   warnAboutRun(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
 }

@@ -135,8 +135,8 @@ function countReturnedCall(fleet: FleetView, callId: string): void {
 
 const maxReturnedCalls = 1000
 
-function isSticky({ handOffCount: out, returnedCount: back }: FleetView): boolean {
-  return out > 3 && back / out > stickyShare
+function isSticky({ handOffCount, returnedCount }: FleetView): boolean {
+  return handOffCount > 3 && returnedCount / handOffCount > stickyShare
 }
 
 /** The mean load of the others. Silence is good news: whoever was not heard of for a while counts as idle. */

@@ -1,4 +1,4 @@
-import { isJsonObject, metaNames } from '@x/schema'
+import { isJsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { openHand, overloaded, serveUnder } from '../testing/load.ts'
 import { glass, play, type Round, type Run, send, type Served } from '../testing/rounds.ts'
@@ -212,7 +212,7 @@ test('a result that hands a call off says how long to wait where the author want
   const shedding = { handOffPauseMs: 7 }
   const { response } = await send(serveUnder(openHand(overloaded), counting(2), { shedding }))
   const result = 'result' in response ? response.result : {}
-  expect(isJsonObject(result['_meta']) && result['_meta'][metaNames.retryAfterMs]).toBe(7)
+  expect(isJsonObject(result['_meta']) && result['_meta'][projectMetaKeys.retryAfterMs]).toBe(7)
 })
 
 test('a call that is handed off for load everywhere runs to its end, with every step done once', async () => {

@@ -24,14 +24,14 @@ export interface CallAtBoundary extends SheddingCall {
  */
 export function decideHandOff(
   monitor: LoadMonitor,
-  { drainCount: drains, stops, handOff, ...call }: CallAtBoundary,
+  { drainCount, stops, handOff, ...call }: CallAtBoundary,
 ): ShedReason | { readonly error: unknown } | undefined {
-  const { rules, activeDrains: draining } = monitor
-  if (draining > 0 && monitor.drains > drains) return 'stopping'
+  const { rules, activeDrains } = monitor
+  if (activeDrains > 0 && monitor.drains > drainCount) return 'stopping'
   sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
   // Before the budget: a call that stayed would be lost with the instance.
-  if (draining > 0) return 'stopping'
+  if (activeDrains > 0) return 'stopping'
   const usedBudget = Math.max(0, call.rounds - freeRounds) + Math.max(0, stops - freeStops)
   if (call.sheds >= rules.budget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)

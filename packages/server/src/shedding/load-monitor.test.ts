@@ -7,7 +7,7 @@ import {
   sampleLoad,
   serverLoad,
 } from './load-monitor.ts'
-import { sheddingRulesOf } from './rules.ts'
+import { sheddingRulesOf } from './shedding-rules.ts'
 import type { Load } from './shedding-options.ts'
 import { isOverloaded, noOverload, overloadOf } from './overload.ts'
 

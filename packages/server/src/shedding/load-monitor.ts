@@ -1,12 +1,12 @@
 import { isWorkerd, unref } from '@x/core'
-import { errorCodes, type JournalStore, type JsonObject, McpError, type Undrain } from '@x/schema'
+import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError, type Undrain } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { emptyFleetView, type FleetView } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
-import { type SheddingRules, type HardLimits, sheddingRulesOf } from './rules.ts'
-import type { Load, SheddingOptions, ShedReason, ServerLoad } from './shedding-options.ts'
-import { decrementCount, incrementCount } from './caller-limit.ts'
+import { type HardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
+import type { Load, ServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 
 /** The load of a server, as far as it is known. It is written in place, because every call of a handler changes it. */
 export interface LoadMonitor {
@@ -122,7 +122,11 @@ export function endMonitoredCall(monitor: LoadMonitor): void {
 
 /** Returns the load as it is known. */
 export function loadOf(monitor: LoadMonitor): Load {
-  const { running = monitor.running - monitor.handOffsInProgress, eventLoopDelayMs = monitor.tickDelayMs, heapShare } = monitor.measured
+  const {
+    running = monitor.running - monitor.handOffsInProgress,
+    eventLoopDelayMs = monitor.tickDelayMs,
+    heapShare,
+  } = monitor.measured
   return { running, eventLoopDelayMs, heapShare }
 }
 
@@ -132,7 +136,8 @@ export function sampleLoad(monitor: LoadMonitor): void {
   const now = source.now()
   if (now - monitor.measuredAt < measureIntervalMs - timerSlackMs) return
   monitor.measuredAt = now
-  if (monitor.isTicking && now >= monitor.tickDueAt) monitor.tickDelayMs = (monitor.tickDelayMs + now - monitor.tickDueAt) / 2
+  if (monitor.isTicking && now >= monitor.tickDueAt)
+    monitor.tickDelayMs = (monitor.tickDelayMs + now - monitor.tickDueAt) / 2
   monitor.measured = measureCustomLoad(source)
   updateOverload(monitor)
   if (now - monitor.allowanceRenewedAt < allowanceIntervalMs - timerSlackMs) return
@@ -161,11 +166,11 @@ function measureCustomLoad({ measure: customMeasure, onFailure }: LoadSource): P
 }
 
 function scheduleTick(monitor: LoadMonitor): void {
-  const { setTimer: later, now } = monitor.source
-  if (later === undefined) return
+  const { setTimer, now } = monitor.source
+  if (setTimer === undefined) return
   monitor.isTicking = true
   monitor.tickDueAt = now() + measureIntervalMs
-  later(() => handleTick(monitor), measureIntervalMs)
+  setTimer(() => handleTick(monitor), measureIntervalMs)
 }
 
 function handleTick(monitor: LoadMonitor): void {
@@ -295,7 +300,10 @@ interface LoadMonitorDeps {
  * Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no
  * sense.
  */
-export function openLoadMonitor({ shedding, state }: LoadOptions, { now, wallClock, warn }: LoadMonitorDeps): LoadMonitor {
+export function openLoadMonitor(
+  { shedding, state }: LoadOptions,
+  { now, wallClock, warn }: LoadMonitorDeps,
+): LoadMonitor {
   const onFailure = (error: unknown): void => {
     warn({
       code: 'load',
@@ -361,4 +369,41 @@ export function serverLoad(monitor: LoadMonitor): ServerLoad {
 
 function isUnreadyForLong({ unreadySince, source }: LoadMonitor): boolean {
   return unreadySince !== undefined && source.now() - unreadySince >= unreadyAfterMs
+}
+
+/** The calls that each caller has at once, and how many it may have. */
+export interface CallerLimit {
+  readonly max: number
+  readonly retryAfterMs: number
+  /** Calls that run, by the key of their caller; callers without one are absent. */
+  readonly runningByCaller: Map<string, number>
+}
+
+const defaultMaxCalls = 1000
+
+/** Makes the limit of a server. Throws {@link DefinitionError} for a number that makes no sense. */
+export function createCallerLimit(maxCallsPerCaller = defaultMaxCalls, retryAfterMs: number): CallerLimit {
+  if (!(maxCallsPerCaller >= 1)) {
+    const reason = `maxCallsPerCaller is ${maxCallsPerCaller}; write a number from 1`
+    throw new DefinitionError('value', 'server', { reason })
+  }
+  return { max: maxCallsPerCaller, retryAfterMs, runningByCaller: new Map() }
+}
+
+/** Rejects a call whose caller has as many at once as one may have. A call that is answered at once never counts. */
+export function checkCallerLimit({ max, retryAfterMs, runningByCaller }: CallerLimit, caller: string): void {
+  if ((runningByCaller.get(caller) ?? 0) < max) return
+  throw quotaError({ limit: 'maxCallsPerCaller', max, retryAfterMs, advice: 'wait for the answer to another call' })
+}
+
+/** Adds one to a count. */
+export function incrementCount(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** Takes one from a count, which is forgotten at zero. */
+export function decrementCount(counts: Map<string, number>, key: string): void {
+  const remainingCount = (counts.get(key) ?? 0) - 1
+  if (remainingCount > 0) counts.set(key, remainingCount)
+  else counts.delete(key)
 }

@@ -1,4 +1,4 @@
-import type { LoadLimits } from './rules.ts'
+import type { LoadLimits } from './shedding-rules.ts'
 import type { Load } from './shedding-options.ts'
 
 /** The measured values that are over their limits. */

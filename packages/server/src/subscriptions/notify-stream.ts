@@ -31,11 +31,11 @@ function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPr
     slowReaderMs,
   )
   const catchUp = (): void => {
-    const { missedKeys: missed } = stream
-    if (missed === undefined) return
+    const { missedKeys } = stream
+    if (missedKeys === undefined) return
     clock.clearTimeout(stream.slowTimer)
     stream.missedKeys = undefined
-    for (const key of missed) notifyStream(hub, stream, key)
+    for (const key of missedKeys) notifyStream(hub, stream, key)
   }
   void drainPromise.then(catchUp, catchUp)
 }

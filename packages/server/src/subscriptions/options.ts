@@ -47,8 +47,7 @@ const defaultLimits = {
 
 /** Fills in what is absent. Throws {@link DefinitionError} for a number that makes no sense. */
 export function compileSubscriptionSettings(options: SubscriptionOptions): SubscriptionSettings {
-  const readLimit = (name: keyof typeof defaultLimits): number =>
-    checkLimit(name, options[name] ?? defaultLimits[name])
+  const readLimit = (name: keyof typeof defaultLimits): number => checkLimit(name, options[name] ?? defaultLimits[name])
   return {
     bus: options.bus ?? memoryBus(),
     maxStreams: readLimit('maxStreams'),

@@ -7,9 +7,9 @@ import {
   type RpcNotification,
   type SubscriptionFilter,
 } from '@x/schema'
-import type { SharedBusSubscription } from './bus-use.ts'
+import type { SharedBusSubscription } from './shared-bus-subscription.ts'
 import { maxTimerMs } from './options.ts'
-import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './slots.ts'
+import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './stream-slots.ts'
 import { addSubscriptionId, topicKeysOf } from './topics.ts'
 
 /** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */

@@ -1,8 +1,8 @@
 import { cancelReason, isCancelled } from '@x/core'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
-import { createSharedBusSubscription } from './bus-use.ts'
+import { createSharedBusSubscription } from './shared-bus-subscription.ts'
 import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
-import { createStreamSlots } from './slots.ts'
+import { createStreamSlots } from './stream-slots.ts'
 import {
   createStream,
   endStream,

@@ -1,5 +1,5 @@
 import {
-  type Background,
+  type BackgroundRunner,
   backgroundKey,
   backPressureKey,
   type Call,
@@ -36,7 +36,7 @@ export interface AskOptions extends CallInit {
   readonly canHandOff?: boolean | undefined
   readonly clientAddress?: string | undefined
   readonly journal?: JournalStore | undefined
-  readonly background?: Background | undefined
+  readonly background?: BackgroundRunner | undefined
   readonly backPressure?: (() => Promise<void> | undefined) | undefined
   /** Members of `_meta` beside the required ones; undefined takes one away. */
   readonly meta?: JsonObject

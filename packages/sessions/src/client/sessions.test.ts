@@ -6,7 +6,11 @@ import { created, host, type Received, said, scripted, type Scripted } from '../
 import { isSessionNotFound } from './is-session-not-found.ts'
 import { type ClientSessions, sessions, type SessionsOptions } from './sessions.ts'
 
-const notFound = (sessionId: string) => ({ code: sessionNotFoundCode, message: 'Session not found', data: { sessionId } })
+const notFound = (sessionId: string) => ({
+  code: sessionNotFoundCode,
+  message: 'Session not found',
+  data: { sessionId },
+})
 
 /** Gives ids in turn, and answers other requests as the test says. */
 const serving = (answer: (received: Received) => JsonObject | ReturnType<typeof notFound>): Scripted => {

@@ -12,7 +12,7 @@ import {
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { SessionNotFound } from './session-not-found.ts'
-import type { ResolvedSessionOptions } from './session-rules.ts'
+import type { ResolvedSessionOptions } from './resolved-session-options.ts'
 
 /** A request that is about sessions or within one. */
 export interface SessionRequest {

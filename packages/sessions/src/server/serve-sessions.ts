@@ -1,7 +1,7 @@
 import { cancelReason, isCancelled } from '@x/core'
 import {
   type Call,
-  callerOf,
+  callerKeyOf,
   callHeadersKey,
   type ContextKey,
   errorCodes,
@@ -30,7 +30,7 @@ import {
   recordSession,
   type SessionRequest,
 } from './opened-session.ts'
-import type { ResolvedSessionOptions } from './session-rules.ts'
+import type { ResolvedSessionOptions } from './resolved-session-options.ts'
 import { invalidSessionError, toPeerError } from './session-not-found.ts'
 
 /** The parts that sessions are served with at one server. */
@@ -92,21 +92,24 @@ function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionS
 }
 
 async function serveCreate(
-  { request, call, sessionMetadata: named }: SessionMethodRequest,
+  { request, call, sessionMetadata }: SessionMethodRequest,
   service: SessionService,
 ): Promise<JsonObject> {
   const { methods, header } = service.names
-  if (named !== undefined) throw invalidSessionError(`${methods.create} must not name a session`)
+  if (sessionMetadata !== undefined) throw invalidSessionError(`${methods.create} must not name a session`)
   const session = await createSealedSession(toSessionRequest({ request, call }, service), call.signal)
   call.context.get(callHeadersKey)?.setResponseHeader?.(header, session.sessionId)
   return { session }
 }
 
 async function serveDeletion(
-  { request, call, sessionMetadata: named }: SessionMethodRequest,
+  { request, call, sessionMetadata }: SessionMethodRequest,
   service: SessionService,
 ): Promise<JsonObject> {
-  await deleteSession(requireSessionMetadata(named, call, service.names), toSessionRequest({ request, call }, service))
+  await deleteSession(
+    requireSessionMetadata(sessionMetadata, call, service.names),
+    toSessionRequest({ request, call }, service),
+  )
   return {}
 }
 
@@ -123,7 +126,7 @@ function createSessionMiddleware(service: SessionService): Middleware {
 }
 
 async function serveInSession(
-  { request, call, sessionMetadata: named }: SessionMethodRequest,
+  { request, call, sessionMetadata }: SessionMethodRequest,
   next: Exchange,
   service: SessionService,
 ): Promise<RpcResponse> {
@@ -131,7 +134,7 @@ async function serveInSession(
   let session: OpenedSession | undefined
   try {
     rejectCancelled(call)
-    const metadata = requireSessionMetadata(named, call, service.names)
+    const metadata = requireSessionMetadata(sessionMetadata, call, service.names)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
     call.context.get(callHeadersKey)?.setResponseHeader?.(service.names.header, session.id)
     const response = await next(request, withinSession(call, session, service))
@@ -161,7 +164,7 @@ function toSessionRequest(
   return {
     method,
     principal: call.principal,
-    caller: callerOf(call),
+    caller: callerKeyOf(call),
     rules,
     report: (error) => report(error, { method }),
   }

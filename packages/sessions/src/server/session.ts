@@ -1,4 +1,4 @@
-import { toStoreKey } from './ledger.ts'
+import { toStoreKey } from './session-registry.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
 import { quotaErrorOf } from './session-not-found.ts'
 import { SessionUsageError } from './session-usage-error.ts'
@@ -99,8 +99,8 @@ function idOf({ id }: OpenedSession): string {
   throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `credentials`')
 }
 
-function rejectEndedCall({ isOpen: open, isRecorded }: OpenedSession, methodName: string): void {
-  if (open) return
+function rejectEndedCall({ isOpen, isRecorded }: OpenedSession, methodName: string): void {
+  if (isOpen) return
   if (isRecorded === true) {
     const advice = 'a task has its session as it was at its creation, and no answer that could change it'
     throw new SessionUsageError(`${methodName} was called in a task: ${advice}`)

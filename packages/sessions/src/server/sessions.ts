@@ -11,7 +11,7 @@ import {
 import { serveSessions } from './serve-sessions.ts'
 import { sessionOf, type Session, type SessionView, createSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
-import { resolveSessionOptions, type SessionHooks, type ResolvedSessionOptions } from './session-rules.ts'
+import { resolveSessionOptions, type SessionHooks, type ResolvedSessionOptions } from './resolved-session-options.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 import { statelessParser, parserOf, type StateParser } from './state-parser.ts'
 

@@ -121,7 +121,8 @@ class CborReader {
   }
 
   #digits(head: number): string {
-    if (this.#length(head) !== uuidOrDigestBytes) throw malformedCborError(`has a byte string of another length than ${uuidOrDigestBytes}`)
+    if (this.#length(head) !== uuidOrDigestBytes)
+      throw malformedCborError(`has a byte string of another length than ${uuidOrDigestBytes}`)
     let digits = ''
     for (let at = this.#advance(uuidOrDigestBytes); at < this.#at; at++) digits += digitPairs[this.#view.getUint8(at)]
     return digits

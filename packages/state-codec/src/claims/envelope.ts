@@ -55,12 +55,12 @@ export function digestBinding({ binding }: OpenClaims, digest: DigestFunction): 
  * @throws StateError with `too_old` when the flow exceeds its age, before a user is asked in vain.
  * @throws StateUsageError for a value or a claim that cannot be sealed.
  */
-export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bindingDigest: bind }: ClaimCheck): Envelope {
+export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bindingDigest }: ClaimCheck): Envelope {
   checkPurpose(claims.purpose)
   checkJsonValue(value)
   const { at, until, since } = computeTokenTimes(claims, rules)
   if (until <= at) throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${rules.maxAgeMs}`)
-  return { at, until, since, aud: checkAudience(claims.audience) ?? rules.audience, bind, value }
+  return { at, until, since, aud: checkAudience(claims.audience) ?? rules.audience, bind: bindingDigest, value }
 }
 
 /**
@@ -69,17 +69,20 @@ export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bi
  *
  * @throws StateError
  */
-export function openEnvelope(envelope: Envelope, claims: OpenOptions, { rules, bindingDigest: bind }: ClaimCheck): JsonValue {
+export function openEnvelope(envelope: Envelope, claims: OpenOptions, { rules, bindingDigest }: ClaimCheck): JsonValue {
   const timeProblem = timeFailure(envelope, rules)
   const audienceProblem = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
-  const bindingProblem = bindingFailure(envelope.bind, bind)
+  const bindingProblem = bindingFailure(envelope.bind, bindingDigest)
   const failure = timeProblem ?? audienceProblem ?? bindingProblem
   if (failure !== undefined) throw failure
   claims.onTtl?.(Math.min(envelope.until, envelope.since + rules.maxAgeMs) - rules.clock.now())
   return envelope.value
 }
 
-function timeFailure({ at, until, since }: Envelope, { clock, maxAgeMs }: ResolvedClaimOptions): StateError | undefined {
+function timeFailure(
+  { at, until, since }: Envelope,
+  { clock, maxAgeMs }: ResolvedClaimOptions,
+): StateError | undefined {
   const now = clock.now()
   // Each condition states the valid case, so that NaN fails.
   if (!(at <= now + clockSkewMs && since <= now + clockSkewMs)) {
@@ -169,7 +172,10 @@ export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
  *
  * @throws StateUsageError for an invalid time or duration.
  */
-function computeTokenTimes(claims: SealClaims, rules: ResolvedClaimOptions): { at: number; until: number; since: number } {
+function computeTokenTimes(
+  claims: SealClaims,
+  rules: ResolvedClaimOptions,
+): { at: number; until: number; since: number } {
   const at = Math.trunc(rules.clock.now())
   if (!Number.isFinite(at)) throw new StateUsageError('configuration', 'clock.now() did not return a number')
   const since = claims.since === undefined ? at : Math.trunc(claims.since)

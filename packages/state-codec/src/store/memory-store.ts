@@ -1,7 +1,13 @@
 import type { Runtime } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
-import { type StoredAmount, describeLimit, findReachedLimit, ownerQuotaError, type ReachedLimit } from './owner-quota.ts'
+import {
+  type StoredAmount,
+  describeLimit,
+  findReachedLimit,
+  ownerQuotaError,
+  type ReachedLimit,
+} from './owner-quota.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {

@@ -62,7 +62,10 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
     async seal(value, claims) {
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
-      const content = type.writeContent(createEnvelope(value, claims, { rules, bindingDigest: bind }), claims.names ?? [])
+      const content = type.writeContent(
+        createEnvelope(value, claims, { rules, bindingDigest: bind }),
+        claims.names ?? [],
+      )
       const keys = keyRing.ciphersFor(claims.purpose)
       const { first } = isPromise(keys) ? await keys : keys
       const token = first.seal(content, random)

@@ -11,7 +11,7 @@ import { watchTask } from './watch-task.ts'
 
 /** Makes the {@link TaskHandle} of a task. */
 export function createTaskHandle(task: OpenTask): TaskHandle {
-  const { taskId, tool, requestTracker: asked } = task
+  const { taskId, tool, requestTracker } = task
   const states: TaskHandle['states'] = (options = {}) => {
     const { signal = new AbortController().signal } = options
     return watchTask(task, { ...options, signal })
@@ -25,7 +25,7 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
     [Symbol.asyncIterator]: () => states()[Symbol.asyncIterator](),
     answer: (answers, options = {}) => sendTaskAnswers(task, answers, options),
     cancel: (options = {}) => cancelTask({ ...task, options }),
-    serialize: () => serializeTask({ taskId, tool, answered: [...asked.answered] }, task.settings),
+    serialize: () => serializeTask({ taskId, tool, answered: [...requestTracker.answered] }, task.settings),
   }
 }
 
@@ -34,16 +34,16 @@ function withoutResultType({ resultType: _, ...state }: DetailedTask & { readonl
 }
 
 async function sendTaskAnswers(task: OpenTask, answers: InputAnswers, options: CallOptions): Promise<void> {
-  const { host, tool, requestTracker: asked } = task
+  const { host, tool, requestTracker } = task
   const state = await getTask({ ...task, options })
   const openRequests: InputRequests = state.status === 'input_required' ? state.inputRequests : {}
   const keys = Object.keys(answers)
-  const unknownKey = keys.find((key) => !Object.hasOwn(openRequests, key) || asked.answered.has(key))
+  const unknownKey = keys.find((key) => !Object.hasOwn(openRequests, key) || requestTracker.answered.has(key))
   if (keys.length === 0 || unknownKey !== undefined) throw notAskedError(task, unknownKey)
   const inputRequests = Object.fromEntries(Object.entries(openRequests).filter(([key]) => keys.includes(key)))
-  const responses = host.checkAnswers({ name: tool, inputRequests: inputRequests, round: 1 }, answers, options)
+  const responses = host.checkAnswers({ name: tool, inputRequests, round: 1 }, answers, options)
   await updateTask({ ...task, options }, responses)
-  asked.markAnswered(keys)
+  requestTracker.markAnswered(keys)
 }
 
 function notAskedError({ tool }: OpenTask, key: string | undefined): TaskError {

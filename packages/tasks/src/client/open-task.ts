@@ -1,4 +1,4 @@
-import { type InputRequestTracker, createInputRequestTracker } from './asked-keys.ts'
+import { type InputRequestTracker, createInputRequestTracker } from './input-request-tracker.ts'
 import type { ResumedTask } from './serialized-task.ts'
 import type { WatchedTask } from './watch-task.ts'
 
@@ -18,6 +18,12 @@ export interface OpenTaskOptions extends Omit<WatchedTask, 'seed'>, ResumedTask 
 }
 
 /** Makes an {@link OpenTask}. */
-export function openTask({ answered, initialState: seed, progress = 0, ...parts }: OpenTaskOptions): OpenTask {
-  return { ...parts, seed, progress, requestTracker: createInputRequestTracker(answered), isFinished: false }
+export function openTask({ answered, initialState, progress = 0, ...parts }: OpenTaskOptions): OpenTask {
+  return {
+    ...parts,
+    seed: initialState,
+    progress,
+    requestTracker: createInputRequestTracker(answered),
+    isFinished: false,
+  }
 }

@@ -1,11 +1,15 @@
-import { backoffMs } from '@x/core'
+import { computeBackoffMs } from '@x/core'
 import type { PollingSettings } from './settings.ts'
 
 /**
  * Returns the pause before the next poll, in milliseconds: the server's interval, within bounds, and up to a tenth
  * more, so that the tasks of a host are not all looked at in one moment (seps/2663-tasks-extension, task polling).
  */
-export function computePollPauseMs(requestedMs: number | undefined, polling: PollingSettings, random: () => number): number {
+export function computePollPauseMs(
+  requestedMs: number | undefined,
+  polling: PollingSettings,
+  random: () => number,
+): number {
   const { defaultMs, minMs, maxMs } = polling
   const boundedMs = Math.min(Math.max(requestedMs ?? defaultMs, minMs), maxMs)
   return Math.min(boundedMs * (1 + random() / 10), maxMs)
@@ -21,5 +25,5 @@ export const maxFailurePauseMs = 30_000
  * half. `earlier` is how many failures there were before the last one.
  */
 export function computeFailurePauseMs(failureCount: number, random: () => number): number {
-  return backoffMs(failureCount, { firstMs: firstFailurePauseMs, maxMs: maxFailurePauseMs }, random)
+  return computeBackoffMs(failureCount, { firstMs: firstFailurePauseMs, maxMs: maxFailurePauseMs }, random)
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@x/schema'
-import { isTaskId, maxIdLength } from './read-answers.ts'
+import { isTaskId, maxIdLength } from './parse-results.ts'
 import type { KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 

@@ -8,7 +8,7 @@ import {
 import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
 import { relatedTaskKey, tasksCapability } from '../schema/extension.ts'
 import type { GetTaskResult } from '../schema/task.ts'
-import { type ParsedResult, parseAcknowledgement, parseTaskState } from './read-answers.ts'
+import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse-results.ts'
 import { TaskError } from './task-error.ts'
 
 /** A task that this client knows, and the tool that it runs. */
@@ -107,13 +107,18 @@ export function taskRequestOptions({ signal, timeoutMs, maxTotalMs, meta }: Call
 }
 
 /** The methods whose errors about params say something else than that the task is unknown. */
-const methodsKeepingParamsErrors: ReadonlySet<string> = new Set(['tasks/update', 'tasks/input_response', 'tasks/result'])
+const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
+  'tasks/update',
+  'tasks/input_response',
+  'tasks/result',
+])
 
 async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
   try {
     return await host.request(method, params, taskRequestOptions(options))
   } catch (error) {
-    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || methodsKeepingParamsErrors.has(method)) throw error
+    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || methodsKeepingParamsErrors.has(method))
+      throw error
     const message = `The server does not know the task of ${JSON.stringify(tool)}: it has expired, or is not this user's`
     throw new TaskError('expired', message, { tool, cause: error })
   }

@@ -3,7 +3,7 @@ import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { computeFailurePauseMs, maxFailurePauseMs } from './poll-interval.ts'
-import { parseTaskNotification } from './read-answers.ts'
+import { parseTaskNotification } from './parse-results.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { taskRequestOptions } from './task-calls.ts'
 

@@ -2,11 +2,11 @@ import { type AbortScope, openAbortScope } from '@x/core'
 import { type CallOptions, ClientError, type Progress } from '@x/client'
 import type { CallToolResult } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { createInputResponder } from './answer-questions.ts'
+import { createInputResponder } from './input-responder.ts'
 import type { OpenTask } from './open-task.ts'
 import { errorContextOf } from './task-calls.ts'
 import { isTaskError, TaskError } from './task-error.ts'
-import { progressOfState } from './progress-in.ts'
+import { progressOfState } from './progress-of-state.ts'
 import { isFinal, watchTask } from './watch-task.ts'
 
 /**

@@ -5,7 +5,7 @@ import { computeFailurePauseMs, computePollPauseMs } from './poll-interval.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { getTask, type KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
-import { progressOfState } from './progress-in.ts'
+import { progressOfState } from './progress-of-state.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 
 /** A task to be watched. */

@@ -1,8 +1,8 @@
-import { answerTests } from './answering.ts'
+import { answerTests } from './answer-tests.ts'
 import { type ContractTest, type EngineUnderTest, withTestEngines } from './engine-under-test.ts'
-import { notificationTests } from './task-notifications.ts'
-import { storageTests } from './storing.ts'
-import { workTests } from './working.ts'
+import { notificationTests } from './notification-tests.ts'
+import { storageTests } from './storage-tests.ts'
+import { workTests } from './work-tests.ts'
 
 /**
  * Tests that every engine of tasks has to pass, for any test runner: each runs against a fresh store, and rejects when

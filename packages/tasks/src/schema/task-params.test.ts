@@ -1,7 +1,12 @@
 import { isMcpError, type JsonObject } from '@x/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseInputResponseParams, parseRelatedTaskParams, parseTaskRequestParams, parseUpdateTaskRequestParams } from './task-params.ts'
+import {
+  parseInputResponseParams,
+  parseRelatedTaskParams,
+  parseTaskRequestParams,
+  parseUpdateTaskRequestParams,
+} from './task-params.ts'
 
 const _meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -30,7 +35,12 @@ test.each<[string, (params: JsonObject | undefined) => unknown, JsonObject, obje
 })
 
 test('whatever else comes is refused with an error that the peer may see', () => {
-  const readers = [parseTaskRequestParams, parseUpdateTaskRequestParams, parseRelatedTaskParams, parseInputResponseParams]
+  const readers = [
+    parseTaskRequestParams,
+    parseUpdateTaskRequestParams,
+    parseRelatedTaskParams,
+    parseInputResponseParams,
+  ]
   const params = fc.oneof(
     fc.dictionary(fc.string(), fc.jsonValue()),
     fc.record(

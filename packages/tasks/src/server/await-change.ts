@@ -18,11 +18,11 @@ export async function awaitTaskChange(
   read: () => Promise<TaskRow>,
   { id, call, context }: AwaitedTask,
 ): Promise<TaskRow> {
-  const { taskChanges: watch, settings } = context
+  const { taskChanges, settings } = context
   const row = await read()
   if (row.status !== 'working') return row
   const changeSignal = createChangeSignal()
-  const unfollow = await watch.follow(id, changeSignal.signal)
+  const unfollow = await taskChanges.follow(id, changeSignal.signal)
   onCancel(call, changeSignal.signal)
   try {
     for (;;) {

@@ -1,4 +1,4 @@
-import { errorCodes, metaNames } from '@x/schema'
+import { errorCodes, projectMetaKeys } from '@x/schema'
 import { type TaskChoice, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ const ada = { name: 'greet', arguments: { name: 'Ada' } }
 
 describe('a call with an idempotency key', () => {
   const key = 'AAAAAAAAAAAAAAAAAAAAAA'
-  const meta = { [metaNames.idempotencyKey]: key }
+  const meta = { [projectMetaKeys.idempotencyKey]: key }
   const principal = { subject: 'ada', issuer: 'https://id.test' }
 
   test('that is sent again is answered with the same task, at any instance, and no other is made', async () => {
@@ -44,7 +44,7 @@ describe('a call with an idempotency key', () => {
   })
 
   test.each([
-    ['another key', { meta: { [metaNames.idempotencyKey]: `${key.slice(1)}Q` }, principal }],
+    ['another key', { meta: { [projectMetaKeys.idempotencyKey]: `${key.slice(1)}Q` }, principal }],
     ['no key', { principal }],
     ['another principal', { meta, principal: { ...principal, subject: 'mallory' } }],
     ['no principal', { meta }],

@@ -14,7 +14,7 @@ import {
   type RpcResponse,
   withNotify,
 } from '@x/schema'
-import { taskOwner } from './owner.ts'
+import { taskOwner } from './task-owner.ts'
 import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './task-context.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
@@ -37,13 +37,13 @@ export interface ListenContext extends TaskContext {
 export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
   const requestedIds = requestedIdsOf(request.params)
   if (requestedIds === undefined) return context.next(request, call)
-  const { settings, taskChanges: watch, next } = context
+  const { settings, taskChanges, next } = context
   const stream = createTaskStream({ id: request.id, call, owner: taskOwner(call.principal), context })
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = checkTaskIds(requestedIds, request)
     // A change between the first read and the opened stream must not be missed.
-    for (const id of ids) unfollowCallbacks.push(await watch.follow(id, () => stream.changed(id)))
+    for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.changed(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
     return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, knownTaskIds: ownedIds })))
   } catch (error) {
@@ -88,11 +88,11 @@ interface AcknowledgedFilter {
 }
 
 /** Forwards notifications; adds to the acknowledgement, which comes first, the tasks whose changes follow. */
-function withAcknowledgedTasks({ call, stream, knownTaskIds: known }: AcknowledgedFilter): Call['notify'] {
+function withAcknowledgedTasks({ call, stream, knownTaskIds }: AcknowledgedFilter): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgedMethod) return call.notify(message)
-    call.notify(known.length === 0 ? message : withTaskIds(message, known))
-    stream.open(known)
+    call.notify(knownTaskIds.length === 0 ? message : withTaskIds(message, knownTaskIds))
+    stream.open(knownTaskIds)
   }
 }
 

@@ -2,7 +2,7 @@ import { type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBu
 import type { ExtensionHost } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
-import { engineFactoryFor } from '../engines/store-engine.ts'
+import { engineFactoryFor } from '../engines/engine-factory.ts'
 
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {

@@ -7,13 +7,13 @@ import {
   McpError,
   metaKeys,
   type RequestMetaObject,
-  supports,
+  findMissingCapabilities,
 } from '@x/schema'
 import { tasksCapability } from '../schema/extension.ts'
 
 /** Tells whether a request declares the extension. Declarations of earlier requests do not count. */
 export function declaresTasks(meta: RequestMetaObject): boolean {
-  return supports(meta[metaKeys.clientCapabilities], tasksCapability) === undefined
+  return findMissingCapabilities(meta[metaKeys.clientCapabilities], tasksCapability) === undefined
 }
 
 /**

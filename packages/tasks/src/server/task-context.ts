@@ -1,6 +1,6 @@
 import type { Exchange } from '@x/schema'
 import type { TaskSettings } from './options.ts'
-import type { TaskChangeBus } from './task-watch.ts'
+import type { TaskChangeBus } from './task-change-bus.ts'
 
 /** The parts that everything about the tasks of one server shares. */
 export interface TaskContext {

@@ -12,12 +12,16 @@ import { relatedTaskKey } from '../schema/extension.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitTaskChange } from './await-change.ts'
-import { taskOwner } from './owner.ts'
+import { taskOwner } from './task-owner.ts'
 import { checkTaskNameHeader, requireTasks, unknownTaskError } from './require-tasks.ts'
-import { toDetailedTask } from './show-task.ts'
+import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './task-context.ts'
 
-type TaskRequestHandler = (requestParams: JsonObject | undefined, call: Call, context: TaskContext) => Promise<JsonObject>
+type TaskRequestHandler = (
+  requestParams: JsonObject | undefined,
+  call: Call,
+  context: TaskContext,
+) => Promise<JsonObject>
 
 /** Returns the methods of the extension, and those of the persistent workflow where it is switched on. */
 export function taskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {

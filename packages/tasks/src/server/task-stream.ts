@@ -1,6 +1,6 @@
 import { unrefTimer } from '@x/core'
 import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { toDetailedTask } from './show-task.ts'
+import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './task-context.ts'
 
 /** The notifications about tasks on one stream. */

@@ -2,13 +2,13 @@ import type { ExtensionHost, ExtensionInstance, Middleware, ServerExtension } fr
 import { backgroundKey, withContext } from '@x/schema'
 import { tasksExtension } from '../schema/extension.ts'
 import type { DetailedTask } from '../schema/task.ts'
-import { backgroundOf } from './take-on.ts'
+import { backgroundOf } from './create-task.ts'
 import { listenToTasks } from './listen-tasks.ts'
 import { checkTaskOptions, type CheckedTaskOptions, type TaskOptions, resolveTaskSettings } from './options.ts'
-import { toDetailedTask } from './show-task.ts'
+import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './task-context.ts'
 import { taskMethods } from './task-requests.ts'
-import { createTaskChangeBus } from './task-watch.ts'
+import { createTaskChangeBus } from './task-change-bus.ts'
 import { createWorker, type Worker } from './worker/worker.ts'
 
 /**

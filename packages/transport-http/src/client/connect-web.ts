@@ -1,7 +1,7 @@
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createClientOver, type HttpClient } from './http-client.ts'
 import type { HttpConnectOptions } from './options.ts'
-import type { Sender } from './send.ts'
+import type { Sender } from './sender.ts'
 import { fetchSender } from './send-fetch.ts'
 
 /**

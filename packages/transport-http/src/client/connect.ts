@@ -1,8 +1,8 @@
 import type { Connection } from '@x/schema'
 import { createClientOver, type HttpClient } from './http-client.ts'
-import { createRevisionCheck } from './older-server.ts'
+import { createRevisionCheck } from './revision-check.ts'
 import type { HttpConnectOptions } from './options.ts'
-import type { Sender } from './send.ts'
+import type { Sender } from './sender.ts'
 
 /** A connection to a server over HTTP, which holds sockets until it is closed. */
 export interface HttpConnection extends Connection {

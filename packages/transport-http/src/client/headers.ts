@@ -5,7 +5,7 @@ import {
   headerParamsKey,
   isJsonObject,
   metaKeys,
-  methodRow,
+  findMethodRow,
   type RpcRequest,
 } from '@x/schema'
 import type { HttpHeaders } from './options.ts'
@@ -61,7 +61,8 @@ export function createRequestHeaders(
   const name = headerTarget(request)
   if (name !== undefined) headers.push('mcp-name', encodeHeaderValue(name))
   call.context.get(headerParamsKey)?.forEach((value, parameter) => {
-    if (!tokenPattern.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
+    if (!tokenPattern.test(parameter))
+      throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
     headers.push(parameterPrefix + parameter.toLowerCase(), checkHeaderValue(`Mcp-Param-${parameter}`, value))
   })
   call.context.get(callHeadersKey)?.forEach((value, name) => {
@@ -97,7 +98,7 @@ function repeatedHeaderName(name: string, { method }: RpcRequest): string | unde
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
   // Only the extension knows the value of Mcp-Name for its methods.
-  if (lowerCaseName === 'mcp-name' && methodRow(method)?.named === undefined) return lowerCaseName
+  if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.named === undefined) return lowerCaseName
   return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(parameterPrefix) ? undefined : lowerCaseName
 }
 
@@ -108,7 +109,7 @@ export function operationOf(request: RpcRequest): string {
 }
 
 function headerTarget(request: RpcRequest): string | undefined {
-  const field = methodRow(request.method)?.named
+  const field = findMethodRow(request.method)?.named
   const value = field === undefined ? undefined : request.params?.[field]
   return typeof value === 'string' ? value : undefined
 }

@@ -9,14 +9,14 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
-import { failureOf } from './failure.ts'
+import { failureOf } from './platform-error.ts'
 import { createPlainHeaders, createRequestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, openResponse } from './http-response.ts'
-import { createEndpointState, type EndpointState, sendToEndpoint } from './link.ts'
+import { createEndpointState, type EndpointState, sendToEndpoint } from './endpoint-state.ts'
 import type { HttpConnectOptions } from './options.ts'
 import { readReply } from './read-reply.ts'
-import { startTimeoutWatch, type TimeoutWatch } from './watch.ts'
+import { startTimeoutWatch, type TimeoutWatch } from './timeout-watch.ts'
 
 /**
  * Requests to one endpoint: an exchange of this revision, and plain HTTP requests for protocols that are not. Both
@@ -120,7 +120,11 @@ function runExchange(link: EndpointState, beginRequest: BeginRequest, exchange: 
   })
 }
 
-async function sendExchange(link: EndpointState, { request, call }: RequestWithCall, watch: TimeoutWatch): Promise<RpcResponse> {
+async function sendExchange(
+  link: EndpointState,
+  { request, call }: RequestWithCall,
+  watch: TimeoutWatch,
+): Promise<RpcResponse> {
   const { clock, bounds, maxStreamBytes } = link
   const headersWith = (ownHeaders: readonly string[]): readonly string[] =>
     createRequestHeaders(request, call, ownHeaders)
@@ -157,7 +161,15 @@ function sendPlainRequest(
     sendToEndpoint(link, { method, body, about, headersWith }, watch.cancellation).then(
       ({ incoming, secrets }) => {
         watch.touch()
-        resolve(openResponse(incoming, { endpointState: link, secrets, touch: watch.touch, onEnd: end, getStopReason: () => stopState }))
+        resolve(
+          openResponse(incoming, {
+            endpointState: link,
+            secrets,
+            touch: watch.touch,
+            onEnd: end,
+            getStopReason: () => stopState,
+          }),
+        )
       },
       (error: unknown) => {
         end()

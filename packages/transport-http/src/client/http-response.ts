@@ -1,12 +1,12 @@
 import type { RpcRequest } from '@x/schema'
 import { createEventDecoder, type HttpEventListener } from './event-stream.ts'
-import { failureOf } from './failure.ts'
-import type { EndpointState } from './link.ts'
+import { failureOf } from './platform-error.ts'
+import type { EndpointState } from './endpoint-state.ts'
 import type { HttpHeaders, HttpResponseHead } from './options.ts'
 import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
 import { readText } from './read-text.ts'
-import { createStatusError } from './refused-status.ts'
-import type { HttpMethod, IncomingResponse } from './send.ts'
+import { createStatusError } from './error-status.ts'
+import type { HttpMethod, IncomingResponse } from './sender.ts'
 
 /** One HTTP request to the endpoint of a client. */
 export interface HttpClientRequest {
@@ -46,28 +46,28 @@ interface ResponseContext {
 
 /** A response whose body is still watched over. */
 export function openResponse(incoming: IncomingResponse, context: ResponseContext): HttpClientResponse {
-  const { endpointState: link, secrets, touch, onEnd: end, getStopReason: stopped } = context
-  const { origin } = link.endpoint
+  const { endpointState, secrets, touch, onEnd, getStopReason } = context
+  const { origin } = endpointState.endpoint
   const type = mediaTypeOf(incoming.header('content-type'))
   const withReadErrors = async <T>(read: () => Promise<T>): Promise<T> => {
     try {
-      if (!link.sender.decodes) rejectCompressedBody(incoming, origin)
+      if (!endpointState.sender.decodes) rejectCompressedBody(incoming, origin)
       return await read()
     } catch (error) {
-      const stopState = stopped()
+      const stopState = getStopReason()
       throw stopState === undefined ? failureOf(error, origin) : stopState.reason
     } finally {
-      end()
+      onEnd()
     }
   }
   return {
     status: incoming.status,
     header: (name) => incoming.header(name),
     type,
-    text: () => withReadErrors(() => readText(incoming, link.bounds.bytes, { origin, touch })),
+    text: () => withReadErrors(() => readText(incoming, endpointState.bounds.bytes, { origin, touch })),
     events: (listener) =>
       withReadErrors(async () => {
-        const feedDecoder = createEventDecoder({ origin, bounds: link.bounds, ...listener })
+        const feedDecoder = createEventDecoder({ origin, bounds: endpointState.bounds, ...listener })
         await incoming.read((chunk) => {
           touch()
           feedDecoder(chunk)
@@ -75,13 +75,13 @@ export function openResponse(incoming: IncomingResponse, context: ResponseContex
       }),
     failure: async () => {
       try {
-        return await createStatusError(incoming, type, { origin, secrets, touch, bounds: link.bounds })
+        return await createStatusError(incoming, type, { origin, secrets, touch, bounds: endpointState.bounds })
       } finally {
-        end()
+        onEnd()
       }
     },
     stop: () => {
-      end()
+      onEnd()
       incoming.stop()
     },
   }

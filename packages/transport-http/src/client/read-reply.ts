@@ -1,9 +1,9 @@
-import { methodRow, type RpcResponse } from '@x/schema'
+import { findMethodRow, type RpcResponse } from '@x/schema'
 import { createEventStreamReader, parseEventMessage, requireResponse } from './event-stream.ts'
 import { HttpError } from './http-error.ts'
 import { readText, describeServer, type ReplyContext } from './read-text.ts'
-import { readErrorStatus } from './refused-status.ts'
-import type { IncomingResponse } from './send.ts'
+import { readErrorStatus } from './error-status.ts'
+import type { IncomingResponse } from './sender.ts'
 
 /** The server closes its stream with the response; one that lingers is closed after this, and after this much more. */
 const drainTimeoutMs = 1000
@@ -51,7 +51,7 @@ async function readJsonReply(incoming: IncomingResponse, context: ReplyContext):
 
 function readEventReply(incoming: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { request, call, origin, bounds, clock } = context
-  const maxBytes = methodRow(request.method)?.isStreaming ? Number.POSITIVE_INFINITY : context.maxStreamBytes
+  const maxBytes = findMethodRow(request.method)?.isStreaming ? Number.POSITIVE_INFINITY : context.maxStreamBytes
   return new Promise((resolve, reject) => {
     let drainState: { timer: unknown; bytes: number } | undefined
     const feedStream = createEventStreamReader({

@@ -1,7 +1,7 @@
 import type { Clock } from '@x/core'
 import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
-import type { IncomingResponse } from './send.ts'
+import type { IncomingResponse } from './sender.ts'
 
 /** The text of a body, at most `limit` bytes of it; throws {@link HttpError} `too-large` or `protocol`. */
 export async function readText(

@@ -1,5 +1,5 @@
 import { HttpError } from './http-error.ts'
-import type { IncomingResponse } from './send.ts'
+import type { IncomingResponse } from './sender.ts'
 
 /**
  * Returns the target of a redirect that may be followed: the same request again (307, 308), within the same origin or

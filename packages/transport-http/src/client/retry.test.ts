@@ -5,9 +5,9 @@ import { callWith, json, rpcRequest, rpcResult, scriptedServer } from '../testin
 import { type Connect, senders } from '../testing/senders.ts'
 import { createConnection } from './connect.ts'
 import { connectHttp } from './connect-node.ts'
-import { failureOf, isUnsent } from './failure.ts'
+import { failureOf, isUnsent } from './platform-error.ts'
 import type { HttpConnectOptions } from './options.ts'
-import type { Sender } from './send.ts'
+import type { Sender } from './sender.ts'
 
 const refused = (): Error => Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' })
 

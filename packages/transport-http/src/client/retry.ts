@@ -1,4 +1,4 @@
-import { backoffMs, type Cancellable, type Clock, sleep } from '@x/core'
+import { computeBackoffMs, type Cancellable, type Clock, sleep } from '@x/core'
 import type { RetryOptions } from './options.ts'
 
 /** The settings of a step that may be tried again. */
@@ -20,7 +20,7 @@ export async function withRetry<T>(operation: () => Promise<T>, context: RetryCo
       return await operation()
     } catch (error) {
       if (attempt >= attempts || !context.isUnsent(error)) throw error
-      const retryDelayMs = backoffMs(attempt - 1, { firstMs: pauseMs, maxMs: maxPauseMs }, context.random)
+      const retryDelayMs = computeBackoffMs(attempt - 1, { firstMs: pauseMs, maxMs: maxPauseMs }, context.random)
       await sleep(retryDelayMs, { clock: context.clock, signal: context.outgoing.signal })
     }
   }

@@ -1,5 +1,5 @@
 import type { HttpAuthorizer, HttpHeaders, HttpTarget } from './options.ts'
-import type { IncomingResponse } from './send.ts'
+import type { IncomingResponse } from './sender.ts'
 
 const maxSends = 4
 const maxHeldBytes = 65_536

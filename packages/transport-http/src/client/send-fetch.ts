@@ -1,4 +1,4 @@
-import type { HttpMethod, IncomingResponse, Sender } from './send.ts'
+import type { HttpMethod, IncomingResponse, Sender } from './sender.ts'
 
 /** As much of `fetch` as the transport uses. */
 export type FetchFunction = (

@@ -1,7 +1,7 @@
 import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
 import { isCancelled, onCancel } from '@x/core'
-import { type IncomingBody, createIncomingBody } from './open-body.ts'
-import type { IncomingResponse, OutgoingRequest, Sender } from './send.ts'
+import { type IncomingBody, createIncomingBody } from './incoming-body.ts'
+import type { IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 
 /** The options of connections on Node. */
 export interface UndiciOptions {

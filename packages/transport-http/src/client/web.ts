@@ -7,7 +7,7 @@
 export type { Clock } from '@x/core'
 export type { HttpConnection } from './connect.ts'
 export { connectHttp, createHttpClient } from './connect-web.ts'
-export type { HttpEvent, HttpEventListener as HttpEvents } from './event-stream.ts'
+export type { HttpEvent, HttpEventListener } from './event-stream.ts'
 export type { HttpClient } from './http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './http-error.ts'
 export type { HttpClientRequest, HttpClientResponse } from './http-response.ts'
@@ -20,5 +20,5 @@ export type {
   HttpTimeouts,
   RetryOptions,
 } from './options.ts'
-export type { HttpMethod } from './send.ts'
+export type { HttpMethod } from './sender.ts'
 export type { FetchFunction } from './send-fetch.ts'

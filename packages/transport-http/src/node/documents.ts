@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { compileDocuments, documentAnswer, type HttpDocuments } from '../server/documents.ts'
-import { errorAnswer } from '../server/http-error-response.ts'
+import { errorAnswer } from '../server/reply.ts'
 import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
 

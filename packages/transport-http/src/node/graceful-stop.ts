@@ -3,7 +3,7 @@ import { Server as NetServer } from 'node:net'
 import { errorCodes, McpError } from '@x/schema'
 import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall, type RunningCall } from '../server/run-call.ts'
-import type { Schedule } from '../server/settings.ts'
+import type { Schedule } from '../server/handler-settings.ts'
 import type { OpenResponse } from './response-writer.ts'
 
 /** The parts of a server that a stop closes. */

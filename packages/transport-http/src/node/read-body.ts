@@ -6,7 +6,7 @@ import {
   bodyTooLarge,
   invalidTextResponse,
   type HttpErrorResponse,
-} from '../server/http-error-response.ts'
+} from '../server/reply.ts'
 import { batchPerTick } from '../server/run-call.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */

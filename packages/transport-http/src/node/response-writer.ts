@@ -33,11 +33,11 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
     if (target.pendingText.length > chunkLength) flushPending(target)
   },
   end(target, text) {
-    const { response, pendingText: pending } = target
+    const { response, pendingText } = target
     target.pendingText = ''
-    if (!response.destroyed) response.end(pending + text)
+    if (!response.destroyed) response.end(pendingText + text)
   },
-  queued: ({ response, pendingText: pending }) => response.writableLength + pending.length,
+  queued: ({ response, pendingText }) => response.writableLength + pendingText.length,
   drained(target) {
     const { response } = target
     flushPending(target)
@@ -80,10 +80,10 @@ function onQueuedClose(socket: Socket, response: ServerResponse, run: () => void
 }
 
 function flushPending(target: NodeTarget): void {
-  const { response, pendingText: pending } = target
-  if (pending === '') return
+  const { response, pendingText } = target
+  if (pendingText === '') return
   target.pendingText = ''
-  if (!response.destroyed) response.write(pending)
+  if (!response.destroyed) response.write(pendingText)
 }
 
 function byteLengthOf(body: string | MessagePieces): number {

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
-import { errorAnswer } from '../server/http-error-response.ts'
-import { platformSchedule } from '../server/settings.ts'
+import { errorAnswer } from '../server/reply.ts'
+import { platformSchedule } from '../server/handler-settings.ts'
 import { answerDocument } from './documents.ts'
 import { createNodeContext, createHandler, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
-import { checkBindAddress, formatUrlHost, isLoopbackHost, ownHosts } from './check-reach.ts'
+import { checkBindAddress, formatUrlHost, isLoopbackHost, ownHosts } from './bind-address.ts'
 import { type StopOptions, type StopState, createStopFunction } from './stop.ts'
 
 /** The options of {@link serveHttp}. */

@@ -4,7 +4,7 @@ import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts
 import { eventStreamHeaders, keepAliveComment } from './reply.ts'
 import type { HttpAdapter } from './http-adapter.ts'
 import type { RequestView } from './request-view.ts'
-import type { HandlerSettings } from './settings.ts'
+import type { HandlerSettings } from './handler-settings.ts'
 
 /** A request that an adapter handles, while it is answered. */
 export interface AdapterRequest extends IndexedEntry {
@@ -64,7 +64,7 @@ function replyOf<Source, Target>(
   { target, headers: baseHeaders }: AcceptedRequest<Source, Target>,
   context: AdapterContext<Source, Target>,
 ): HttpReply {
-  const { httpAdapter: platform, settings, adapterRequests } = context
+  const { httpAdapter, settings, adapterRequests } = context
   const closeListeners: (() => void)[] = []
   const stopListeners: ((phase: 'draining' | 'closing') => void)[] = []
   const entry: AdapterRequest = {
@@ -77,7 +77,7 @@ function replyOf<Source, Target>(
   const scheduleHeartbeat = (): void => {
     if (settings.keepAliveMs === Number.POSITIVE_INFINITY) return
     cancelHeartbeat = settings.schedule(() => {
-      if (platform.queued(target) === 0) platform.write(target, keepAliveComment)
+      if (httpAdapter.queued(target) === 0) httpAdapter.write(target, keepAliveComment)
       scheduleHeartbeat()
     }, settings.keepAliveMs)
   }
@@ -85,7 +85,7 @@ function replyOf<Source, Target>(
   const trackReply = (): void => {
     if (entry.index !== -1) return
     addToList(adapterRequests, entry)
-    platform.onClose(target, () => {
+    httpAdapter.onClose(target, () => {
       cancelHeartbeat()
       removeFromList(adapterRequests, entry)
       for (const run of closeListeners) run()
@@ -93,21 +93,21 @@ function replyOf<Source, Target>(
   }
   return {
     send: ({ status, headers = [], body }) =>
-      platform.send(target, { status, headers: [...headers, ...baseHeaders], ...(body !== undefined && { body }) }),
+      httpAdapter.send(target, { status, headers: [...headers, ...baseHeaders], ...(body !== undefined && { body }) }),
     open(headers = []) {
-      platform.open(target, [...eventStreamHeaders, ...headers, ...baseHeaders])
+      httpAdapter.open(target, [...eventStreamHeaders, ...headers, ...baseHeaders])
       // Node sends the head with the first byte of the body, which may be long in coming.
-      platform.write(target, keepAliveComment)
+      httpAdapter.write(target, keepAliveComment)
       trackReply()
       scheduleHeartbeat()
     },
-    write: (text) => platform.write(target, text),
+    write: (text) => httpAdapter.write(target, text),
     end() {
       cancelHeartbeat()
-      platform.end(target, '')
+      httpAdapter.end(target, '')
     },
-    queued: () => platform.queued(target),
-    drained: () => platform.drained(target),
+    queued: () => httpAdapter.queued(target),
+    drained: () => httpAdapter.drained(target),
     onClose(run) {
       closeListeners.push(run)
       trackReply()

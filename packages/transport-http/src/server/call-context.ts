@@ -52,7 +52,7 @@ type ReadValue = (reply: Reply & { readonly streams: boolean }, deps: CallContex
 const readersByKey = new Map<symbol, ReadValue>([
   [canHandOffKey.id, () => true],
   [headerParamsKey.id, (_reply, { view }) => view && createHeaderParams(view)],
-  [callHeadersKey.id, (reply, { getView: viewOf }) => createCallHeaders(viewOf(), reply)],
+  [callHeadersKey.id, (reply, { getView }) => createCallHeaders(getView(), reply)],
   [backPressureKey.id, (reply) => (reply.streams ? () => reply.writer.drained(reply.target) : undefined)],
   [clientAddressKey.id, (_reply, { clientAddress }) => clientAddress()],
   [transportKey.id, () => 'http'],
@@ -86,7 +86,8 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
     setResponseHeader(name, value) {
       if (!headerNamePattern.test(name))
         throw new TypeError(`${JSON.stringify(name)} is no header for an exchange: begin its name with Mcp-`)
-      if (!visibleAsciiPattern.test(value)) throw new TypeError(`The value for the header ${name} must be visible ASCII`)
+      if (!visibleAsciiPattern.test(value))
+        throw new TypeError(`The value for the header ${name} must be visible ASCII`)
       setReplyHeader(reply, name, value)
     },
   }

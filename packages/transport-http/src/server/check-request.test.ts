@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { echo } from '../testing/exchanges.ts'
 import { post } from '../testing/sent.ts'
 import { shells } from '../testing/shells.ts'
-import type { HandlerOptions } from './settings.ts'
+import type { HandlerOptions } from './handler-settings.ts'
 
 type Options = HandlerOptions<unknown>
 const list = (headers: Readonly<Record<string, string | null>>) => post('tools/list', {}, { headers })

@@ -6,8 +6,8 @@ import {
   isRequest,
   McpError,
   metaKeys,
-  methodRow,
-  olderClientError,
+  findMethodRow,
+  checkClientRevision,
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
@@ -16,9 +16,9 @@ import { documentAnswer } from './documents.ts'
 import { isHostAllowed, parseHost } from './hosts.ts'
 import { isOriginAllowed } from './origins.ts'
 import type { Answer } from './response-writer.ts'
-import { errorAnswer, type HttpErrorResponse } from './http-error-response.ts'
+import { errorAnswer, type HttpErrorResponse } from './reply.ts'
 import type { RequestView } from './request-view.ts'
-import type { HandlerSettings } from './settings.ts'
+import type { HandlerSettings } from './handler-settings.ts'
 
 /** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */
 type RequestCheckResult = { readonly answer: Answer } | { readonly headers: readonly string[] }
@@ -182,7 +182,7 @@ export function checkHeadersMatchBody(view: RequestView, message: RpcRequest | R
   const version = checkVersionHeader(view, message)
   const isRequired = version === protocolVersion && isRequest(message)
   checkMethodHeader(view.header('mcp-method'), message.method, isRequired)
-  const field = methodRow(message.method)?.named
+  const field = findMethodRow(message.method)?.named
   if (field !== undefined) checkNameHeader(view.header('mcp-name'), message.params?.[field], isRequired)
 }
 
@@ -191,7 +191,7 @@ function checkVersionHeader(view: RequestView, message: RpcRequest | RpcNotifica
   const bodyVersion = readBodyVersion(message)
   if (header === bodyVersion) {
     // basic/versioning: clients of earlier revisions send neither and can show their users nothing but this sentence.
-    if (header === undefined && isRequest(message)) throw olderClientError(message) ?? missingVersionError()
+    if (header === undefined && isRequest(message)) throw checkClientRevision(message) ?? missingVersionError()
     return header
   }
   if (header === undefined) {

@@ -1,5 +1,5 @@
 import type { ResponseWriter } from './response-writer.ts'
-import type { HttpErrorResponse } from './http-error-response.ts'
+import type { HttpErrorResponse } from './reply.ts'
 import type { RequestView } from './request-view.ts'
 
 /**

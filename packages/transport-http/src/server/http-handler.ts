@@ -3,11 +3,11 @@ import { compileDocuments, documentAnswer, type HttpDocuments } from './document
 import type { HttpAdapter } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
 import type { RequestView } from './request-view.ts'
-import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './respond.ts'
+import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './web-response-writer.ts'
 import { serveRequest } from './serve-request.ts'
-import { checkExposure } from './exposure.ts'
-import { compileSettings, platformSchedule } from './settings.ts'
-import type { HandlerOptions } from './settings.ts'
+import { checkExposure } from './check-exposure.ts'
+import { compileSettings, platformSchedule } from './handler-settings.ts'
+import type { HandlerOptions } from './handler-settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
 // Bun closes a connection without traffic after 10 seconds, which it measures in steps of 4 seconds.

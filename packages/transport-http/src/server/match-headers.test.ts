@@ -133,9 +133,9 @@ describe.each(shells)('%s', (_, serve) => {
 
 test('an error shows no more than the beginning of a long header', () => {
   const view = viewOf({ [version]: protocolVersion, 'mcp-method': 'x'.repeat(9_000) })
-  expect(() => checkHeadersMatchBody(view, { jsonrpc: '2.0', id: 1, method: 'a', params: { _meta: modernMeta } })).toThrowError(
-    expect.objectContaining({ message: expect.stringMatching(/^.{0,200}$/) }),
-  )
+  expect(() =>
+    checkHeadersMatchBody(view, { jsonrpc: '2.0', id: 1, method: 'a', params: { _meta: modernMeta } }),
+  ).toThrowError(expect.objectContaining({ message: expect.stringMatching(/^.{0,200}$/) }))
 })
 
 test('whatever the name is, its encoding matches it, and no other name does [SHT-055 SHT-063]', () => {
@@ -145,9 +145,9 @@ test('whatever the name is, its encoding matches it, and no other name does [SHT
       const headers = { [version]: protocolVersion, 'mcp-method': 'tools/call' }
       checkHeadersMatchBody(viewOf({ ...headers, 'mcp-name': encodeHeaderValue(name) }), message)
       if (name === other) return
-      expect(() => checkHeadersMatchBody(viewOf({ ...headers, 'mcp-name': encodeHeaderValue(other) }), message)).toThrow(
-        'Mcp-Name is',
-      )
+      expect(() =>
+        checkHeadersMatchBody(viewOf({ ...headers, 'mcp-name': encodeHeaderValue(other) }), message),
+      ).toThrow('Mcp-Name is')
     }),
   )
 })

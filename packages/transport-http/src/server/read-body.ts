@@ -5,7 +5,7 @@ import {
   bodyTooLarge,
   invalidTextResponse,
   type HttpErrorResponse,
-} from './http-error-response.ts'
+} from './reply.ts'
 
 /**
  * Reads a web request's body as UTF-8, and no more of it than the bound. Where the request says how long it is, HTTP

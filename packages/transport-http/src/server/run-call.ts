@@ -1,10 +1,10 @@
-import { cancel, type Cancellation, cancelledBy, isWorkerd } from '@x/core'
+import { cancel, type Cancellation, withCancellation, isWorkerd } from '@x/core'
 import {
   type Call,
   errorCodes,
   errorResponse,
   McpError,
-  methodRow,
+  findMethodRow,
   type Principal,
   type RequestId,
   type RpcNotification,
@@ -18,7 +18,7 @@ import { createHttpCallContext } from './call-context.ts'
 import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader, type Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
-import type { HandlerSettings } from './settings.ts'
+import type { HandlerSettings } from './handler-settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */
 export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
@@ -78,12 +78,12 @@ export function runHttpCall<Source, Target>(
 
 function createRunningCall<Source, Target>(
   { request, target, headers }: HttpCallRequest<Source, Target>,
-  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter, settings }: HandlerContext<Source, Target>,
 ): RunningCall<Target> {
   return {
     id: request.id,
-    streams: methodRow(request.method)?.isStreaming === true,
-    writer: platform,
+    streams: findMethodRow(request.method)?.isStreaming === true,
+    writer: httpAdapter,
     target,
     headers,
     maxQueuedBytes: settings.maxQueuedBytes,
@@ -124,11 +124,11 @@ function httpStatusOf<Source>(
 
 function failCall<Source, Target>(
   call: RunningCall<Target>,
-  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter, settings }: HandlerContext<Source, Target>,
   error: unknown,
 ): void {
   if (call.phase === 'ended') return
-  settings.onError(error, platform.viewOf(call.target))
+  settings.onError(error, httpAdapter.viewOf(call.target))
   finishCall(call, error)
 }
 
@@ -145,16 +145,16 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
 function createHttpCall<Source, Target>(
   call: RunningCall<Target>,
   { principal, view }: HttpCallRequest<Source, Target>,
-  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter, settings }: HandlerContext<Source, Target>,
 ): Call {
   // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
   const requestView = call.streams ? undefined : view
   const context = createHttpCallContext(call, {
     view: requestView,
-    getView: () => platform.viewOf(call.target),
-    clientAddress: () => settings.clientAddress?.(requestView ?? platform.viewOf(call.target)),
+    getView: () => httpAdapter.viewOf(call.target),
+    clientAddress: () => settings.clientAddress?.(requestView ?? httpAdapter.viewOf(call.target)),
   })
-  return cancelledBy({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
+  return withCancellation({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {

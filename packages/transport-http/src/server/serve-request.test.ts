@@ -3,7 +3,7 @@ import {
   type Exchange,
   headerParamsKey,
   metaKeys,
-  preparedMessage,
+  prepareResult,
   type Principal,
   protocolVersion,
 } from '@x/schema'
@@ -26,7 +26,7 @@ describe.each(shells)('%s', (_, serve) => {
   })
 
   test('a large result that is sent often arrives whole, whatever the id', async () => {
-    const result = preparedMessage({ resultType: 'complete', text: 'é'.repeat(50_000) })
+    const result = prepareResult({ resultType: 'complete', text: 'é'.repeat(50_000) })
     await using handler = await serve(async ({ id }) => ({ jsonrpc: '2.0', id, result }))
     for (const id of [1, 'ü"']) {
       const { headers, body } = await handler.send(post('tools/list', {}, { id }))

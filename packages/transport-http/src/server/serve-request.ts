@@ -10,17 +10,16 @@ import {
   type Principal,
   type RequestId,
   type RpcNotification,
-  unreadRequestId,
+  rejectedRequestIdOf,
   type WireError,
 } from '@x/schema'
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
 import { createClientContext } from './call-context.ts'
-import { checkRequest, methodNotAllowed, checkHeadersMatchBody } from './check-request.ts'
+import { checkHeadersMatchBody, checkRequest, methodNotAllowed } from './check-request.ts'
 import type { RequestView } from './request-view.ts'
-import { type HttpErrorResponse, isHttpErrorResponse, errorAnswer } from './http-error-response.ts'
-import { runHttpCall, type HandlerContext } from './run-call.ts'
-import type { HandlerSettings, AuthenticationResult } from './settings.ts'
-import { statusOf } from './reply.ts'
+import { errorAnswer, type HttpErrorResponse, isHttpErrorResponse, statusOf } from './reply.ts'
+import { type HandlerContext, runHttpCall } from './run-call.ts'
+import type { AuthenticationResult, HandlerSettings } from './handler-settings.ts'
 
 /**
  * One HTTP request from its head to the start of its call, in the order of the specification
@@ -30,21 +29,21 @@ export async function serveRequest<Source, Target>(
   target: Target,
   context: HandlerContext<Source, Target>,
 ): Promise<void> {
-  const { settings, httpAdapter: platform, adapter } = context
-  const view = platform.viewOf(target)
+  const { settings, httpAdapter, adapter } = context
+  const view = httpAdapter.viewOf(target)
   const state: AnswerState = { headers: [], id: undefined }
   try {
     const matchedAdapter = findMatchingAdapter(adapter, view)
     const requestCheckResult = checkRequest(view, settings, matchedAdapter?.methods)
-    if ('answer' in requestCheckResult) return platform.send(target, requestCheckResult.answer)
+    if ('answer' in requestCheckResult) return httpAdapter.send(target, requestCheckResult.answer)
     const { headers } = requestCheckResult
     state.headers = headers
     const identity = settings.authenticate?.(view)
     // An identity that is there at once saves a turn of the microtask queue.
     const principal = isPending(identity) ? await identity : identity
-    if (isHttpErrorResponse(principal)) return platform.send(target, errorAnswer(principal, headers))
+    if (isHttpErrorResponse(principal)) return httpAdapter.send(target, errorAnswer(principal, headers))
     const text = await readRequestText(view, target, context)
-    if (typeof text !== 'string') return platform.send(target, errorAnswer(text, headers))
+    if (typeof text !== 'string') return httpAdapter.send(target, errorAnswer(text, headers))
     const acceptedRequest = { target, view, text, principal, headers }
     if (matchedAdapter !== undefined && (await handToAdapter(acceptedRequest, matchedAdapter, context))) return
     serveMessageText(acceptedRequest, state, context)
@@ -53,7 +52,9 @@ export async function serveRequest<Source, Target>(
   }
 }
 
-function isPending(identity: AuthenticationResult | Promise<AuthenticationResult>): identity is Promise<AuthenticationResult> {
+function isPending(
+  identity: AuthenticationResult | Promise<AuthenticationResult>,
+): identity is Promise<AuthenticationResult> {
   return identity !== undefined && 'then' in identity
 }
 
@@ -75,9 +76,9 @@ interface AnswerState {
 function readRequestText<Source, Target>(
   { method }: RequestView<Source>,
   target: Target,
-  { httpAdapter: platform, settings }: HandlerContext<Source, Target>,
+  { httpAdapter, settings }: HandlerContext<Source, Target>,
 ): string | Promise<string | HttpErrorResponse> {
-  return method === 'POST' ? platform.readText(target, settings.bounds.bytes) : ''
+  return method === 'POST' ? httpAdapter.readText(target, settings.bounds.bytes) : ''
 }
 
 /** Serves a message of this revision. */
@@ -86,8 +87,8 @@ function serveMessageText<Source, Target>(
   state: AnswerState,
   context: HandlerContext<Source, Target>,
 ): void {
-  const { httpAdapter: platform, settings } = context
-  if (view.method !== 'POST') return platform.send(target, errorAnswer(methodNotAllowed(view, ['POST']), headers))
+  const { httpAdapter, settings } = context
+  if (view.method !== 'POST') return httpAdapter.send(target, errorAnswer(methodNotAllowed(view, ['POST']), headers))
   const message = parseRequestOrNotification(text, settings.bounds)
   if (isRequest(message)) state.id = message.id
   checkHeadersMatchBody(view, message)
@@ -107,7 +108,7 @@ function failRequest<Source, Target>(
   { target, view, context }: FailedRequest<Source, Target>,
 ): void {
   if (!isMcpError(error)) context.settings.onError(error, view)
-  const response = errorResponse(id ?? unreadRequestId(error), error)
+  const response = errorResponse(id ?? rejectedRequestIdOf(error), error)
   const errorHead = errorHeadOf(response.error, view, context.settings)
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
   // An error of the transport or of its options, before the exchange was called, is a failure of HTTP.
@@ -143,9 +144,9 @@ interface ReceivedNotification<Source, Target> {
  */
 function deliverNotification<Source, Target>(
   { message, principal, view, target, headers }: ReceivedNotification<Source, Target>,
-  { httpAdapter: platform, server, settings }: HandlerContext<Source, Target>,
+  { httpAdapter, server, settings }: HandlerContext<Source, Target>,
 ): void {
-  platform.send(target, { status: 202, headers })
+  httpAdapter.send(target, { status: 202, headers })
   try {
     const context = createClientContext(settings.clientAddress?.(view))
     server.receive(message, createCall({ principal, context }))

@@ -1,4 +1,4 @@
-import type { Schedule } from '../server/settings.ts'
+import type { Schedule } from '../server/handler-settings.ts'
 
 /** A clock that stands still until the test moves it. */
 export interface HandClock {

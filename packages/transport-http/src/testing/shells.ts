@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Exchange, Server } from '@x/schema'
 import { httpHandler } from '../index.ts'
 import { nodeHandler } from '../node.ts'
-import type { HandlerOptions } from '../server/settings.ts'
+import type { HandlerOptions } from '../server/handler-settings.ts'
 import { testServer } from './exchanges.ts'
 import type { Sent } from './sent.ts'
 

@@ -4,7 +4,7 @@ import {
   encodeMessage,
   isRequest,
   isResponse,
-  methodRow,
+  findMethodRow,
   parseMessage,
   type RpcMessage,
   type RpcNotification,
@@ -14,7 +14,7 @@ import {
 import { cancelledNotification, readCancellation } from '../cancelled-notification.ts'
 import type { StreamPair } from '../close-streams.ts'
 import { idFromExcerpt } from '../excerpt-id.ts'
-import type { SkippedLine } from '../lines.ts'
+import type { SkippedLine } from '../line-splitter.ts'
 import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
 import { StdioError } from '../stdio-error.ts'
@@ -182,14 +182,14 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
 function findCallId({ pending }: ConnectionState, message: RpcNotification): number | undefined {
   const namedRequestId = requestIdOf(message)
   if (namedRequestId !== undefined) return typeof namedRequestId === 'number' ? namedRequestId : undefined
-  const loggingCalls = [...pending].filter(([, { hasRequestedLogs: logs }]) => logs)
+  const loggingCalls = [...pending].filter(([, { hasRequestedLogs }]) => hasRequestedLogs)
   return loggingCalls.length === 1 ? loggingCalls[0]?.[0] : undefined
 }
 
 function receiveCancelled(state: ConnectionState, id: unknown, reason: string | undefined): void {
   const pending = typeof id === 'number' ? state.pending.get(id) : undefined
   if (pending === undefined) return
-  if (methodRow(pending.request.method)?.isStreaming !== true) {
+  if (findMethodRow(pending.request.method)?.isStreaming !== true) {
     return reportProblem(state, `the server cancelled ${pending.request.method}, which only a client may do`)
   }
   const reasonSuffix = reason === undefined ? '' : `: ${excerpt(reason)}`

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
-import { cancelReason, isCancelled, unlessCancelled } from '@x/core'
+import { cancelReason, isCancelled, raceWithCancellation } from '@x/core'
 import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, type StdioConnectOptions } from './options.ts'
-import { type ProcessView, type Supervisor, createSupervisor } from './supervise.ts'
+import { type ProcessView, type Supervisor, createSupervisor } from './supervisor.ts'
 
 /** A connection to a server in a child process, which runs until the connection is closed. */
 export interface StdioConnection extends Connection {
@@ -59,6 +59,6 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {
   if (isCancelled(call)) throw cancelReason(call)
-  const link = await unlessCancelled(supervisor.open(), call)
+  const link = await raceWithCancellation(supervisor.open(), call)
   return link.send(request, call)
 }

@@ -1,8 +1,8 @@
 import {
   createCall,
   discoverProbe,
-  knowsDiscover,
-  olderHandshake,
+  supportsDiscover,
+  olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
 } from '@x/schema'
@@ -17,8 +17,8 @@ import type { ClientConnection } from './client-connection.ts'
  */
 export async function probeServer(link: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
   const call = createCall({ signal })
-  if (knowsDiscover(await link.send(discoverProbe, call))) return
-  const message = olderServerMessage(olderRevisionIn(await link.send({ ...olderHandshake, id: 1 }, call)))
+  if (supportsDiscover(await link.send(discoverProbe, call))) return
+  const message = olderServerMessage(olderRevisionIn(await link.send({ ...olderInitializeRequest, id: 1 }, call)))
   const advice = 'connectDualStdio of @x/legacy/stdio-client speaks both'
   throw new StdioError('unsupported_version', `${command}: ${message}; ${advice}`)
 }

@@ -16,15 +16,15 @@ import {
   type StreamConnection,
   type StreamPeer,
   transportKey,
-  unreadRequestId,
+  rejectedRequestIdOf,
   withContext,
 } from '@x/schema'
 import { readCancellation } from '../cancelled-notification.ts'
 import { idFromExcerpt } from '../excerpt-id.ts'
-import type { SkippedLine } from '../lines.ts'
+import type { SkippedLine } from '../line-splitter.ts'
 import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
-import { type CallRegistry, createCallRegistry } from './calls.ts'
+import { type CallRegistry, createCallRegistry } from './call-registry.ts'
 import { resolveServiceSettings, type ServeStdioOptions, type ServiceSettings } from './options.ts'
 import { openServiceStreams } from './service-streams.ts'
 import { stopServing } from './stop-serving.ts'
@@ -62,7 +62,8 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   const notificationCall = withContext(call, clientAddressKey, 'stdio')
   const receive = (message: RpcNotification): void => server.receive(message, notificationCall)
   const lineReader = readLines(serviceStreams.input, settings.maxLineBytes, {
-    onLine: (text) => handleLine(text, settings.bounds, { calls, writer, receiveNotification: receive, adapted: adapterConnection }),
+    onLine: (text) =>
+      handleLine(text, settings.bounds, { calls, writer, receiveNotification: receive, adapted: adapterConnection }),
     onSkipped: (skipped) => writer.write(encodeMessage(skippedLineResponse(skipped, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
@@ -135,7 +136,11 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
 }
 
 /** Handles one line: runs a request, applies a cancellation, and sends an error for an invalid message. */
-function handleLine(text: string, bounds: ParseBounds, { calls, writer, receiveNotification: receive, adapted }: LineTargets): void {
+function handleLine(
+  text: string,
+  bounds: ParseBounds,
+  { calls, writer, receiveNotification, adapted }: LineTargets,
+): void {
   try {
     const message = parseMessage(text, bounds)
     if (isRequest(message)) return calls.run(message, adapted?.handlerFor(message))
@@ -144,9 +149,9 @@ function handleLine(text: string, bounds: ParseBounds, { calls, writer, receiveN
     if (!isNotification(message)) return
     const cancellation = readCancellation(message)
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
-    else receive(message)
+    else receiveNotification(message)
   } catch (error) {
-    writer.write(encodeMessage(errorResponse(unreadRequestId(error), error)))
+    writer.write(encodeMessage(errorResponse(rejectedRequestIdOf(error), error)))
   }
 }
 

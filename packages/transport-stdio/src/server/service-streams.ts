@@ -1,6 +1,6 @@
 import { offAbort, onAbort } from '@x/core'
 import { closeStreams, type StreamPair } from '../close-streams.ts'
-import { scheduleExit } from './exit.ts'
+import { scheduleExit } from './schedule-exit.ts'
 import type { ServeStdioOptions, ServiceSettings } from './options.ts'
 import { acquireProcessStreams } from './process-streams.ts'
 import { onFirstStopSignal } from './stop-signals.ts'

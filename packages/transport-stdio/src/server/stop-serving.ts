@@ -1,7 +1,7 @@
 import { settlesWithin } from '@x/core'
 import type { MessageWriter } from '../message-writer.ts'
 import type { LineReader } from '../read-lines.ts'
-import type { CallRegistry } from './calls.ts'
+import type { CallRegistry } from './call-registry.ts'
 import type { ServiceStreams } from './service-streams.ts'
 import type { ServiceSettings } from './options.ts'
 
@@ -19,7 +19,7 @@ export interface StdioService {
  * streams.
  */
 export async function stopServing(
-  { intake, calls, writer, streams: ends, settings }: StdioService,
+  { intake, calls, writer, streams, settings }: StdioService,
   reason: unknown,
   releaseHost: () => Promise<void>,
 ): Promise<void> {
@@ -32,5 +32,5 @@ export async function stopServing(
   await settlesWithin(writer.flush(), graceMs, clock)
   // An extension that never closes must not keep the process: the server's own grace is as long as this service's.
   await settlesWithin(releaseHost(), 2 * graceMs, clock)
-  await ends.close()
+  await streams.close()
 }

@@ -27,5 +27,5 @@ export const limits = {
   timeoutMs: 500,
   maxTotalMs: 1000,
   maxPages: 100,
-  rounds: { pauseMs: { first: 5, most: 20 } },
+  rounds: { pauseMs: { initial: 5, max: 20 } },
 } as const

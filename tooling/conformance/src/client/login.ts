@@ -6,7 +6,7 @@ import {
   type MachineAuth,
   type MachineClient,
   oauth,
-  type OpenRedirect,
+  type RedirectListener,
   type Redirect,
   workload,
 } from '@x/auth/client'
@@ -76,7 +76,7 @@ function clientIn({ client_id: id, client_secret: secret, ...context }: JsonObje
 /** Asks the authorization server as a browser would, and reads where it redirects to; nothing listens there. */
 const withoutBrowser: Redirect = {
   applicationType: 'native',
-  open: async (signal): Promise<OpenRedirect> => ({
+  open: async (signal): Promise<RedirectListener> => ({
     uri: redirectUri,
     visit: async (url) => {
       const response = await fetch(url, { redirect: 'manual', signal })

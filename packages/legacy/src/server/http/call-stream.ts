@@ -91,8 +91,8 @@ class ReplayableCallStream implements CallStream {
       return
     }
     this.#attach(firstReply)
-    const { limits, closeAfterMs, hasPrimingEvent: primed } = options
-    if (primed && closeAfterMs !== Number.POSITIVE_INFINITY) return
+    const { limits, closeAfterMs, hasPrimingEvent } = options
+    if (hasPrimingEvent && closeAfterMs !== Number.POSITIVE_INFINITY) return
     if (limits.keepAliveMs === Number.POSITIVE_INFINITY) return
     // A call that is silent for long becomes a stream, whose comments show that it is still running.
     this.#cancelTimers.push(limits.schedule(() => this.#open(), limits.keepAliveMs))
@@ -167,12 +167,12 @@ class ReplayableCallStream implements CallStream {
   }
 
   #attach(reply: HttpReply): void {
-    const { closeAfterMs, hasPrimingEvent: primed, limits } = this.#options
+    const { closeAfterMs, hasPrimingEvent, limits } = this.#options
     this.#reply = reply
     reply.onClose(() => {
       if (this.#reply === reply) this.#detach()
     })
-    if (!primed || closeAfterMs === Number.POSITIVE_INFINITY) return
+    if (!hasPrimingEvent || closeAfterMs === Number.POSITIVE_INFINITY) return
     // The connection is closed, and the stream goes on: the client polls (SEP-1699).
     const cancel = limits.schedule(() => {
       this.#open()
@@ -187,18 +187,18 @@ class ReplayableCallStream implements CallStream {
     if (this.#phase === 'ended') return
     this.#reply = undefined
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
-    const { isResumable: resumable, resumeMs, limits } = this.#options
-    if (!resumable) return this.#end(false)
+    const { isResumable, resumeMs, limits } = this.#options
+    if (!isResumable) return this.#end(false)
     this.#cancelTimers.push(limits.schedule(() => this.#end(false), resumeMs))
     this.#options.onDetach()
   }
 
   #open(): void {
     if (this.#phase !== 'waiting') return
-    const { hasPrimingEvent: primed, closeAfterMs } = this.#options
+    const { hasPrimingEvent, closeAfterMs } = this.#options
     this.#phase = 'streaming'
     this.#reply?.open()
-    if (primed) {
+    if (hasPrimingEvent) {
       const retryLine = closeAfterMs === Number.POSITIVE_INFINITY ? '' : `retry: ${retryMs}\n`
       this.#reply?.write(`id: ${this.id}.0${this.#suffix}\n${retryLine}data: \n\n`)
     }
@@ -206,16 +206,16 @@ class ReplayableCallStream implements CallStream {
   }
 
   #write(data: string, mayBeLost: boolean, mark = ''): WrittenEvent {
-    const { isResumable: resumable, limits } = this.#options
+    const { isResumable, limits } = this.#options
     this.#number += 1
-    const idLine = resumable ? `id: ${this.id}.${this.#number}${mark}${this.#suffix}\n` : ''
+    const idLine = isResumable ? `id: ${this.id}.${this.#number}${mark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
     const queuedBytes = this.#reply?.queued() ?? 0
     // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
     const event = { number: this.#number, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
-    if (resumable) this.#remember(event)
+    if (isResumable) this.#remember(event)
     return event
   }
 

@@ -1,10 +1,10 @@
-import { callerOf, type HttpProtocolAdapter } from '@x/schema'
+import { callerKeyOf, type HttpProtocolAdapter } from '@x/schema'
 import { findRevision } from '../../revisions.ts'
 import type { Deps } from '../deps.ts'
 import { createLink } from '../link/link.ts'
 import { createSessionStates } from '../session-state.ts'
 import { createSessions, type Sessions } from '../session.ts'
-import type { HttpDeps, InstanceLink } from './peer.ts'
+import type { HttpDeps, InstanceLink } from './http-deps.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
@@ -32,7 +32,7 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
     resumedRounds: new Map(),
   }
   const endListening = (): void => {
-    for (const { listeningStream: listening } of httpDeps.sessionStates.all()) listening?.end()
+    for (const { listeningStream } of httpDeps.sessionStates.all()) listeningStream?.end()
   }
   return {
     adapter: {
@@ -68,7 +68,7 @@ function linkSessions(sessions: Sessions, link: InstanceLink | undefined): Sessi
     ...sessions,
     async open(id, caller) {
       const session = await sessions.open(id, caller)
-      return session !== undefined && (await link.openSession(session, callerOf(caller))) ? session : undefined
+      return session !== undefined && (await link.openSession(session, callerKeyOf(caller))) ? session : undefined
     },
   }
 }

@@ -2,7 +2,7 @@ import type { RpcResponse } from '@x/schema'
 import { toRoundAnswer, type RoundAnswer } from '../ask-client.ts'
 import type { OpenedState, WaitingCall } from '../question-state.ts'
 import type { Session } from '../session.ts'
-import type { HttpDeps, ResumedRound, SessionPeer, OwnedStream } from './peer.ts'
+import type { HttpDeps, ResumedRound, SessionPeer, OwnedStream } from './http-deps.ts'
 import { type ResumedStream, takeOverStream } from './serve-requests.ts'
 
 const maxRounds = 10_000
@@ -38,19 +38,20 @@ export function resumeWaitingStream(id: string, lastEvent: number, context: Resu
 }
 
 function resumeRound(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumeContext): ResumedRound | undefined {
-  const { resumedRounds: rounds } = http
+  const { resumedRounds } = http
   const { session } = peer
   const key = roundKey(session, stream.id)
-  const knownRound = rounds.get(key)
+  const knownRound = resumedRounds.get(key)
   if (knownRound !== undefined) return knownRound
-  if (rounds.size >= maxRounds || http.sessionStates.find(session)?.streams.has(stream.id) === true) return undefined
-  const ownRounds = [...rounds.values()].filter(({ ownedStream: { owner } }) => owner === session.key)
+  if (resumedRounds.size >= maxRounds || http.sessionStates.find(session)?.streams.has(stream.id) === true)
+    return undefined
+  const ownRounds = [...resumedRounds.values()].filter(({ ownedStream: { owner } }) => owner === session.key)
   if (ownRounds.length >= maxRoundsPerSession) return undefined
   const round = {
-    ownedStream: takeOverStream({ ...stream, onEnd: () => rounds.delete(key) }, peer, http),
+    ownedStream: takeOverStream({ ...stream, onEnd: () => resumedRounds.delete(key) }, peer, http),
     answers: new Map(),
   }
-  rounds.set(key, round)
+  resumedRounds.set(key, round)
   return round
 }
 

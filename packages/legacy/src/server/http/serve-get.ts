@@ -1,10 +1,10 @@
-import { callerOf, encodeMessage, type HttpRequestView } from '@x/schema'
-import { listenToChanges, requestNotifiableKinds } from '../listening.ts'
+import { callerKeyOf, encodeMessage, type HttpRequestView } from '@x/schema'
+import { listenToChanges, requestNotifiableKinds } from '../change-subscription.ts'
 import type { Session } from '../session.ts'
 import type { CallStream } from './call-stream.ts'
 import { rejectRequest, rejectSession } from './errors.ts'
 import { parseEventId } from './event-id.ts'
-import type { HttpDeps } from './peer.ts'
+import type { HttpDeps } from './http-deps.ts'
 import { resumeWaitingStream } from './resume-call.ts'
 
 /**
@@ -38,7 +38,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
 }
 
 /** Serves a DELETE: the session ends, and with it all that runs for it here. */
-export async function serveDelete(view: HttpRequestView, { sessions, sessionStates: states, link }: HttpDeps): Promise<true> {
+export async function serveDelete(view: HttpRequestView, { sessions, sessionStates, link }: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)
     return rejectRequest(view, {
@@ -49,7 +49,7 @@ export async function serveDelete(view: HttpRequestView, { sessions, sessionStat
   const session = await sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   sessions.end(session)
-  states.end(session)
+  sessionStates.end(session)
   await link?.changeSession(session, (stored) => ({ ...stored, isEnded: true }))
   view.reply.send({ status: 204 })
   return true
@@ -92,13 +92,17 @@ function rejectStream(view: HttpRequestView): true {
   return rejectRequest(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
 }
 
-function openListeningStream(session: Session, view: HttpRequestView, { deps, sessionStates: states, link }: HttpDeps): Promise<true> {
+function openListeningStream(
+  session: Session,
+  view: HttpRequestView,
+  { deps, sessionStates, link }: HttpDeps,
+): Promise<true> {
   const { reply, limits } = view
   return new Promise((resolve) => {
     // A session has one such stream: the same message is never sent on two.
-    states.find(session)?.listeningStream?.end()
+    sessionStates.find(session)?.listeningStream?.end()
     link?.announceListening(session)
-    const state = states.getOrCreate(session, callerOf(view))
+    const state = sessionStates.getOrCreate(session, callerKeyOf(view))
     const changeSubscription = listenToChanges(
       {
         client: session,
@@ -129,7 +133,7 @@ function openListeningStream(session: Session, view: HttpRequestView, { deps, se
       changeSubscription.close()
       reply.end()
       if (state.listeningStream === entry) state.listeningStream = undefined
-      states.removeIfEmpty(state)
+      sessionStates.removeIfEmpty(state)
       resolve(true)
     }
     state.listeningStream = entry

@@ -20,7 +20,7 @@ import { findRevision, revisionFeaturesOf } from '../../revisions.ts'
 import { hasProtocolVersion } from '../../translate/request.ts'
 import { initializeClient } from '../initialize.ts'
 import { responseHeadOf, rejectRequest, rejectSession } from './errors.ts'
-import type { HttpDeps, HttpPeer, SessionPeer } from './peer.ts'
+import type { HttpDeps, HttpPeer, SessionPeer } from './http-deps.ts'
 import { resumeCall } from './resume-call.ts'
 import { type ServedRequest, serveRequests } from './serve-requests.ts'
 
@@ -106,13 +106,13 @@ async function resolvePeer(
 function acceptNotification(
   { method, params }: RpcNotification,
   { session, view }: HttpPeer,
-  { sessionStates: states, link }: HttpDeps,
+  { sessionStates, link }: HttpDeps,
 ): void {
   if (method === 'notifications/cancelled' && session !== undefined && isJsonObject(params)) {
     const { requestId } = params
     const isValidId = typeof requestId === 'string' || typeof requestId === 'number'
     // One that comes too late is nothing to complain of (basic/utilities/cancellation).
-    const call = isValidId ? states.find(session)?.calls.get(requestId) : undefined
+    const call = isValidId ? sessionStates.find(session)?.calls.get(requestId) : undefined
     if (call !== undefined) call.cancel()
     else if (isValidId) link?.cancelRequest(session, requestId)
   }
@@ -140,19 +140,19 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
  * used.
  */
 async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
-  const { questions, questionStates: states, settings } = http.deps
+  const { questions, questionStates, settings } = http.deps
   const { session } = peer
   const question = questions.find(session.key, response.id)
   const { state } = response
-  if (states === undefined || question?.hasState === false) return forwardAnswer(response, peer, http)
+  if (questionStates === undefined || question?.hasState === false) return forwardAnswer(response, peer, http)
   if (state === undefined) {
     if (question === undefined) return forwardAnswer(response, peer, http)
     // SEP-1685, backward compatibility: without the echo the answer goes to the call that this instance keeps.
-    states.missingEchoes += 1
+    questionStates.missingEchoes += 1
     settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
     return forwardAnswer(response, peer, http)
   }
-  const openedState = await states.open(state, { session, questionId: String(response.id) })
+  const openedState = await questionStates.open(state, { session, questionId: String(response.id) })
   if (openedState === undefined) return false
   if (await forwardAnswer(response, peer, http)) return true
   return question === undefined && resumeCall(openedState, response, { peer, http })

@@ -1,6 +1,6 @@
 import { cancel, createCancellation, randomId, readSignal } from '@x/core'
 import {
-  callerOf,
+  callerKeyOf,
   errorCodes,
   errorResponse,
   McpError,
@@ -24,7 +24,7 @@ import {
   type SessionPeer,
   httpClientSettings,
   type OwnedStream,
-} from './peer.ts'
+} from './http-deps.ts'
 
 /** A request of a POST, or the error that is its answer. */
 export type ServedRequest = RpcRequest | { readonly rejected: RpcResponse }
@@ -62,9 +62,9 @@ function openPostContext(
   peer: HttpPeer,
   http: HttpDeps & { isBatch: boolean },
 ): PostContext {
-  const { sessionStates: states, isBatch, link } = http
+  const { sessionStates, isBatch, link } = http
   const { session, view } = peer
-  const state = session === undefined ? undefined : states.getOrCreate(session, callerOf(view))
+  const state = session === undefined ? undefined : sessionStates.getOrCreate(session, callerKeyOf(view))
   const runningCalls = new Set<RunningCall>()
   const options = streamOptions(peer, http)
   const [first] = requests
@@ -75,8 +75,8 @@ function openPostContext(
     responseCount: requests.length,
     ...(isLinked && first !== undefined && 'id' in first && { suffix: requestSuffix(first.id) }),
     isBatch,
-    onDetach: () => state && states.makeRoomForStream(state),
-    onEnd: () => endPostContext(stream, { running: runningCalls, state, states }),
+    onDetach: () => state && sessionStates.makeRoomForStream(state),
+    onEnd: () => endPostContext(stream, { running: runningCalls, state, states: sessionStates }),
   })
   if (session !== undefined) state?.streams.set(stream.id, stream)
   view.reply.onStop((phase) => {
@@ -122,10 +122,10 @@ export interface ResumedStream {
 
 /** Takes a stream over. It waits for its call to run for `answerTimeoutMs`, and for its reader. */
 export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, http: HttpDeps): OwnedStream {
-  const { deps, sessionStates: states } = http
+  const { deps, sessionStates } = http
   const { session } = peer
   const { answerTimeoutMs, resumeMs } = deps.settings
-  const state = states.getOrCreate(session, callerOf(peer.view))
+  const state = sessionStates.getOrCreate(session, callerKeyOf(peer.view))
   const runningCalls = new Set<RunningCall>()
   let cancelTimer = (): void => {}
   const abandonAfter = (ms: number): void => {
@@ -139,11 +139,11 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
     ...(resumedStream.requestId !== undefined && { suffix: requestSuffix(resumedStream.requestId) }),
     responseCount: 1,
     isBatch: false,
-    onDetach: () => states.makeRoomForStream(state),
+    onDetach: () => sessionStates.makeRoomForStream(state),
     onEnd() {
       cancelTimer()
       resumedStream.onEnd()
-      endPostContext(stream, { running: runningCalls, state, states })
+      endPostContext(stream, { running: runningCalls, state, states: sessionStates })
     },
   })
   state.streams.set(stream.id, stream)
@@ -187,7 +187,7 @@ async function serveSingleRequest(request: RpcRequest, post: PostContext, http: 
 async function serveCall(
   request: RpcRequest,
   post: PostContext,
-  { deps, sessionStates: states, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
+  { deps, sessionStates, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
 ): Promise<void> {
   const { stream, state, running, peer } = post
   const cancellation = createCancellation()
@@ -217,7 +217,7 @@ async function serveCall(
   } finally {
     running.delete(call)
     linked?.release()
-    if (state !== undefined) forgetCall(request, state, states)
+    if (state !== undefined) forgetCall(request, state, sessionStates)
   }
 }
 

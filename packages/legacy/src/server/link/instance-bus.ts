@@ -62,7 +62,7 @@ const topic = 'x/legacy'
 
 /** Sends and receives the messages of one instance; its own do not come back. */
 export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
-  const { reportError: report } = deps
+  const { reportError } = deps
   const expected = createMessageWaiters(deps.schedule)
   const instance = randomId()
   let opening: Promise<() => void> | undefined
@@ -77,7 +77,7 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
     try {
       await work()
     } catch (error) {
-      report(error)
+      reportError(error)
     }
   }
   const open = async (): Promise<() => void> => {
@@ -104,12 +104,12 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
       await run(async () => void (await opening))
     },
     publish(kind, { id = '', session = '', number = 0, relay = '' }) {
-      bus.publish({ topic, data: { from: instance, kind, id, session, number, relay } }).catch(report)
+      bus.publish({ topic, data: { from: instance, kind, id, session, number, relay } }).catch(reportError)
     },
     waitFor: (kind, id, ms) => expected.expect(`${kind} ${id}`, ms),
     close() {
       closed = true
-      opening?.then((stop) => stop()).catch(report)
+      opening?.then((stop) => stop()).catch(reportError)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { HttpDeps, InstanceLink } from '../http/peer.ts'
+import type { HttpDeps, InstanceLink } from '../http/http-deps.ts'
 import { createInstanceBus } from './instance-bus.ts'
 import type { LegacyLink } from './link-options.ts'
 import { createLinkStore } from './link-store.ts'

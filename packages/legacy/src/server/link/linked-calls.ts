@@ -3,9 +3,9 @@ import type { RequestId, RpcResponse } from '@x/schema'
 import type { CallLink } from '../call-channel.ts'
 import type { CallStream } from '../http/call-stream.ts'
 import type { WrittenEvent } from '../http/event-id.ts'
-import type { InstanceLink, LinkedCall, SessionPeer } from '../http/peer.ts'
-import { streamOfQuestion } from '../questions.ts'
-import type { LinkDeps } from './link-parts.ts'
+import type { InstanceLink, LinkedCall, SessionPeer } from '../http/http-deps.ts'
+import { streamOfQuestion } from '../question-registry.ts'
+import type { LinkDeps } from './link-deps.ts'
 import type { StoredCall } from './link-store.ts'
 import { resumeStoredCall } from './resume-stored-call.ts'
 
@@ -47,7 +47,7 @@ class WaitingCalls implements LinkedCalls {
 
   linkCall(call: LinkedCall): CallLink {
     const { store, deps } = this.#parts
-    const { session, stream, handOff: move } = call
+    const { session, stream, handOff } = call
     let { isStored } = call
     let round = ''
     const leave = (): void => void this.#waiting.delete(stream.id)
@@ -63,10 +63,10 @@ class WaitingCalls implements LinkedCalls {
           return false
         }
         isStored = true
-        this.#waiting.set(stream.id, { stored, move })
+        this.#waiting.set(stream.id, { stored, move: handOff })
         return true
       },
-      onQuestionsSent: () => (this.#isDraining ? move() : undefined),
+      onQuestionsSent: () => (this.#isDraining ? handOff() : undefined),
       claim() {
         leave()
         return store.claim(round)

@@ -1,6 +1,6 @@
-import type { InstanceLink } from '../http/peer.ts'
+import type { InstanceLink } from '../http/http-deps.ts'
 import { createBoundedMap } from '../session.ts'
-import type { LinkDeps } from './link-parts.ts'
+import type { LinkDeps } from './link-deps.ts'
 import type { StoredSession } from './link-store.ts'
 
 /** The sessions of all instances, as the store has them. */
@@ -19,24 +19,24 @@ const maxSessions = 10_000
 export function createLinkedSessions({ store, bus, deps, http }: LinkDeps): LinkedSessions {
   let known = createBoundedMap<StoredSession>(maxSessions)
   const reload = async (key: string): Promise<void> => {
-    const { sessionStates: states } = http()
+    const { sessionStates } = http()
     known.delete(key)
-    const state = states.find({ key })
+    const state = sessionStates.find({ key })
     if (state === undefined) return
     const stored = await store.getSession(key)
-    if (stored.isEnded) states.end({ key })
-    else states.apply(state, stored)
+    if (stored.isEnded) sessionStates.end({ key })
+    else sessionStates.apply(state, stored)
   }
   return {
     async open(session, caller) {
-      const { sessionStates: states } = http()
+      const { sessionStates } = http()
       const remembered = known.get(session.key)
       const stored = remembered ?? (await store.getSession(session.key))
       known.set(session.key, stored)
       if (stored.isEnded) return false
       const isPlain = stored.level === undefined && stored.uris.length === 0
-      const isNew = remembered === undefined || states.find(session) === undefined
-      if (isNew && !isPlain) states.apply(states.getOrCreate(session, caller), stored)
+      const isNew = remembered === undefined || sessionStates.find(session) === undefined
+      if (isNew && !isPlain) sessionStates.apply(sessionStates.getOrCreate(session, caller), stored)
       return true
     },
     async change(session, change) {

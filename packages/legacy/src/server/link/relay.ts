@@ -1,5 +1,5 @@
 import type { HttpReply } from '@x/schema'
-import type { LinkDeps } from './link-parts.ts'
+import type { LinkDeps } from './link-deps.ts'
 
 /** One end of a relay. */
 export interface RelayEnd {

@@ -1,7 +1,7 @@
-import { callerOf, type RpcResponse } from '@x/schema'
+import { callerKeyOf, type RpcResponse } from '@x/schema'
 import { type RoundAnswer, toRoundAnswer, failedAnswer } from '../ask-client.ts'
 import type { CallStream } from '../http/call-stream.ts'
-import type { HttpDeps, SessionPeer, OwnedStream } from '../http/peer.ts'
+import type { HttpDeps, SessionPeer, OwnedStream } from '../http/http-deps.ts'
 import { fillAcceptedAnswers } from '../http/resume-call.ts'
 import { takeOverStream } from '../http/serve-requests.ts'
 import type { AcceptedPage } from '../question-state.ts'
@@ -33,7 +33,9 @@ export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions)
   const round = new ResumedStoredRound(stored, options)
   if (!round.open()) return undefined
   const { stream } = round.taken
-  http.sessionStates.getOrCreate(peer.session, callerOf(peer.view)).calls.set(waiting.request.id, { cancel: () => round.cancel() })
+  http.sessionStates
+    .getOrCreate(peer.session, callerKeyOf(peer.view))
+    .calls.set(waiting.request.id, { cancel: () => round.cancel() })
   onWaiting(() => stream.release())
   if (lastEvent !== undefined) sendUnseen(questions, lastEvent, stream)
   round.takeStored().catch((error: unknown) => round.fail(error))

@@ -13,7 +13,7 @@ import { type LegacyClient, sharedMethods, hasProtocolVersion } from '../../tran
 import type { Deps } from '../deps.ts'
 import { initializeClient } from '../initialize.ts'
 import { runLegacyCall } from '../legacy-call.ts'
-import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../listening.ts'
+import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../change-subscription.ts'
 import { type ClientSettings, serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
 
 const maxUris = 1000

@@ -1,7 +1,7 @@
 import { errorListener } from '@x/core'
 import { resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
-import { importPeerDependency } from '../import-peer.ts'
+import { importPeerDependency } from '../import-peer-dependency.ts'
 import type { SqlDatabase } from '../postgres/sql-database.ts'
 import { type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
 import { lockFolder } from './folder-lock.ts'

@@ -1,4 +1,4 @@
-import { importPeerDependency } from '../import-peer.ts'
+import { importPeerDependency } from '../import-peer-dependency.ts'
 import type { Query, SqlDatabase } from './sql-database.ts'
 
 /** The tasks that are ready, in the order in which they became so. */

@@ -46,7 +46,7 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
 
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
 export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: TaskRelease): Promise<LeaseState> {
-  const { database, queue, notifyWork: wake } = store
+  const { database, queue, notifyWork } = store
   const state = await database.transaction(async (query) => {
     const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
     const [row] = await query(sql, progressValues(lease, taskRelease))
@@ -54,13 +54,16 @@ export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: Ta
     await queue.send(query, toStoredText(lease.id), taskRelease.pauseMs)
     return 'owned'
   })
-  if (state === 'owned' && taskRelease.pauseMs === undefined) wake()
+  if (state === 'owned' && taskRelease.pauseMs === undefined) notifyWork()
   return state
 }
 
 /** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
 async function rejectedWriteState({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
-  const rows = await query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [toStoredText(lease.id), lease.attempt])
+  const rows = await query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
+    toStoredText(lease.id),
+    lease.attempt,
+  ])
   return rows.length === 0 ? 'lost' : 'cancelling'
 }
 

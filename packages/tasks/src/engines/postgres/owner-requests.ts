@@ -27,7 +27,7 @@ export async function inspectTask({ database, tables }: SqlStore, id: string): P
 
 /** Keeps answers; its transaction lets those who answer the same task wait for each other. */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<AnswerOutcome> {
-  const { database, tables, queue, notifyWork: wake } = store
+  const { database, tables, queue, notifyWork } = store
   const id = toStoredText(answers.id)
   const outcome = await database.transaction<AnswerOutcome>(async (query) => {
     const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`
@@ -47,7 +47,7 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
     await queue.send(query, id)
     return 'resumed'
   })
-  if (outcome === 'resumed') wake()
+  if (outcome === 'resumed') notifyWork()
   return outcome
 }
 
@@ -56,9 +56,9 @@ interface TaskResponses {
   readonly responses: readonly (readonly [string, JsonObject[string]])[]
 }
 
-async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, responses: given }: TaskResponses): Promise<void> {
-  const entryNames = given.map(([key]) => hashedEntryName(key))
-  const entries = given.map(([key, response]) => JSON.stringify({ key, response }))
+async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, responses }: TaskResponses): Promise<void> {
+  const entryNames = responses.map(([key]) => hashedEntryName(key))
+  const entries = responses.map(([key, response]) => JSON.stringify({ key, response }))
   // A key is asked once in the life of a task; if it were again, its first answer would stand.
   await query(
     `INSERT INTO ${tables.answer} (task_id, name, entry) SELECT $1, name, entry FROM unnest($2::text[], $3::text[]) AS given (name, entry)
@@ -69,7 +69,7 @@ async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, respon
 
 /** Cancels a task, or tells its worker to. */
 export async function cancelOwnedTask(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
-  const { database, tables, notifyCancel: tellCancel } = store
+  const { database, tables, notifyCancel } = store
   const key = toStoredText(id)
   const outcome = await database.transaction<CancelOutcome>(async (query) => {
     const [row] = await query(
@@ -88,6 +88,6 @@ export async function cancelOwnedTask(store: SqlStore, id: string, owner: string
     await query(finishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
     return 'cancelled'
   })
-  if (outcome === 'notified') tellCancel(id)
+  if (outcome === 'notified') notifyCancel(id)
   return outcome
 }

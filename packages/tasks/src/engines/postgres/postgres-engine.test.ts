@@ -63,7 +63,9 @@ describe('the tables', () => {
     }
     const engine = open({}, server.url.replace('postgres:password', 'worker:worker'))
     const task = await claimOne(engine)
-    expect(await engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })).toBe(true)
+    expect(
+      await engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+    ).toBe(true)
     await engine.close()
     await pool.query('DROP OWNED BY worker')
     await pool.query('DROP ROLE worker')
@@ -122,7 +124,12 @@ describe('a task and its job', () => {
       requests: { a: {} },
       lifeMs: sampleLifeMs,
     })
-    await engine.answer({ id: 'done', owner: sampleOwner, responses: { a: acceptedAnswer('yes') }, lifeMs: sampleLifeMs })
+    await engine.answer({
+      id: 'done',
+      owner: sampleOwner,
+      responses: { a: acceptedAnswer('yes') },
+      lifeMs: sampleLifeMs,
+    })
     const again = await claimOne(engine)
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([1, 1])
     await engine.finish(again, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })
@@ -211,7 +218,9 @@ describe('a pool of the application', () => {
     const claims = await Promise.all(Array.from({ length: 5 }, () => engine.claim(3)))
     const ends = claims
       .flat()
-      .map((task) => engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }))
+      .map((task) =>
+        engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+      )
     expect(await Promise.all(ends)).toEqual(Array.from({ length: ends.length }, () => true))
     stop()
     await engine.close()

@@ -1,6 +1,14 @@
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createClaimedTask, claimOne, sampleLifeMs, newTask, sampleOwner, newRelease, sampleResult } from '../../contract/samples.ts'
+import {
+  createClaimedTask,
+  claimOne,
+  sampleLifeMs,
+  newTask,
+  sampleOwner,
+  newRelease,
+  sampleResult,
+} from '../../contract/samples.ts'
 import { postgresEngine } from './postgres-engine.ts'
 
 let server: RealPostgres

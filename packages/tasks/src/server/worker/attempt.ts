@@ -3,7 +3,7 @@ import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type W
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../task-context.ts'
 import { resetUnsupportedEntries } from './requeue.ts'
-import { retryEngineCall } from './persist.ts'
+import { retryEngineCall } from './retry-engine-call.ts'
 import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
 
 /** The reason why a run of a task stops before its end. */

@@ -7,7 +7,7 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import type { RunnableCall } from '../payload.ts'
+import type { RunnableCall } from '../task-payload.ts'
 import type { TaskContext } from '../task-context.ts'
 import type { MissingCapability } from './requeue.ts'
 
@@ -32,7 +32,10 @@ export async function missingCapabilityOf(
   if (code !== errorCodes.invalidParams && code !== errorCodes.methodNotFound) return undefined
   if (await hasTool(restoredCall, context)) return undefined
   const tool = JSON.stringify(restoredCall.work.params['name'])
-  return { code: errorCodes.invalidParams, description: `the tool ${tool}: it was taken away, or hidden from its caller` }
+  return {
+    code: errorCodes.invalidParams,
+    description: `the tool ${tool}: it was taken away, or hidden from its caller`,
+  }
 }
 
 /** The pages that are read before the tool counts as present. */

@@ -30,7 +30,7 @@ export interface MissingCapability {
  */
 export function planRequeue(
   requeueCount: number,
-  { code, description: what }: MissingCapability,
+  { code, description }: MissingCapability,
   maxUnsupportedMs: number,
 ): RequeuePlan | WireError {
   let waitedMs = 0
@@ -38,7 +38,7 @@ export function planRequeue(
   if (waitedMs < maxUnsupportedMs)
     return { entry: { part: unsupportedPart, value: requeueCount + 1 }, pauseMs: requeuePauseMs(requeueCount) }
   const seconds = Math.floor(waitedMs / 1000)
-  return { code, message: `For ${seconds} seconds no instance that had the task has known ${what}` }
+  return { code, message: `For ${seconds} seconds no instance that had the task has known ${description}` }
 }
 
 function requeuePauseMs(requeueIndex: number): number {

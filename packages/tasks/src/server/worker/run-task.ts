@@ -12,7 +12,7 @@ import {
   withContext,
 } from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
-import { readPayload, type RunnableCall } from '../payload.ts'
+import { readPayload, type RunnableCall } from '../task-payload.ts'
 import type { TaskContext } from '../task-context.ts'
 import {
   type Attempt,
@@ -23,7 +23,7 @@ import {
   withProgressToken,
 } from './attempt.ts'
 import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.ts'
-import { retryEngineCall } from './persist.ts'
+import { retryEngineCall } from './retry-engine-call.ts'
 import { resultSizeError, requestsSizeError } from './size-limits.ts'
 import { missingCapabilityOf } from './missing-capability.ts'
 
@@ -49,7 +49,11 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
 }
 
 /** Runs the call. Rejects when its task was stopped, also when its handler did not end in time. */
-async function runAttempt(attempt: Attempt, work: RunnableCall, context: TaskContext): Promise<RpcResponse | undefined> {
+async function runAttempt(
+  attempt: Attempt,
+  work: RunnableCall,
+  context: TaskContext,
+): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
   const { method, params, principal, journal, parts } = work
   controller.signal.throwIfAborted()

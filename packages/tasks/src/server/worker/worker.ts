@@ -132,8 +132,8 @@ async function claimFreeSlots(state: WorkerState): Promise<void> {
   }
 }
 
-function countFreeSlots({ context, attempts, drains, closeController: closing }: WorkerState): number {
-  return closing.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
+function countFreeSlots({ context, attempts, drains, closeController }: WorkerState): number {
+  return closeController.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
 }
 
 function beginAttempt(state: WorkerState, attempt: Attempt): void {
@@ -166,16 +166,16 @@ function runEvery(state: WorkerState, ms: number, work: () => Promise<unknown>):
 }
 
 /** Resolves when no attempt is left, or after so many milliseconds. */
-function waitForAttempts({ attempts, endListeners: ends, context }: WorkerState, ms: number): Promise<void> {
+function waitForAttempts({ attempts, endListeners, context }: WorkerState, ms: number): Promise<void> {
   if (attempts.size === 0) return Promise.resolve()
   const { clock } = context.settings
   return new Promise((resolve) => {
     const end = (): void => {
       clock.clearTimeout(timer)
-      ends.delete(end)
+      endListeners.delete(end)
       resolve()
     }
     const timer = clock.setTimeout(end, ms)
-    ends.add(end)
+    endListeners.add(end)
   })
 }

@@ -1,0 +1,97 @@
+import type { CallToolResult, InputRequests, InputResponses, JsonObject } from '@x/schema'
+import type { CallOptions } from './request/call-options.ts'
+import { type CallErrorContext, ClientError } from './request/client-error.ts'
+import type { CoreClientOptions } from './request/options.ts'
+import { errorContextOf, type ClientState } from './request/request.ts'
+import { parseResult } from './request/parse-result.ts'
+import { checkRound } from './rounds/check-round.ts'
+import { answerRequests, checkAnswers, type InputAnswers } from './rounds/answer-requests.ts'
+import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
+import { mergeHandlers } from './request/input-handlers.ts'
+import { clientClock, type RoundsContext } from './rounds/multi-round-call.ts'
+import type { ToolCalls } from './tools/call-tool.ts'
+
+/** Input requests of a server for a tool's call that did not come in the response to it. */
+export interface ExternalInputRequests {
+  /** The tool. */
+  readonly name: string
+  /** The requests by their keys. They are checked here, whatever their type says. */
+  readonly inputRequests: InputRequests | JsonObject
+  /** The number of times that the call has been asked, this time included; `rounds.limit` bounds it. */
+  readonly round: number
+}
+
+/** Steps of a client's calls, for extensions that complete a call in other ways. */
+export interface ClientCallSteps {
+  /** The address of the connection, where it has one. */
+  readonly url: string | undefined
+  /**
+   * Answers input requests as in the rounds of a call, with the handlers of the call or the client. Rejects requests
+   * that were not declared and answers that were not asked for with `ClientError` (basic/patterns/mrtr).
+   */
+  answerInput(requiredInput: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
+  /** Checks one answer for each input request, as `client.manual` does. Throws `ClientError`. */
+  checkAnswers(requiredInput: ExternalInputRequests, answers: InputAnswers, options?: CallOptions): InputResponses
+  /** Checks a result of a tool that arrived in another way, as `callTool` does. Rejects with `ClientError`. */
+  checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
+}
+
+interface ClientCallStepsContext {
+  readonly tools: ToolCalls
+  readonly options: CoreClientOptions
+  readonly seen: ClientState
+}
+
+interface CheckedRequests {
+  readonly inputRequired: InputRequired
+  readonly errorContext: CallErrorContext
+}
+
+/** Makes the {@link ClientCallSteps} of a client. */
+export function createClientCallSteps({ tools, options, seen }: ClientCallStepsContext): ClientCallSteps {
+  const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, seen) }
+  const checkExternalRequests = (
+    { name, inputRequests, round }: ExternalInputRequests,
+    options: CallOptions,
+  ): CheckedRequests => {
+    const call = { method: 'tools/call', params: { name }, options } as const
+    const errorContext = roundsContext.errorContextOf(call)
+    const requiredInput = parseInputRequired({ inputRequests })
+    if ('issue' in requiredInput)
+      throw new ClientError('invalid_result', `the input request is not valid at ${requiredInput.issue}`, errorContext)
+    checkRound(call, { asked: requiredInput, times: round }, roundsContext)
+    return { inputRequired: requiredInput, errorContext }
+  }
+  return {
+    url: seen.url,
+    answerInput: async (externalRequests, callOptions = {}) => {
+      const { inputRequired, errorContext } = checkExternalRequests(externalRequests, callOptions)
+      const { round } = externalRequests
+      const timeoutMs = callOptions.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
+      const handlers = mergeHandlers(options, callOptions)
+      return answerRequests(inputRequired, {
+        handlers,
+        errorContext,
+        round,
+        clock: clientClock(roundsContext),
+        signal: callOptions.signal,
+        timeoutMs,
+      })
+    },
+    checkAnswers: (externalRequests, answers, options = {}) => {
+      const { inputRequired, errorContext } = checkExternalRequests(externalRequests, options)
+      return checkAnswers(inputRequired, answers, errorContext) ?? {}
+    },
+    checkToolResult: async (name, result, options = {}) => {
+      const preparation = tools.prepare(name, options)
+      if (preparation) await preparation
+      const call = { method: 'tools/call', params: { name } } as const
+      const errorContext = roundsContext.errorContextOf(call)
+      const outcome = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => errorContext)
+      if (isInputRequired(outcome))
+        throw new ClientError('invalid_result', 'a final result asks for input', errorContext)
+      tools.create(call.params, options).check?.(outcome)
+      return outcome
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { type Clock, platformRuntime } from '@x/core'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
+import type { CompleteResults } from '../request/complete-results.ts'
+import type { ReadOptions } from '../request/call-options.ts'
+import type { CallErrorContext } from '../request/client-error.ts'
+import type { CoreClientOptions } from '../request/options.ts'
+import type { RoundView } from '../request/round-options.ts'
+
+/** A call that may take several requests. */
+export interface MultiRoundCall<M extends MultiRoundMethod> {
+  readonly method: M
+  /** The params of every request of the call, without answers and state. */
+  readonly params: JsonObject
+  readonly options: ReadOptions
+  /** Sends one request of the call. */
+  readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
+  /** Returns whether repeating the work of earlier rounds is known to be harmless. */
+  readonly isRepeatable: () => boolean
+  /** Checks the complete result; throws the error that the call rejects with. */
+  readonly check?: ((result: CompleteResults[M]) => void) | undefined
+}
+
+/** The parts of a client that its rounds share. */
+export interface RoundsContext {
+  readonly options: CoreClientOptions
+  readonly errorContextOf: (call: {
+    readonly method: MultiRoundMethod
+    readonly params: JsonObject
+  }) => CallErrorContext
+}
+
+/** One request of a call, by its number. */
+export interface RoundStart {
+  readonly params: JsonObject
+  readonly round: number
+  readonly isRestarted: boolean
+}
+
+/** Returns the clock of a client. */
+export function clientClock({ options }: RoundsContext): Clock {
+  return options.runtime ?? platformRuntime
+}
+
+/** Returns the observer of a call's rounds. */
+export function observerOf(
+  callOptions: ReadOptions,
+  options: CoreClientOptions,
+): ((round: RoundView) => void) | undefined {
+  return callOptions.rounds?.onRound ?? options.rounds?.onRound
+}
+
+/** Sends one request of a call, and reports its response to the observer. */
+export async function sendRound<M extends MultiRoundMethod>(
+  call: MultiRoundCall<M>,
+  start: RoundStart,
+  context: RoundsContext,
+): Promise<CompleteResults[M] | InputRequired> {
+  const onRound = observerOf(call.options, context.options)
+  if (!onRound) return call.attempt(start.params, call.options)
+  const clock = clientClock(context)
+  const sentAt = clock.monotonicNow()
+  const outcome = await call.attempt(start.params, call.options)
+  const durationMs = clock.monotonicNow() - sentAt
+  const { method, target } = context.errorContextOf(call)
+  const requiredInput = isInputRequired(outcome) ? outcome : undefined
+  onRound({
+    method,
+    target,
+    round: start.round,
+    status: requiredInput ? 'input_required' : 'complete',
+    requests: Object.fromEntries(requiredInput?.requests ?? []),
+    stateBytes: new TextEncoder().encode(requiredInput?.state ?? '').length,
+    durationMs,
+    isRestarted: start.isRestarted,
+    meta: requiredInput ? requiredInput.meta : metaOfOutcome(outcome),
+  })
+  return outcome
+}
+
+function metaOfOutcome(outcome: object): JsonObject | undefined {
+  return '_meta' in outcome && isJsonObject(outcome._meta) ? outcome._meta : undefined
+}

@@ -1,0 +1,44 @@
+import type { GetPromptResult, ReadResourceResult } from '@x/schema'
+import type { CallOptions, ReadOptions } from '../request/call-options.ts'
+import { createRunRounds } from './run-rounds.ts'
+import { createManualRounds, type ManualRounds } from './manual.ts'
+import type { SendOnce } from '../request/request.ts'
+import type { RoundsContext } from './multi-round-call.ts'
+import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
+import type { CallTool, ToolCalls } from '../tools/call-tool.ts'
+
+/** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
+export interface MultiRoundCalls {
+  /** Calls a tool (server/tools, calling tools). */
+  callTool: CallTool
+  /** Returns a prompt with its arguments filled in (server/prompts, getting a prompt). */
+  getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>
+  /** Returns the contents of a resource (server/resources, reading resources). */
+  readResource(uri: string, options?: ReadOptions): Promise<ReadResourceResult>
+  /** The same calls, one request at a time; the caller answers the input requests. */
+  readonly manual: ManualRounds
+}
+
+/** Creates the calls that may have several rounds. */
+export function createMultiRoundCalls(sendOnce: SendOnce, tools: ToolCalls, context: RoundsContext): MultiRoundCalls {
+  const runAllRounds = createRunRounds(context)
+  const callFactory = createCallFactory(sendOnce, tools)
+  return {
+    callTool: async (name, args = {}, options = {}) => {
+      const preparation = tools.prepare(name, options)
+      if (preparation) await preparation
+      return runAllRounds(tools.create({ name, arguments: args }, withIdempotencyKey(options)))
+    },
+    getPrompt: (name, args, options = {}) =>
+      runAllRounds(
+        callFactory.createReadCall(
+          'prompts/get',
+          args === undefined ? { name } : { name, arguments: args },
+          withIdempotencyKey(options),
+        ),
+      ),
+    readResource: (uri, options = {}) =>
+      runAllRounds(callFactory.createReadCall('resources/read', { uri }, withIdempotencyKey(options))),
+    manual: createManualRounds(callFactory.createCall, context),
+  }
+}

@@ -1,0 +1,72 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { expect, test } from 'vitest'
+import { redisBus, type RedisSubscriber } from '../redis.ts'
+import { createNetworkBus, type BusConnector } from './network-bus.ts'
+
+const wire: BusConnector = {
+  name: 'The wire',
+  maxBytes: 1_000,
+  connect: () => Promise.resolve({ ping: () => Promise.resolve() }),
+  send: () => Promise.resolve(),
+  advice: 'is it plugged in?',
+}
+
+test.each([
+  ['timeoutMs', { timeoutMs: 0 }],
+  ['timeoutMs', { timeoutMs: Number.NaN }],
+  ['keepAliveMs', { keepAliveMs: -1 }],
+  ['keepAliveMs', { keepAliveMs: Number.POSITIVE_INFINITY }],
+])('a %s that is no time is refused', (option, options) => {
+  expect(() => createNetworkBus(wire, options)).toThrow(
+    expect.objectContaining({ code: 'option', message: expect.stringContaining(option) }),
+  )
+})
+
+test('publishing that takes too long rejects with what to look at, and is called off', async () => {
+  const clock = manualClock()
+  const signals: AbortSignal[] = []
+  const send: BusConnector['send'] = (_, signal) => {
+    signals.push(signal)
+    return new Promise(() => {})
+  }
+  const bus = createNetworkBus({ ...wire, send }, {}, clock)
+  const published = bus.publish({ topic: 'tools' })
+  clock.advance(5_000)
+  await expect(published).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'The wire did not answer within 5000 ms: is it plugged in?',
+  })
+  expect([signals.map(({ aborted }) => aborted), clock.waiting]).toEqual([[true], 0])
+})
+
+test('who was refused hears nothing later, and leaves no connection wanted', async () => {
+  const outcomes = [() => Promise.reject(new Error('refused')), wire.connect]
+  const connect: BusConnector['connect'] = async (onChange, signal) => {
+    const outcome = outcomes.shift() ?? wire.connect
+    const connection = await outcome(onChange, signal)
+    queueMicrotask(() => onChange.message('{"topic":"tools"}'))
+    return connection
+  }
+  const bus = createNetworkBus({ ...wire, connect }, {}, manualClock())
+  const onChange: string[] = []
+  const listen = (name: string) => bus.listen({ onChange: () => onChange.push(name), onGap: () => onChange.push(name) })
+  await expect(listen('refused')).rejects.toMatchObject({ code: 'unavailable' })
+  await listen('served')
+  await expect.poll(() => onChange).toEqual(['served'])
+})
+
+test('a client that was never connected is refused with what to do', async () => {
+  const subscriber: RedisSubscriber = {
+    on: () => subscriber,
+    connect: () => Promise.reject(new Error('ECONNREFUSED')),
+    subscribe: () => Promise.resolve(),
+    sendCommand: () => Promise.resolve(),
+    destroy: () => {},
+  }
+  const client = { sendCommand: () => Promise.reject(new Error('The client is closed')), duplicate: () => subscriber }
+  const bus = redisBus(client)
+  await expect(bus.publish({ topic: 'tools' })).rejects.toThrow('Redis cannot be reached: The client is closed')
+  await expect(bus.listen({ onChange: () => {}, onGap: () => {} })).rejects.toThrow(
+    'Redis cannot be reached: ECONNREFUSED',
+  )
+})

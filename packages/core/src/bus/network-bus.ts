@@ -1,0 +1,105 @@
+import type { ErrorListener } from '../error-listener.ts'
+import { type Clock, platformRuntime } from '../runtime.ts'
+import { type ChangeBus, BusError } from './change-bus.ts'
+import { decodeMessage, encodeChange } from './change-text.ts'
+import { type ConnectFunction, withBusTimeout } from './connection.ts'
+import { createBusSession } from './bus-session.ts'
+import { createListenerRegistry, createErrorReporter } from './listeners.ts'
+
+/** The options that every bus over a network has. */
+export interface NetworkBusOptions {
+  /**
+   * Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: a line of
+   * `console.error`; `false` for none.
+   */
+  readonly onError?: ErrorListener<[error: unknown]>
+  /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Milliseconds that the listening connection may be silent before it is pinged. Default: 10000. Must be less than a
+   * `socketTimeout` of the Redis client, which ends silent connections.
+   */
+  readonly keepAliveMs?: number | undefined
+}
+
+/** The database or message broker under a bus. */
+export interface BusConnector {
+  /** Its name in logs. */
+  readonly name: string
+  /** The bytes that a message may have. */
+  readonly maxBytes: number
+  readonly connect: ConnectFunction
+  /** Sends a message to every connection that hears the channel; the signal aborts when it took too long. */
+  readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
+  /** The advice at the end of the message when sending takes too long. */
+  readonly advice: string
+}
+
+/** The default time limit of a driver, in milliseconds. */
+export const defaultTimeoutMs = 5_000
+
+const defaultKeepAliveMs = 10_000
+
+/**
+ * A bus over a wire: one connection that listens however many listeners there are, opened with the first and closed
+ * with the last.
+ *
+ * @throws BusError with `option` for a time that is none.
+ */
+export function createNetworkBus(
+  connector: BusConnector,
+  options: NetworkBusOptions,
+  clock: Clock = platformRuntime,
+): ChangeBus {
+  const timeoutMs = checkDurationMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
+  const keepAliveMs = checkDurationMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
+  const onError = createErrorReporter(options.onError)
+  const listeners = createListenerRegistry(onError)
+  const onMessage = (text: string): void => {
+    try {
+      const message = decodeMessage(text, connector.maxBytes)
+      if ('gap' in message) listeners.notifyGap()
+      else listeners.notifyChange(message)
+    } catch (error) {
+      onError(error)
+    }
+  }
+  const session = createBusSession({
+    name: connector.name,
+    connect: connector.connect,
+    onMessage,
+    onGap: () => listeners.notifyGap(),
+    onError,
+    timeoutMs,
+    keepAliveMs,
+    clock,
+    random: Math.random,
+  })
+  return {
+    async publish(change) {
+      const text = encodeChange(change, connector.maxBytes)
+      const timeoutOptions = { name: connector.name, ms: timeoutMs, clock, advice: connector.advice }
+      await withBusTimeout(timeoutOptions, (signal) => connector.send(text, signal))
+    },
+    async listen(listener) {
+      const detachListener = listeners.add(listener)
+      const stopListening = (): void => {
+        detachListener()
+        if (listeners.count === 0) session.close()
+      }
+      try {
+        await session.ensureOpen()
+      } catch (error) {
+        stopListening()
+        throw error
+      }
+      return stopListening
+    },
+  }
+}
+
+function checkDurationMs(option: string, ms: number): number {
+  // Timers of the platform hold 31 bits, and fire at once beyond them.
+  if (ms > 0 && ms <= 2 ** 31 - 1) return ms
+  throw new BusError('option', `${option} is ${ms}: write milliseconds, from 1 to ${2 ** 31 - 1}`)
+}

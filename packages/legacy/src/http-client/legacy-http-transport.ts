@@ -1,0 +1,309 @@
+import { computeBackoffMs, type Clock, sleep } from '@x/core'
+import { encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { type HttpClient, type HttpClientResponse, HttpError } from '@x/transport-http/client'
+import type { LegacyRevision } from '../revisions.ts'
+import { type LegacyTransport, type ServerMessageHandlers, SessionEndedError } from '../client/legacy-transport.ts'
+import { type MessageReaderContext, readEvents, readMessages, type StreamPosition } from './read-messages.ts'
+
+/** State that the requests of one session over HTTP share. */
+export interface LegacyHttpTransportOptions {
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly revision: LegacyRevision
+  readonly sessionId: string | undefined
+  /** The bytes of the stream of one call. */
+  readonly maxStreamBytes: number
+  /** The request that option functions are asked with where there is none. */
+  readonly about: RpcRequest
+}
+
+/** A session over HTTP, which can be ended. */
+export interface LegacyHttpTransport extends LegacyTransport {
+  /** Ends the session at the server, where it has an id. */
+  end(signal: AbortSignal): Promise<void>
+}
+
+const closeDelayMs = 1000
+const retryDelays = { firstMs: 1000, maxMs: 30_000 }
+const maxAttempts = 5
+const cancelTimeoutMs = 5000
+
+/** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
+export function createLegacyHttpTransport(wire: LegacyHttpTransportOptions): LegacyHttpTransport {
+  return {
+    request: (request, signal, messages) => sendRequest(wire, { request, signal, handlers: messages }),
+    notify: (message) => postToServer(wire, message, { signal: wire.http.closed }),
+    listen: (signal, messages) => listenToServer(wire, signal, messages),
+    end: (signal) => endHttpSession(wire, signal),
+  }
+}
+
+function sessionHeaders({ sessionId, revision }: LegacyHttpTransportOptions): Record<string, string> {
+  return { 'mcp-protocol-version': revision, ...(sessionId !== undefined && { 'mcp-session-id': sessionId }) }
+}
+
+function originOf({ http }: LegacyHttpTransportOptions): string {
+  return new URL(http.url).origin
+}
+
+function isSuccessStatus({ status }: HttpClientResponse): boolean {
+  return status >= 200 && status < 300
+}
+
+interface SentRequest {
+  readonly request: RpcRequest
+  readonly signal: AbortSignal
+  readonly handlers: ServerMessageHandlers
+}
+
+async function sendRequest(
+  wire: LegacyHttpTransportOptions,
+  { request, signal, handlers }: SentRequest,
+): Promise<RpcResponse> {
+  signal.throwIfAborted()
+  // Closes the streams of a call that failed.
+  const finishController = new AbortController()
+  const requestSignal = AbortSignal.any([signal, finishController.signal])
+  const sendCancellation = (): void => {
+    const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
+    const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), wire.http.closed])
+    const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
+    // Nobody waits for it, and the server may not know the call any more.
+    postToServer(wire, cancelMessage, { signal: cancelSignal }).catch(() => {})
+  }
+  signal.addEventListener('abort', sendCancellation, { once: true })
+  try {
+    const options = { method: 'POST', body: encodeMessage(request), about: request, signal: requestSignal } as const
+    const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
+    return await readAnswer(wire, response, { request, signal: requestSignal, handlers })
+  } catch (error) {
+    finishController.abort(error)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', sendCancellation)
+  }
+}
+
+/** Reads the response to a request: JSON, or events, over as many connections as it takes. */
+export function readAnswer(
+  wire: LegacyHttpTransportOptions,
+  response: HttpClientResponse,
+  sentRequest: SentRequest,
+): Promise<RpcResponse> {
+  return new Promise((resolve, reject) => {
+    const { request, handlers, signal } = sentRequest
+    const reader: MessageReaderContext = {
+      origin: originOf(wire),
+      bounds: wire.http.bounds,
+      messages: handlers,
+      // Also for a call that was cancelled: the server may wait for the answer.
+      answer: (answer) => postToServer(wire, answer, { signal: wire.http.closed, about: request }),
+      onResponse: (answer) => {
+        // An error may lack the id, when the server could not read the request's.
+        if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
+      },
+      onFailure: reject,
+    }
+    readResponse(wire, response, { reader, signal }).then(
+      () => reject(noResponseError(reader.origin)),
+      (error: unknown) => reject(signal.aborted ? signal.reason : error),
+    )
+  })
+}
+
+interface ResponseReadOptions {
+  readonly reader: MessageReaderContext
+  readonly signal: AbortSignal
+}
+
+function noResponseError(origin: string): HttpError {
+  return new HttpError('closed', `${origin}: the stream ended without the response`, { origin })
+}
+
+async function readResponse(
+  wire: LegacyHttpTransportOptions,
+  response: HttpClientResponse,
+  { reader, signal }: ResponseReadOptions,
+): Promise<void> {
+  const { status, type } = response
+  if (status === 404 && wire.sessionId !== undefined) {
+    response.stop()
+    throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
+  }
+  if (!isSuccessStatus(response)) return readErrorResponse(response, reader)
+  if (type === 'application/json') return readMessages(await response.text(), reader)
+  if (type === 'text/event-stream') {
+    let isAnswered = false
+    const onResponse = (answer: RpcResponse): void => {
+      isAnswered = true
+      reader.onResponse(answer)
+      // Left open for its end, the connection serves the next request; one that lingers is closed.
+      wire.clock.setTimeout(() => response.stop(), closeDelayMs)
+    }
+    const { maxStreamBytes: maxBytes } = wire
+    return readResumableStream(wire, response, {
+      reader: { ...reader, onResponse },
+      signal,
+      maxBytes,
+      isDone: () => isAnswered,
+    })
+  }
+  response.stop()
+  const bodyDescription = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
+  throw new HttpError('protocol', `${reader.origin}: answered ${status} with ${bodyDescription}`, {
+    origin: reader.origin,
+    status,
+  })
+}
+
+async function readErrorResponse(response: HttpClientResponse, reader: MessageReaderContext): Promise<void> {
+  const { text, error } = await readFailure(response)
+  if (text === undefined) throw error
+  let isResponseRead = false
+  const onResponse = (answer: RpcResponse): void => {
+    isResponseRead = 'error' in answer
+    if (isResponseRead) reader.onResponse(answer)
+  }
+  try {
+    readMessages(text, { ...reader, onResponse })
+  } catch {
+    throw error
+  }
+  if (!isResponseRead) throw error
+}
+
+/**
+ * The body of a response that is no answer, where it may hold a JSON-RPC error, and the error for one that does not.
+ */
+export async function readFailure(response: HttpClientResponse): Promise<{ text?: string; error: Error }> {
+  const { status, type } = response
+  if (type !== 'application/json') return { error: await response.failure() }
+  const text = await response.text()
+  const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
+  const message = `the server answered ${status}: ${excerpt}`
+  return { text, error: new HttpError('status', message, { origin: '', status, excerpt }) }
+}
+
+interface ResumableReadOptions extends ResponseReadOptions {
+  readonly maxBytes: number
+  readonly isDone: () => boolean
+}
+
+/**
+ * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the
+ * server named, and no more than five times in a row without an event (basic/transports, resumability).
+ */
+async function readResumableStream(
+  wire: LegacyHttpTransportOptions,
+  firstResponse: HttpClientResponse,
+  readOptions: ResumableReadOptions,
+): Promise<void> {
+  const { signal, isDone } = readOptions
+  const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, eventCount: 0 }
+  let response: HttpClientResponse | undefined = firstResponse
+  for (let attempts = 0; ; attempts += 1) {
+    const eventsBefore = position.eventCount
+    const failure = await readStreamPart(wire, response, { ...readOptions, position })
+    if (isDone()) return
+    signal.throwIfAborted()
+    if (position.eventCount > eventsBefore) attempts = 0
+    if (position.lastEventId === undefined || attempts >= maxAttempts || !isResumable(failure)) {
+      if (failure !== undefined) throw failure
+      return
+    }
+    await sleep(position.retryMs ?? computeBackoffMs(attempts, retryDelays), { clock: wire.clock, signal })
+    response = undefined
+  }
+}
+
+/** Reads one connection of a stream to its end; gives what it failed of. */
+async function readStreamPart(
+  wire: LegacyHttpTransportOptions,
+  existingResponse: HttpClientResponse | undefined,
+  { reader, signal, maxBytes, position }: ResumableReadOptions & { readonly position: StreamPosition },
+): Promise<unknown> {
+  try {
+    const response = existingResponse ?? (await requestEventStream(wire, signal, position.lastEventId))
+    await readEvents(response, reader, { position, maxBytes })
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+// A broken connection, or a server that is away for a while; anything else would end the same way.
+function isResumable(failure: unknown): boolean {
+  if (failure === undefined) return true
+  if (!(failure instanceof HttpError)) return false
+  return failure.code === 'closed' || failure.code === 'connect' || (failure.status ?? 0) >= 500
+}
+
+async function requestEventStream(
+  wire: LegacyHttpTransportOptions,
+  signal: AbortSignal,
+  lastEventId?: string,
+): Promise<HttpClientResponse> {
+  const headers = { ...sessionHeaders(wire), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
+  const response = await wire.http.send({ method: 'GET', headers, about: wire.about, signal })
+  if (response.status === 200 && response.type === 'text/event-stream') return response
+  throw await response.failure()
+}
+
+async function listenToServer(
+  wire: LegacyHttpTransportOptions,
+  signal: AbortSignal,
+  messages: ServerMessageHandlers,
+): Promise<{ readonly ended: Promise<void> } | undefined> {
+  const response = await wire.http.send({ method: 'GET', headers: sessionHeaders(wire), about: wire.about, signal })
+  if (response.status === 404 && wire.sessionId !== undefined) {
+    response.stop()
+    throw new SessionEndedError(`${originOf(wire)}: the server does not know the session any more`)
+  }
+  if (response.status !== 200 || response.type !== 'text/event-stream') {
+    // 405: the server has no such stream.
+    if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.failure()
+    response.stop()
+    return undefined
+  }
+  const reader: MessageReaderContext = {
+    origin: originOf(wire),
+    bounds: wire.http.bounds,
+    messages,
+    answer: (answer) => postToServer(wire, answer, { signal }),
+    // basic/transports: no response comes on this stream.
+    onResponse: () => {},
+    onFailure: () => {},
+  }
+  const maxBytes = Number.POSITIVE_INFINITY
+  return { ended: readResumableStream(wire, response, { reader, signal, maxBytes, isDone: () => signal.aborted }) }
+}
+
+/** Sends a notification or a response, which is accepted without a body. */
+async function postToServer(
+  wire: LegacyHttpTransportOptions,
+  message: RpcNotification | RpcResponse,
+  { signal, about = wire.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
+): Promise<void> {
+  const options = { method: 'POST', body: encodeMessage(message), about, signal } as const
+  const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
+  if (!isSuccessStatus(response)) throw await response.failure()
+  response.stop()
+}
+
+async function endHttpSession(wire: LegacyHttpTransportOptions, signal: AbortSignal): Promise<void> {
+  if (wire.sessionId === undefined) return
+  // 405: the server does not let clients end sessions.
+  const response = await wire.http.send({
+    method: 'DELETE',
+    headers: sessionHeaders(wire),
+    about: wire.about,
+    signal,
+  })
+  response.stop()
+}
+
+// An error is for this side; a text, and what the platform says of a signal, are harmless.
+function cancellationReasonOf(reason: unknown): { readonly reason?: string } {
+  if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
+  return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}
+}

@@ -1,0 +1,115 @@
+import { randomId } from '@x/core'
+import {
+  backPressureKey,
+  createCall,
+  errorCodes,
+  isJsonObject,
+  McpError,
+  type RpcNotification,
+  type WireError,
+  withContext,
+} from '@x/schema'
+import { createClientMeta, type LegacyClient } from '../translate/request.ts'
+import type { Caller } from './call-channel.ts'
+import type { Deps } from './deps.ts'
+import { capabilitiesIn, requestDiscovery } from './initialize.ts'
+import { plainNotification } from './legacy-call.ts'
+
+/** A subscription to a server's changes on behalf of an older client. */
+export interface ChangeSubscription {
+  /** Listens to these resources from now on: the new subscription is opened before the old one is closed. */
+  update(uris: Iterable<string>): void
+  close(): void
+}
+
+/** Parameters with which a subscription is opened. */
+export interface ChangeSubscriptionOptions {
+  readonly client: LegacyClient
+  readonly caller: Caller
+  readonly uris: Iterable<string>
+  notify(message: RpcNotification): void
+  /** Resolves when the reader has caught up; undefined while it is not behind. */
+  readonly whenDrained?: (() => Promise<void> | undefined) | undefined
+  /** The subscription is open. */
+  onOpen?(): void
+  /** The subscription has ended by itself; with the error when it could not be opened. */
+  onEnd(error?: WireError): void
+}
+
+/** Opens a `subscriptions/listen` of the server, whose notifications become plain ones. */
+export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps): ChangeSubscription {
+  /** The subscription that was opened last, and the one that tells of changes; until it is acknowledged they differ. */
+  let newestController: AbortController | undefined
+  let activeController: AbortController | undefined
+  let isClosed = false
+  const close = (): void => {
+    isClosed = true
+    const reason = new DOMException('The client listens no more', 'AbortError')
+    newestController?.abort(reason)
+    activeController?.abort(reason)
+  }
+  const openChangeSubscription = (uris: readonly string[]): void => {
+    const controller = new AbortController()
+    newestController = controller
+    const notify = (message: RpcNotification): void => {
+      if (message.method !== 'notifications/subscriptions/acknowledged') {
+        if (!isClosed && activeController === controller) options.notify(plainNotification(message))
+        return
+      }
+      const replacedController = activeController
+      if (newestController === controller) activeController = controller
+      else return controller.abort(new DOMException('A newer subscription took its place', 'AbortError'))
+      if (replacedController === undefined) options.onOpen?.()
+      else replacedController.abort(new DOMException('A newer subscription took its place', 'AbortError'))
+    }
+    const endSubscription = (error?: WireError): void => {
+      if (isClosed || newestController !== controller) return
+      const wasOpen = activeController !== undefined
+      close()
+      options.onEnd(wasOpen ? undefined : error)
+    }
+    const { caller, whenDrained } = options
+    const { principal, context } = caller
+    const basicCall = createCall({ signal: controller.signal, principal, context, notify })
+    const call = whenDrained === undefined ? basicCall : withContext(basicCall, backPressureKey, whenDrained)
+    deps.exchange(createListenRequest(options, uris), call).then(
+      (response) => endSubscription('error' in response ? response.error : undefined),
+      (error: unknown) => {
+        if (!isClosed && newestController === controller) deps.reportError(error)
+        endSubscription({ code: errorCodes.internal, message: 'The subscription failed' })
+      },
+    )
+  }
+  openChangeSubscription([...options.uris])
+  return { update: (uris) => (isClosed ? undefined : openChangeSubscription([...uris])), close }
+}
+
+function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readonly string[]) {
+  const notifications = {
+    toolsListChanged: true,
+    promptsListChanged: true,
+    resourcesListChanged: true,
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
+  }
+  const params = { _meta: createClientMeta(client), notifications }
+  return { jsonrpc: '2.0', id: `listen-${randomId()}`, method: 'subscriptions/listen', params } as const
+}
+
+/** Changes of a server for which it sends notifications. */
+export interface NotifiableKinds {
+  readonly lists: boolean
+  readonly resources: boolean
+}
+
+/** Returns what the server tells of its changes to this caller. */
+export async function requestNotifiableKinds(
+  client: LegacyClient,
+  caller: Caller,
+  deps: Deps,
+): Promise<NotifiableKinds> {
+  const response = await requestDiscovery(client, caller, deps)
+  if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
+  const { tools, prompts, resources } = capabilitiesIn(response.result)
+  const canNotifyLists = [tools, prompts, resources].some((list) => isJsonObject(list) && list.listChanged === true)
+  return { lists: canNotifyLists, resources: resources?.subscribe === true }
+}

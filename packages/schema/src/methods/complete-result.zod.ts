@@ -1,0 +1,77 @@
+import * as z from 'zod/mini'
+import { en } from 'zod/locales'
+import { isJsonObject } from '@x/core'
+import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
+
+/** Validates a complete result, after filling in defaults for servers of an earlier revision. */
+export function completeResultValidator<R extends { readonly resultType: string }>(
+  validator: z.ZodMiniType<R>,
+  fill: (result: object) => object = withResultType,
+): z.ZodMiniType<R> {
+  const filled = z.transform((value) => (isJsonObject(value) ? fill(value) : value))
+  return z
+    .pipe(filled, validator)
+    .check(
+      z.refine(({ resultType }) => resultType === 'complete', { path: ['resultType'], message: 'expected "complete"' }),
+    )
+}
+
+function withResultType(result: object): object {
+  return { resultType: 'complete', ...result }
+}
+
+/** The cache fields of results, with defaults for a server that omits them. */
+export function fillCacheHints(result: object): object {
+  const filled = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
+  return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
+}
+
+const asking = inputRequiredResult.check(
+  z.refine(
+    (result) => result.inputRequests !== undefined || result.requestState !== undefined,
+    'expected inputRequests, requestState or both',
+  ),
+)
+
+/**
+ * Validates a result that is complete or asks for input. Its `resultType` selects: a union would report the issues of
+ * both.
+ */
+export function completeOrInputRequiredValidator<R>(
+  completed: z.ZodMiniType<R>,
+): z.ZodMiniType<R | z.output<typeof asking>> {
+  return z.transform((value: unknown, context) => {
+    const asks = isJsonObject(value) && value['resultType'] === 'input_required'
+    const parsed = (asks ? asking : completed).safeParse(value, inEnglish)
+    if (parsed.success) return parsed.data
+    for (const { path, message } of parsed.error.issues) {
+      context.issues.push({ code: 'custom', path, message, input: value })
+    }
+    return z.NEVER
+  })
+}
+
+/** A validator of this package, or any other zod schema. */
+export interface Validator {
+  safeParse(
+    value: unknown,
+    params: z.core.ParseContext<z.core.$ZodIssue>,
+  ): { readonly error?: { readonly issues: readonly z.core.$ZodIssue[] } | undefined }
+}
+
+/**
+ * The English messages of issues. They are passed on each call, since zod's global locale belongs to the application.
+ */
+const inEnglish: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError }
+
+/**
+ * Returns the path and the reason of a validation failure, such as `content.0.text` and the expected type; undefined
+ * for a valid value. The path of the value itself is empty. Keys from a peer are included unchanged.
+ */
+export function issueOf(
+  validator: Validator,
+  value: unknown,
+): { readonly path: string; readonly message: string } | undefined {
+  const [issue] = validator.safeParse(value, inEnglish).error?.issues ?? []
+  return issue && { path: issue.path.map(String).join('.'), message: issue.message }
+}

@@ -1,0 +1,42 @@
+import type { StandardTypedV1 } from '@standard-schema/spec'
+import { DefinitionError } from '../request/definition-error.ts'
+import type { AnySchema, CompiledSchema } from '../json-schema/compile-schema.ts'
+
+type FormCompiler = (schema: AnySchema) => CompiledSchema
+
+/**
+ * Compiles a schema. When it has no JSON Schema because one of its properties has none, such as a date, the error names
+ * the property: zod says what it cannot show, but not where.
+ */
+export function compileFormSchema(schema: AnySchema, compile: FormCompiler): CompiledSchema {
+  try {
+    return compile(schema)
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error
+    const name = zodProperties(schema).find(([, property]) => isUncompilable(property, compile))?.[0]
+    if (name === undefined) throw error
+    const originalMessage = error.message.slice(`${error.subject}: `.length)
+    const reason = `property ${JSON.stringify(name)}: ${originalMessage}; ask for a string, and turn it into what the handler needs with transform()`
+    throw new DefinitionError('schema', error.subject, { reason, cause: error.cause })
+  }
+}
+
+/** The properties of an object schema of zod, which keeps them under `shape`. */
+function zodProperties(schema: object): [string, unknown][] {
+  const hasShape = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
+  return hasShape ? Object.entries(schema.shape ?? {}) : []
+}
+
+function isUncompilable(property: unknown, compile: FormCompiler): boolean {
+  if (!isStandardSchema(property)) return false
+  try {
+    compile(property)
+    return false
+  } catch {
+    return true
+  }
+}
+
+function isStandardSchema(property: unknown): property is StandardTypedV1 {
+  return typeof property === 'object' && property !== null && '~standard' in property
+}

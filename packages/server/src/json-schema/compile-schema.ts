@@ -1,0 +1,406 @@
+import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
+import {
+  checkSchema,
+  type JsonObject,
+  type JsonSchemaCompiler,
+  type JsonValue,
+  type SchemaIssue,
+  isJsonObject,
+} from '@x/schema'
+import { compileJsonSchema } from '@x/schema/json-schema'
+import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
+import { DefinitionError } from '../request/definition-error.ts'
+import { freezeJsonObject } from './frozen-json.ts'
+import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
+import { interpretedValidation } from './zod-key.ts'
+
+/**
+ * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
+ * (zod 4, ArkType, valibot through `toStandardJsonSchema`), or JSON Schema itself.
+ */
+export type AnySchema = StandardTypedV1 | JsonObject
+
+/** The type that a handler receives for an accepted value; `undefined` without a schema. */
+export type ParsedBy<S> = S extends StandardTypedV1
+  ? StandardTypedV1.InferOutput<S>
+  : S extends undefined
+    ? { readonly [name: string]: never }
+    : JsonObject
+
+/** The type of the values that a schema accepts. */
+export type AcceptedBy<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
+
+/** The type of the values that a caller writes: the input side of the schema, `undefined` without one. */
+export type CallerInput<S> = S extends StandardTypedV1
+  ? StandardTypedV1.InferInput<S>
+  : S extends undefined
+    ? undefined
+    : JsonObject
+
+/** The type of the arguments that a caller of a prompt writes: each is a string (server/prompts, getting a prompt). */
+export type PromptArguments<S> = S extends StandardTypedV1
+  ? TextArguments<StandardTypedV1.InferInput<S>>
+  : S extends undefined
+    ? undefined
+    : JsonObject
+
+/** Has a string for each argument that the schema turns into something else, such as that of `z.coerce.number()`. */
+export type TextArguments<Input> = {
+  [Name in keyof Input]: Input[Name] extends string | undefined ? Input[Name] : string
+}
+
+/** The type of the values that a caller reads: the output side of the schema, `undefined` without one. */
+export type CallerOutput<S> = S extends StandardTypedV1
+  ? StandardTypedV1.InferOutput<S>
+  : S extends undefined
+    ? undefined
+    : JsonValue
+
+/** A schema that is ready to be used, and to be shown to clients. */
+export interface CompiledSchema {
+  readonly json: JsonObject
+  readonly check: (value: unknown) => Awaitable<CheckedValue>
+  /**
+   * Returns the check of another schema of zod that has the same JSON Schema. It is for a schema that is used once: zod
+   * interprets it instead of compiling it.
+   */
+  readonly checkOf?: ((schema: ZodSchema) => CompiledSchema['check']) | undefined
+}
+
+/** The definition that a schema belongs to, and the compiler to use. */
+interface SchemaCompilation {
+  /** Such as `tool "greet", input`. */
+  readonly subject: string
+  /** A schema that transforms has two sides: clients write its input, and read its output. */
+  readonly side: 'input' | 'output'
+  readonly compile: JsonSchemaCompiler
+  /**
+   * The values in arrays and members of objects that a value may have; 10,000 when absent. The output side has no
+   * bound.
+   */
+  readonly maxElements?: number | undefined
+}
+
+/**
+ * Makes a schema ready, once. Throws {@link DefinitionError} for one that gives no JSON Schema, or one that must not
+ * be used (basic/index, JSON Schema usage): a client is never shown an empty schema in its place.
+ */
+export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilation): CompiledSchema {
+  const standardProps = standardPropsOf(schema)
+  if (standardProps === undefined) {
+    rejectSchemasByName(schema, schemaOptions)
+    const json = requireValidSchema(freezeJsonObject(schema, schemaOptions.subject), schemaOptions)
+    // The default validator stops at ten issues; of another one nothing is known.
+    const stopsEarly = schemaOptions.compile === compileJsonSchema
+    const bound = createBound(json, schemaOptions)
+    return { json, check: bound(compileCheck(json, schemaOptions), () => ({ find: () => [], isComplete: stopsEarly })) }
+  }
+  if (typeof standardProps.validate !== 'function') {
+    throw unusableSchemaError(
+      schemaOptions,
+      `the schema of ${standardProps.vendor} cannot validate; it must implement Standard Schema`,
+    )
+  }
+  const json = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
+  const bound = createBound(json, schemaOptions)
+  const isZod = isZodSchema(schema)
+  return {
+    json,
+    check: bound(createStandardCheck(standardProps.validate), () => (isZod ? createZodIssueFinder(schema) : undefined)),
+    checkOf: isZod
+      ? (equal) => bound(createStandardCheck(interpretedValidation(equal)), () => createZodIssueFinder(equal))
+      : undefined,
+  }
+}
+
+/** Rejects an object of schemas: other libraries take one, and as JSON Schema it would mean nothing. */
+function rejectSchemasByName(schema: AnySchema, schemaOptions: SchemaCompilation): void {
+  for (const [name, member] of Object.entries(schema)) {
+    if (typeof member !== 'object' || member === null || !('~standard' in member)) continue
+    const reason = `it is an object with the schema of ${JSON.stringify(name)}; write one schema, as in z.object({ … })`
+    throw unusableSchemaError(schemaOptions, reason)
+  }
+}
+
+type IssueFinderFactory = () => ZodIssueFinder | undefined
+
+/** Bounds what comes from a peer; what handlers return is their author's. */
+function createBound(
+  json: JsonObject,
+  { side, maxElements = defaultMaxElements }: SchemaCompilation,
+): (check: Check, createFinder: IssueFinderFactory) => Check {
+  if (side === 'output') return (check) => check
+  const required = maxRequiredCount(json)
+  return (check, createFinder) => createBoundedCheck(check, { maxElements, maxMissingMembers: required, createFinder })
+}
+
+/** The part of a schema that the two standards define; both parts are optional until they were looked for. */
+interface StandardProps {
+  readonly vendor: string
+  readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
+  readonly jsonSchema?:
+    | { readonly [Side in SchemaCompilation['side']]?: (options: { target: string }) => object }
+    | undefined
+}
+
+function standardPropsOf(schema: AnySchema): StandardProps | undefined {
+  const schemaObject: object = schema
+  if (
+    !('~standard' in schemaObject) ||
+    typeof schemaObject['~standard'] !== 'object' ||
+    schemaObject['~standard'] === null
+  )
+    return undefined
+  // The key is reserved by Standard Schema, which fixes what stands under it; the parts are looked for before use.
+  return schemaObject['~standard'] as StandardProps
+}
+
+function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompilation): JsonObject {
+  const convert = standardProps.jsonSchema?.[schemaOptions.side]
+  if (convert === undefined) {
+    const advice =
+      'use a library that implements Standard JSON Schema (zod 4.2 or later; valibot with toStandardJsonSchema() ' +
+      'of @valibot/to-json-schema), or give JSON Schema'
+    throw unusableSchemaError(
+      schemaOptions,
+      `the schema of ${standardProps.vendor} has no JSON Schema to show to clients; ${advice}`,
+    )
+  }
+  try {
+    return freezeJsonObject(convert({ target: 'draft-2020-12' }), schemaOptions.subject)
+  } catch (cause) {
+    const causeMessage = cause instanceof Error ? cause.message : 'its conversion failed'
+    const advice =
+      'describe its JSON form and transform that, as in z.iso.datetime().transform((text) => new Date(text))'
+    const reason = `the schema of ${standardProps.vendor} cannot be shown as JSON Schema: ${causeMessage}; ${advice}`
+    throw new DefinitionError('schema', schemaOptions.subject, { reason, cause })
+  }
+}
+
+function requireValidSchema(json: JsonObject, schemaOptions: SchemaCompilation): JsonObject {
+  const reason = checkSchema(json)
+  if (reason !== undefined) throw unusableSchemaError(schemaOptions, reason)
+  return json
+}
+
+function compileCheck(json: JsonObject, schemaOptions: SchemaCompilation): CompiledSchema['check'] {
+  try {
+    const issuesOf = schemaOptions.compile(json)
+    return (value) => {
+      const issues = issuesOf(value)
+      return issues.length === 0 ? { value } : createRejectedValue(issues, (issue) => issue)
+    }
+  } catch (cause) {
+    const causeMessage = cause instanceof Error ? cause.message : 'it does not compile'
+    throw new DefinitionError('schema', schemaOptions.subject, {
+      reason: `the JSON Schema cannot be used: ${causeMessage}`,
+      cause,
+    })
+  }
+}
+
+function createStandardCheck(validate: StandardSchemaV1['~standard']['validate']): CompiledSchema['check'] {
+  return (value) =>
+    mapAwaitable(validate(value), (result) =>
+      result.issues ? createRejectedValue(result.issues, schemaIssueOf) : result,
+    )
+}
+
+function schemaIssueOf(issue: StandardSchemaV1.Issue): SchemaIssue {
+  return { path: jsonPointerOf(issue.path ?? []), message: issue.message + describeUnionBranches(issue) }
+}
+
+/** A path as a JSON Pointer, which is what the path of an issue is. */
+function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
+  const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
+  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** The messages of alternatives that are repeated. */
+const maxBranches = 8
+
+/** The issues of alternatives that are looked through for them. */
+const maxBranchIssues = 100
+
+/** zod says of a union only that nothing fitted; what was expected stands in a list of issues per branch. */
+function describeUnionBranches(issue: StandardSchemaV1.Issue): string {
+  if (!('errors' in issue) || !Array.isArray(issue.errors)) return ''
+  const branchMessages = new Set<string>()
+  for (const branch of issue.errors.slice(0, maxBranchIssues)) {
+    const branchIssues: unknown[] = Array.isArray(branch) ? branch.slice(0, maxBranchIssues) : [branch]
+    for (const message of branchIssues.map(issueMessage)) if (message !== undefined) branchMessages.add(message)
+    if (branchMessages.size >= maxBranches) break
+  }
+  return branchMessages.size === 0 ? '' : ` (${[...branchMessages].slice(0, maxBranches).join('; or ')})`
+}
+
+function issueMessage(issue: unknown): string | undefined {
+  const hasMessage = typeof issue === 'object' && issue !== null && 'message' in issue
+  return hasMessage && typeof issue.message === 'string' ? issue.message : undefined
+}
+
+function unusableSchemaError({ subject }: SchemaCompilation, reason: string): DefinitionError {
+  return new DefinitionError('schema', subject, { reason })
+}
+
+/** The elements that the arguments of one call may have by default. */
+const defaultMaxElements = 10_000
+
+/** The issues that a validator may be made to produce where it cannot be stopped at the first ones. */
+const maxIssues = 10_000
+
+/** The number of possible issues up to which a validator runs at once: producing them all costs little. */
+const maxUnboundedIssues = 200
+
+type Check = (value: unknown) => Awaitable<CheckedValue>
+
+/** A schema's check, and what bounds its cost. */
+interface CheckBounds {
+  /** The values in arrays and members of objects that are accepted. */
+  readonly maxElements: number
+  /** The most members that one object can lack. */
+  readonly maxMissingMembers: number
+  /** Makes the search for the first issues of a value; called once, for the first value with many. */
+  readonly createFinder: IssueFinderFactory
+}
+
+/**
+ * Bounds the cost of rejecting a value. A validator that lists every fault takes thousands of times longer for a value
+ * that is nothing but faults than for a valid one of the same size (CVE-2026-111768).
+ *
+ * A value with few elements goes straight to the validator.
+ */
+function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, createFinder }: CheckBounds): Check {
+  let finder: ZodIssueFinder | undefined
+  return (value) => {
+    const size: Size = { elements: 0, issues: 0, maxElements, required: maxMissingMembers }
+    countElements(value, size)
+    if (size.elements > maxElements) return tooManyElements(`more than ${maxElements} elements; send fewer`)
+    if (size.issues <= maxUnboundedIssues) return check(value)
+    finder ??= createFinder() ?? unknownFinder
+    const issues = finder.find(value, maxShownIssues)
+    if (issues.length > 0) return firstIssues(issues)
+    if (!finder.isComplete && size.issues > maxIssues)
+      return tooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
+    return check(value)
+  }
+}
+
+/** Finds nothing: what the validator may find is unknown. */
+const unknownFinder: ZodIssueFinder = { find: () => [], isComplete: false }
+
+function firstIssues(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
+  return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
+}
+
+function tooManyElements(problem: string): CheckedValue {
+  const message = `It has ${problem}. Values in arrays and members of objects count as elements.`
+  return { issues: [{ path: '', message }] }
+}
+
+interface Size {
+  elements: number
+  /**
+   * The most issues that a validator could find: one for each element, and one for each required member that is
+   * missing.
+   */
+  issues: number
+  readonly maxElements: number
+  readonly required: number
+}
+
+/** Counts the elements of a value, and stops past the bound. */
+function countElements(value: unknown, size: Size): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    size.elements += value.length
+    size.issues += value.length
+    for (const item of value) {
+      if (size.elements > size.maxElements) return
+      if (typeof item === 'object') countElements(item, size)
+    }
+    return
+  }
+  let members = 0
+  // No list of the members is made: nearly every call is small, and passes here.
+  for (const key in value) {
+    members++
+    if (++size.elements > size.maxElements) return
+    // Any object may be asked for its own members.
+    const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
+    if (typeof member === 'object') countElements(member, size)
+  }
+  size.issues += Math.max(members, size.required)
+}
+
+/** The most members that one object can lack: those that a schema requires, over all of its alternatives. */
+function maxRequiredCount(json: JsonObject): number {
+  const weights = new Map<JsonObject, number>()
+  let most = 0
+  const pending: (JsonValue | undefined)[] = [json]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (isJsonObject(value)) most = Math.max(most, requiredCountOf(value, json, weights))
+    if (typeof value === 'object' && value !== null) pending.push(...Object.values(value))
+  }
+  return most
+}
+
+function requiredCountOf(schema: JsonObject, root: JsonObject, weights: Map<JsonObject, number>): number {
+  const known = weights.get(schema)
+  if (known !== undefined) return known
+  // Stands while the schema is looked at, so that a reference to itself ends.
+  weights.set(schema, 0)
+  const { required, anyOf, oneOf, allOf, $ref } = schema
+  let weight = Array.isArray(required) ? required.length : 0
+  for (const part of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveReference($ref, root)] : []]) {
+    for (const branch of Array.isArray(part) ? part : []) {
+      if (isJsonObject(branch)) weight += requiredCountOf(branch, root, weights)
+    }
+  }
+  weights.set(schema, weight)
+  return weight
+}
+
+/** The part of a schema that a local reference names. */
+function resolveReference(reference: string, root: JsonObject): JsonValue | undefined {
+  let found: JsonValue | undefined = root
+  for (const step of reference.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined
+  }
+  return found
+}
+
+/** The issues that are copied and written of one value: a model can act on a few faults at a time. */
+const maxShownIssues = 20
+
+/** The faults of a rejected value. */
+export interface RejectedValue {
+  /** At most 20. */
+  readonly issues: readonly SchemaIssue[]
+  /** The number of faults that were found, where it is greater; `Infinity` where nobody looked for all of them. */
+  readonly total?: number | undefined
+}
+
+/** A value as its schema left it, or its faults. */
+export type CheckedValue = { readonly value: unknown; readonly issues?: undefined } | RejectedValue
+
+/** Copies the first issues of a validator, in the form of {@link SchemaIssue}; the others are counted. */
+function createRejectedValue<Issue>(issues: readonly Issue[], copy: (issue: Issue) => SchemaIssue): RejectedValue {
+  if (issues.length <= maxShownIssues) return { issues: issues.map(copy) }
+  return { issues: issues.slice(0, maxShownIssues).map(copy), total: issues.length }
+}
+
+/** Writes the faults of a value, one a line with its path, for a model or a person to read. */
+export function formatIssues({ issues, total = issues.length }: RejectedValue): string {
+  const lines = issues.map(({ path, message }) => `- ${formatPointer(path)}: ${message}`)
+  if (total > issues.length) lines.push(total === Infinity ? '- and more' : `- and ${total - issues.length} more`)
+  return lines.join('\n')
+}
+
+/** Writes a JSON Pointer in the form that people use: `/items/0/name` as `items.0.name`. */
+function formatPointer(jsonPointerOf: string): string {
+  if (jsonPointerOf === '') return '(the whole)'
+  return jsonPointerOf.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,258 @@
+import {
+  errorCodes,
+  type InputResponse,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  McpError,
+  type JournalStore,
+  findMethodRow,
+  principalIdentity,
+  quotaError,
+} from '@x/schema'
+import { isStateError } from '@x/state-codec'
+import { report } from '../request/report.ts'
+import type { RequestState } from './served-request.ts'
+import { HandlerError, stateDisabledMessage, hideError, explicitKey, wireKey } from './handler-error.ts'
+import { isResponseOfKind } from './input-capabilities.ts'
+import { type Journal, memberNames, readJournal, writeJournal } from './journal.ts'
+import { type RunStart, responseFor } from './run.ts'
+import { recordHandOff } from '../shedding/hand-off.ts'
+
+/** The purpose of the sealed values; keys of other purposes do not open them. */
+const statePurpose = 'requestState'
+
+/**
+ * Opens what came back with a retry, before anything in it is believed: the client could have altered it, or could have
+ * it from another request or another user (basic/patterns/mrtr, server requirements). Every failure has one answer, and
+ * the reason goes to the author.
+ */
+export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
+  const { stateCodec, loadMonitor } = request.settings
+  if (stateCodec === undefined) throw invalidStateError()
+  const reportError = (error: unknown): void => report(error, { method: request.method, name }, request.settings)
+  let value: JsonValue
+  try {
+    const claims = { purpose: statePurpose, names: memberNames, binding: stateBinding(request), owner: request.caller }
+    value = await stateCodec.open(token, claims)
+  } catch (error) {
+    reportError(error)
+    throw openingError(error)
+  }
+  const journal = readJournal(value)
+  if (journal === undefined) {
+    reportError(new Error('requestState holds a journal of a format that this version does not know'))
+    throw invalidStateError()
+  }
+  recordHandOff(loadMonitor, journal)
+  const { inputResponses } = request.params
+  return { journal, responses: matchResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
+}
+
+/**
+ * Opens the journal of a call that runs as a task. Throws when the journal has a later format: a version must not
+ * continue a call whose records it cannot read.
+ */
+export function openStoredCall(
+  { journal: storedJournal, responses }: JournalStore,
+  request: RequestState,
+  name: string,
+): RunStart {
+  const journal = readJournal(storedJournal)
+  if (journal === undefined) {
+    const error = new Error('The journal that was kept is of a format that this version does not know')
+    throw hideError(error, request, name)
+  }
+  const matchedResponses = matchResponses(journal, responses, (key) => explicitKey(key, journal.round))
+  // Answers in the request that created the task are for the runs before the first question.
+  const isUnasked = journal.round === 0 && journal.explicit === undefined
+  return { journal, responses: isUnasked ? firstResponses(request) : matchedResponses }
+}
+
+/** The answers that one request may bring before anything was asked. */
+const maxUnaskedAnswers = 100
+
+/** The characters of all of them together. */
+const maxUnaskedSize = 1_048_576
+
+/**
+ * Returns the answers of a request without `requestState`, for a handler that returns `inputRequired` without a state:
+ * a client that was given no state has none to send (basic/patterns/mrtr). Nobody vouches that they were asked for. The
+ * params were checked to hold answers of the three kinds. Throws `McpError(invalidParams)` for too many of them.
+ */
+export function firstResponses({ params }: RequestState): ReadonlyMap<string, InputResponse> {
+  const { inputResponses } = params
+  const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
+  if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)
+  if (sizeOf(inputResponses, maxUnaskedSize) > maxUnaskedSize) throw tooManyAnswersError(`${maxUnaskedSize} characters`)
+  // The cast repeats the check of the params.
+  return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
+}
+
+function tooManyAnswersError(limitText: string): McpError {
+  const message = `inputResponses without requestState may have at most ${limitText}`
+  return new McpError(errorCodes.invalidParams, message)
+}
+
+/**
+ * The characters of texts in a value, and one for each other value; counted no further than to the first past the
+ * bound.
+ */
+function sizeOf(value: JsonValue | undefined, maxSize: number): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 1
+  let size = 1
+  for (const [key, member] of Object.entries(value)) {
+    size += key.length + sizeOf(member, maxSize - size)
+    if (size > maxSize) break
+  }
+  return size
+}
+
+/**
+ * Seals a journal for the way through the client. The reason why one cannot be sealed is for the author; the client
+ * learns of it where the call has lasted too long, or where its own values are the reason.
+ */
+export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
+  const { stateCodec } = request.settings
+  if (stateCodec === undefined) throw new HandlerError('state', stateDisabledMessage)
+  try {
+    return await stateCodec.seal(writeJournal(journal), {
+      purpose: statePurpose,
+      names: memberNames,
+      binding: stateBinding(request),
+      owner: request.caller,
+      since: journal.startedAt,
+    })
+  } catch (error) {
+    report(error, { method: request.method, name }, request.settings)
+    if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
+    throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailureError()
+  }
+}
+
+/**
+ * A store that cannot be reached, or has enough of this caller, says nothing of the state: the client may try again.
+ */
+function openingError(error: unknown): McpError {
+  const isStoreUnavailable = isStateError(error) && error.code === 'unavailable'
+  return storeQuotaErrorOf(error) ?? (isStoreUnavailable ? sealFailureError() : invalidStateError())
+}
+
+/** Returns the error of a caller who has as much in the store as one may have. */
+function storeQuotaErrorOf(error: unknown): McpError | undefined {
+  if (!isStateError(error) || error.quota === undefined) return undefined
+  return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
+}
+
+function sealFailureError(): McpError {
+  return new McpError(errorCodes.internal, 'Internal error')
+}
+
+function invalidStateError(): McpError {
+  const data = { reason: 'requestState' }
+  return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
+}
+
+/** The `_meta` key under which a request names its session. */
+const sessionKey = 'io.modelcontextprotocol/session'
+
+/**
+ * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
+ * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
+ */
+function stateBinding({ method, params, meta, call, settings }: RequestState): JsonValue {
+  const { named = 'name' } = findMethodRow(method) ?? {}
+  const target = params[named] ?? null
+  const boundParams = named === 'name' ? [target, params['arguments'] ?? {}] : [target]
+  const session = meta[sessionKey]
+  const sessionId = isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : null
+  return [settings.stateAudience, method, boundParams, principalIdentity(call.principal), sessionId]
+}
+
+/** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */
+function matchResponses(
+  journal: Journal,
+  givenResponses: JsonObject | undefined,
+  responseKeyOf: (key: string) => string = (key) => key,
+): ReadonlyMap<string, InputResponse> {
+  for (const [key, question] of journal.questions) {
+    const response = question.response ?? responseFor(givenResponses, wireKey(key, question.times))
+    if (response !== undefined) journal.questions.set(key, { ...question, response })
+  }
+  return explicitResponses(journal, (key) => responseFor(givenResponses, responseKeyOf(key)))
+}
+
+/**
+ * Returns the answers to an explicit round: of this request, or of an earlier one since which the call has been handed
+ * off.
+ */
+function explicitResponses(
+  { explicit }: Journal,
+  givenResponses: (key: string) => JsonObject | undefined,
+): ReadonlyMap<string, InputResponse> {
+  const responses = new Map<string, InputResponse>()
+  for (const [key, kind] of explicit?.kinds ?? []) {
+    const response = explicit?.responses?.get(key) ?? givenResponses(key)
+    // The params were checked to hold answers of the three kinds, and this one is of the kind that was asked for.
+    if (response !== undefined && isResponseOfKind(kind, response))
+      responses.set(key, response as unknown as InputResponse)
+  }
+  return responses
+}
+
+/**
+ * Returns the error of a call whose state cannot be sealed because of values that its client sent: arguments that have
+ * no canonical form, to which the state is bound, or answers that take more than half of a journal that is too large.
+ * Undefined where the reason is another one.
+ */
+function unsealableValueError(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
+  if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
+  let reason: string | undefined
+  if (error.code === 'too_large') reason = sizeProblem(journal)
+  if (error.code === 'not_json') {
+    reason =
+      findValueProblem(params['arguments'], { path: 'arguments', depth: 0 }) ??
+      findValueProblem(journalAnswersOf(journal), { path: 'inputResponses', depth: 0 })
+  }
+  return reason === undefined ? undefined : new McpError(errorCodes.invalidParams, reason)
+}
+
+/** The answers that a journal holds, by the keys of their questions. */
+function journalAnswersOf({ questions, explicit }: Journal): JsonValue {
+  const boundParams = Array.from(questions, ([key, { response }]) => [key, response] as const)
+  return Object.fromEntries([...boundParams, ...(explicit?.responses ?? [])])
+}
+
+function sizeProblem(journal: Journal): string | undefined {
+  const size = JSON.stringify(journalAnswersOf(journal)).length
+  if (size * 2 < JSON.stringify(writeJournal(journal)).length) return undefined
+  return `inputResponses has answers of ${size} characters in all, which is more than requestState can carry`
+}
+
+const loneSurrogatePattern = /\p{Surrogate}/u
+const deepest = 256
+
+interface StateLocation {
+  readonly path: string
+  readonly depth: number
+}
+
+/** Finds the first value that a parser of JSON lets through and that has no canonical form (RFC 8785). */
+function findValueProblem(value: JsonValue | undefined, { path, depth }: StateLocation): string | undefined {
+  const problem = scalarProblem(value) ?? (depth > deepest ? `is deeper than ${deepest} levels` : undefined)
+  if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, member] of Object.entries(value)) {
+    const memberLocation = { path: `${path}/${JSON.stringify(key).slice(1, -1)}`.slice(0, 300), depth: depth + 1 }
+    const found = findValueProblem(key, memberLocation) ?? findValueProblem(member, memberLocation)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function scalarProblem(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string' && loneSurrogatePattern.test(value)) return 'has half of a surrogate pair'
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'is a number that is too large'
+  return undefined
+}

@@ -1,0 +1,56 @@
+import type { ChangeBus, ChangeListener } from '@x/core'
+
+/** The use of a bus by streams: it is listened to once, while there is a stream at all. */
+export interface SharedBusSubscription {
+  /** Counts one more stream, and listens if none did. Resolves when every change from then on will come. */
+  acquire(): Promise<void>
+  /** Counts one stream less, also one whose `acquire` has failed or not ended; the last one stops the listening. */
+  release(): void
+}
+
+/**
+ * Nothing is listened to before the first stream. After a failure, which `onError` hears once however many streams
+ * wait, the next one tries again.
+ */
+export function createSharedBusSubscription(
+  bus: ChangeBus,
+  listener: ChangeListener,
+  onError: (error: unknown) => void,
+): SharedBusSubscription {
+  let userCount = 0
+  let pendingOpen: Promise<void> | undefined
+  let stopListener: (() => void) | undefined
+
+  const openBus = async (): Promise<void> => {
+    try {
+      stopListener = await bus.listen(listener)
+    } catch (error) {
+      pendingOpen = undefined
+      onError(error)
+      throw error
+    }
+    // Those who wanted it may have gone while it opened.
+    if (userCount === 0) closeBus()
+  }
+  const closeBus = (): void => {
+    const currentStop = stopListener
+    stopListener = undefined
+    pendingOpen = undefined
+    try {
+      currentStop?.()
+    } catch (error) {
+      onError(error)
+    }
+  }
+  return {
+    acquire: () => {
+      userCount += 1
+      pendingOpen ??= openBus()
+      return pendingOpen
+    },
+    release: () => {
+      userCount -= 1
+      if (userCount === 0 && stopListener !== undefined) closeBus()
+    },
+  }
+}

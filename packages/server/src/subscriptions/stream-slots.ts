@@ -1,0 +1,77 @@
+import { errorCodes, McpError, quotaError } from '@x/schema'
+import type { SubscriptionSettings } from './options.ts'
+
+type SlotLimits = Pick<SubscriptionSettings, 'maxStreams' | 'maxStreamsPerCaller' | 'maxTopics' | 'maxTopicsPerCaller'>
+
+/** The places of a server for streams and their topics, all of them and those of each caller. */
+export interface StreamSlots {
+  readonly limits: SlotLimits
+  readonly byCaller: Map<string, CallerSlots>
+  open: number
+  /** The topics of all streams that are open. */
+  topics: number
+}
+
+/** The places that a caller has taken; its streams share the record. */
+export interface CallerSlots {
+  readonly caller: string
+  open: number
+  topics: number
+}
+
+/** The user of a slot. */
+export interface SlotRequest {
+  /** The key of the caller. */
+  readonly caller: string
+  /** Topics of the stream. */
+  readonly topicCount: number
+}
+
+/** Makes the places of a server. */
+export function createStreamSlots(limits: SlotLimits): StreamSlots {
+  return { limits, byCaller: new Map(), open: 0, topics: 0 }
+}
+
+/** Takes a place for a stream, which {@link releaseSlot} gives back. Throws McpError when there is none. */
+export function takeSlot(slots: StreamSlots, { caller, topicCount }: SlotRequest): CallerSlots {
+  const { limits, byCaller } = slots
+  const callerSlot = byCaller.get(caller) ?? { caller, open: 0, topics: 0 }
+  // The caller's own limits first: it can do something about them.
+  if (callerSlot.open >= limits.maxStreamsPerCaller) throw quotaReachedError(limits, 'maxStreamsPerCaller')
+  if (callerSlot.topics + topicCount > limits.maxTopicsPerCaller) throw quotaReachedError(limits, 'maxTopicsPerCaller')
+  if (slots.open >= limits.maxStreams) throw serverFullError(limits, 'maxStreams')
+  if (slots.topics + topicCount > limits.maxTopics) throw serverFullError(limits, 'maxTopics')
+  if (callerSlot.open === 0) byCaller.set(caller, callerSlot)
+  adjustCounts(slots, callerSlot, { streams: 1, topics: topicCount })
+  return callerSlot
+}
+
+/** Releases a slot and its topics, once. */
+export function releaseSlot(slots: StreamSlots, slot: CallerSlots, topics: number): void {
+  adjustCounts(slots, slot, { streams: -1, topics: -topics })
+  if (slot.open === 0) slots.byCaller.delete(slot.caller)
+}
+
+function adjustCounts(
+  slots: StreamSlots,
+  callerSlot: CallerSlots,
+  { streams, topics }: { streams: number; topics: number },
+): void {
+  slots.open += streams
+  slots.topics += topics
+  callerSlot.open += streams
+  callerSlot.topics += topics
+}
+
+/** Nobody knows when a stream ends; a client that asks again so soon costs little. */
+const retryAfterMs = 1000
+
+function quotaReachedError(limits: SlotLimits, limit: 'maxStreamsPerCaller' | 'maxTopicsPerCaller'): McpError {
+  return quotaError({ limit, max: limits[limit], retryAfterMs, advice: 'end a subscription' })
+}
+
+function serverFullError(limits: SlotLimits, limit: 'maxStreams' | 'maxTopics'): McpError {
+  const message = `The subscriptions of this server have reached ${limit}, which is ${limits[limit]}`
+  const data = { reason: 'overloaded', limit, max: limits[limit], retryAfterMs }
+  return new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
+}

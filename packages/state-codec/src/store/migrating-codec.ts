@@ -1,0 +1,225 @@
+import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
+import { canonicalizeJson } from '../claims/canonical-json.ts'
+import type {
+  JsonValue,
+  ClaimOptions,
+  OpenClaims,
+  OpenOptions,
+  SealClaims,
+  StateCodec,
+  StateStore,
+} from '../state-codec.ts'
+import { isStateError, StateError, StateUsageError } from '../state-error.ts'
+import type { CryptoProvider } from '../token/crypto-provider.ts'
+import {
+  createMigrationCounter,
+  type MigrationCounter,
+  type MigrationEvent,
+  type MigrationPhase,
+  type MigrationReport,
+} from './migration-counter.ts'
+import { createHandleStore, handleLength, isHandle, type HandleStore } from './handle-store.ts'
+
+/** Options of `migrating`. The claim options apply to values in the store; give the state codec the same ones. */
+export interface MigratingOptions extends ClaimOptions {
+  readonly phase: MigrationPhase
+  /** The target codec of the migration. */
+  readonly state: StateCodec
+  /** The store that the migration leaves; the phase `state` needs none. */
+  readonly store?: StateStore | undefined
+  /** Receives every event that counts for or against the next phase, when it happens. */
+  readonly onEvent?: ((event: MigrationEvent) => void) | undefined
+}
+
+/** A codec that migrates from a store to tokens. */
+export interface MigratingCodec extends StateCodec {
+  report(): MigrationReport
+}
+
+/** The parts of a token. Each part of a pair is bound to the other, so that neither opens alone or in another pair. */
+interface TokenParts {
+  readonly handle: string | undefined
+  readonly state: string | undefined
+}
+
+/** The dependencies of a migration step. */
+interface MigrationDeps {
+  readonly phase: MigrationPhase
+  readonly codec: StateCodec
+  readonly records: HandleStore
+  readonly counted: MigrationCounter
+}
+
+/** Creates a codec that migrates from a store to tokens, phase by phase. */
+export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
+  const { phase, state: codec, onEvent } = options
+  const records = createHandleStore(requireStore(options), options, provider)
+  const lifetimeMs = Math.max(maxLifetimeOf(records.rules), codec.lifetimeMs ?? 0)
+  const migrationCount = createMigrationCounter({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
+  const migration: MigrationDeps = { phase, codec, records, counted: migrationCount }
+  return {
+    lifetimeMs,
+    report: migrationCount.report,
+    async seal(value, claims) {
+      // Both parts have the same start, so that they age alike.
+      const token = await sealers[phase](
+        value,
+        { ...claims, since: claims.since ?? records.rules.clock.now(), replaces: handleOf(claims.replaces) },
+        migration,
+      )
+      migrationCount.count('sealed')
+      return token
+    },
+    async open(token, claims) {
+      checkToken(token)
+      try {
+        const value = await openParts(parseParts(token), claims, migration)
+        migrationCount.count('opened')
+        return value
+      } catch (error) {
+        migrationCount.count('rejected')
+        throw error
+      }
+    },
+  }
+}
+
+function requireStore({ phase, store }: MigratingOptions): StateStore {
+  if (!Object.hasOwn(sealers, phase)) {
+    throw new StateUsageError('configuration', `phase is "${String(phase)}": give ${Object.keys(sealers).join(', ')}`)
+  }
+  if (store !== undefined) return store
+  if (phase !== 'state') throw new StateUsageError('configuration', `The phase "${phase}" needs a store`)
+  const rejectMissingStore = async (): Promise<never> => {
+    throw new StateError('missing', 'The phase "state" has no store')
+  }
+  return { add: rejectMissingStore, get: rejectMissingStore, delete: rejectMissingStore }
+}
+
+type Sealer = (value: JsonValue, claims: SealClaims, migration: MigrationDeps) => Promise<string>
+
+const sealers: Readonly<Record<MigrationPhase, Sealer>> = {
+  store: sealHandle,
+  dual: sealPair,
+  'state-first': sealPair,
+  state: (value, claims, { codec }) => codec.seal(value, claims),
+}
+
+async function sealHandle(value: JsonValue, claims: SealClaims, { records }: MigrationDeps): Promise<string> {
+  const handle = records.newHandle()
+  await records.write(handle, value, claims)
+  return handle
+}
+
+async function sealPair(value: JsonValue, claims: SealClaims, migration: MigrationDeps): Promise<string> {
+  const { codec, records, counted, phase } = migration
+  const handle = records.newHandle()
+  const state = await trySealState(value, { ...claims, binding: pairBinding(handle, claims) }, migration)
+  if (state === undefined) return sealHandle(value, claims, migration)
+  try {
+    await records.write(handle, value, { ...claims, binding: pairBinding(state, claims) })
+  } catch (error) {
+    const isUnwritten = isStateError(error) && (error.code === 'unavailable' || error.code === 'quota')
+    if (phase !== 'state-first' || !isUnwritten) throw error
+    counted.record({ type: 'store_failed', purpose: claims.purpose, cause: error })
+    return codec.seal(value, claims)
+  }
+  return `${handle}~${state}`
+}
+
+/**
+ * Seals the state part, or returns `undefined` where the value cannot be sealed (it may be too large); the store can
+ * still hold it.
+ */
+async function trySealState(
+  value: JsonValue,
+  claims: SealClaims,
+  { codec, counted }: MigrationDeps,
+): Promise<string | undefined> {
+  try {
+    return await codec.seal(value, claims)
+  } catch (error) {
+    if (isStateError(error) && error.code === 'too_old') throw error
+    counted.record({ type: 'unsealable', purpose: claims.purpose, cause: error })
+    return undefined
+  }
+}
+
+/** The handle in a token that is replaced: a state that travels needs no deletion. */
+function handleOf(token: string | undefined): string | undefined {
+  return token === undefined ? undefined : parseParts(token).handle
+}
+
+function pairBinding(other: string, { binding }: OpenClaims): JsonValue {
+  return binding === undefined ? { 'x/state-codec/pair': other } : { 'x/state-codec/pair': other, binding }
+}
+
+function parseParts(token: string): TokenParts {
+  if (isHandle(token)) return { handle: token, state: undefined }
+  if (token[handleLength] !== '~') return { handle: undefined, state: token }
+  return { handle: token.slice(0, handleLength), state: token.slice(handleLength + 1) }
+}
+
+async function openParts(
+  { handle, state }: TokenParts,
+  claims: OpenOptions,
+  migration: MigrationDeps,
+): Promise<JsonValue> {
+  const { phase, codec, records, counted } = migration
+  if (handle === undefined) return codec.open(state ?? '', claims)
+  if (state === undefined) {
+    counted.record({ type: 'handle_only', purpose: claims.purpose })
+    return records.read(handle, claims)
+  }
+  const fromStore = (): Promise<JsonValue> => records.read(handle, { ...claims, binding: pairBinding(state, claims) })
+  const fromState = (): Promise<JsonValue> => codec.open(state, { ...claims, binding: pairBinding(handle, claims) })
+  if (phase === 'store') return fromStore()
+  if (phase === 'state') return fromState()
+  const dualRead = { fromStore, fromState, purpose: claims.purpose, counter: counted }
+  return phase === 'dual' ? openBoth(dualRead) : openFirst(dualRead)
+}
+
+interface DualRead {
+  readonly fromStore: () => Promise<JsonValue>
+  readonly fromState: () => Promise<JsonValue>
+  readonly purpose: string
+  readonly counter: MigrationCounter
+}
+
+/** Returns the result of the store, and opens the state to compare both results. */
+async function openBoth({ fromStore, fromState, purpose, counter }: DualRead): Promise<JsonValue> {
+  const [stored, state] = await Promise.allSettled([fromStore(), fromState()])
+  if (haveSameOutcome(stored, state)) counter.count('agreed')
+  else if (!isUnavailable(stored)) counter.record({ type: 'mismatch', purpose, ...migrationFailure(state) })
+  if (stored.status === 'rejected') throw stored.reason
+  return stored.value
+}
+
+/** Returns the result of the state; when the state does not open, falls back to the store. */
+async function openFirst({ fromStore, fromState, purpose, counter }: DualRead): Promise<JsonValue> {
+  const [state] = await Promise.allSettled([fromState()])
+  if (state.status === 'fulfilled') return state.value
+  const [stored] = await Promise.allSettled([fromStore()])
+  if (stored.status === 'rejected') throw state.reason
+  counter.record({ type: 'fallback', purpose, ...migrationFailure(state) })
+  return stored.value
+}
+
+type OpenOutcome = PromiseSettledResult<JsonValue>
+
+function haveSameOutcome(one: OpenOutcome, other: OpenOutcome): boolean {
+  if (one.status === 'fulfilled' && other.status === 'fulfilled') {
+    return canonicalizeJson(one.value) === canonicalizeJson(other.value)
+  }
+  return one.status === other.status && !isUnavailable(one)
+}
+
+function isUnavailable(outcome: OpenOutcome): boolean {
+  return outcome.status === 'rejected' && isStateError(outcome.reason) && outcome.reason.code === 'unavailable'
+}
+
+function migrationFailure(outcome: OpenOutcome): Pick<MigrationEvent, 'code' | 'cause'> {
+  if (outcome.status === 'fulfilled') return {}
+  const { reason } = outcome
+  return isStateError(reason) ? { code: reason.code, cause: reason } : { cause: reason }
+}

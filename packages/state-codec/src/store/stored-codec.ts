@@ -1,0 +1,27 @@
+import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
+import type { ClaimOptions, StateCodec, StateStore } from '../state-codec.ts'
+import type { CryptoProvider } from '../token/crypto-provider.ts'
+import { createHandleStore } from './handle-store.ts'
+
+/** Options of `stored`. */
+export interface StoredOptions extends ClaimOptions {
+  /** The store of the values; every instance must reach the same one. */
+  readonly store: StateStore
+}
+
+/** Creates a codec whose tokens are handles of values in a store. */
+export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
+  const records = createHandleStore(options.store, options, provider)
+  return {
+    lifetimeMs: maxLifetimeOf(records.rules),
+    async seal(value, claims) {
+      const handle = records.newHandle()
+      await records.write(handle, value, claims)
+      return handle
+    },
+    async open(token, claims) {
+      checkToken(token)
+      return records.read(token, claims)
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import { sleep } from '@x/core'
+import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/client'
+import type { InputRequest, InputResponses } from '@x/schema'
+import type { DetailedTask } from '../schema/task.ts'
+import type { OpenTask } from './open-task.ts'
+import { computeFailurePauseMs } from './poll-interval.ts'
+import { errorContextOf, updateTask } from './task-calls.ts'
+
+/** Passes the requests for input of a task to its handlers, while it is watched. */
+export interface InputResponder {
+  /** Takes a state: what is new in it is asked, and what it does not ask any more is called off. */
+  see(state: DetailedTask): void
+  /** Calls everything off. */
+  close(): void
+}
+
+/** The handlers of a call, and the function that receives their failures. */
+export interface InputResponderContext {
+  readonly options: CallOptions & { readonly signal: AbortSignal }
+  readonly onFailure: (error: unknown) => void
+}
+
+interface InputRequestBatch {
+  readonly requests: ReadonlyMap<string, InputRequest>
+  readonly round: number
+  readonly controller: AbortController
+}
+
+/**
+ * Answers what a task asks, each key once, by the handlers of the call and the client, as in the rounds of a call
+ * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which somebody
+ * else has answered, or which ended with the task, goes away.
+ */
+export function createInputResponder(task: OpenTask, { options, onFailure }: InputResponderContext): InputResponder {
+  const { requestTracker } = task
+  const batches = new Set<InputRequestBatch>()
+  let openKeys: ReadonlySet<string> = new Set()
+
+  const answerBatch = async (batch: InputRequestBatch): Promise<void> => {
+    const { requests, round, controller } = batch
+    const keys = [...requests.keys()]
+    try {
+      const call = { ...options, signal: controller.signal }
+      const responses = await askHost(task, { requests, round }, call)
+      const openResponses = Object.entries(responses).filter(([key]) => openKeys.has(key))
+      if (openResponses.length > 0) await sendAnswers(task, Object.fromEntries(openResponses), call)
+      requestTracker.markAnswered(keys)
+    } catch (error) {
+      requestTracker.release(keys)
+      if (!controller.signal.aborted) onFailure(error)
+    } finally {
+      batches.delete(batch)
+    }
+  }
+  const cancelBatch = (batch: InputRequestBatch): void => {
+    requestTracker.release(batch.requests.keys())
+    batch.controller.abort(new DOMException('The task does not ask this any more', 'AbortError'))
+  }
+  return {
+    see: (state) => {
+      const requests = state.status === 'input_required' ? state.inputRequests : {}
+      openKeys = new Set(Object.keys(requests))
+      for (const batch of batches) if (![...batch.requests.keys()].some((key) => openKeys.has(key))) cancelBatch(batch)
+      const newRequests = requestTracker.take(requests)
+      if ('changed' in newRequests) return onFailure(changedRequestError(task, newRequests.changed))
+      if (newRequests.requests.size === 0) return
+      requestTracker.rounds += 1
+      const batch = { requests: newRequests.requests, round: requestTracker.rounds, controller: new AbortController() }
+      batches.add(batch)
+      void answerBatch(batch)
+    },
+    close: () => {
+      for (const batch of batches) cancelBatch(batch)
+    },
+  }
+}
+
+function askHost(
+  { host, tool }: OpenTask,
+  { requests, round }: Pick<InputRequestBatch, 'requests' | 'round'>,
+  options: CallOptions,
+): Promise<InputResponses> {
+  return host.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, options)
+}
+
+/** Brings answers until they have arrived: what people said must not be lost to a failure that passes. */
+async function sendAnswers(
+  task: OpenTask,
+  responses: InputResponses,
+  options: CallOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { clock, random, failureTimeoutMs } = task.settings
+  const startedAt = clock.monotonicNow()
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await updateTask({ ...task, options }, responses)
+    } catch (error) {
+      options.signal.throwIfAborted()
+      const isTimedOut = clock.monotonicNow() - startedAt >= failureTimeoutMs
+      if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result' || isTimedOut) throw error
+    }
+    await sleep(computeFailurePauseMs(failures, random), { clock, signal: options.signal })
+  }
+}
+
+function changedRequestError({ host, tool }: OpenTask, key: string): ClientError {
+  const shownKey = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
+  const reason = `the task asks ${shownKey} again with another request: a key may stand for one request alone`
+  return new ClientError('invalid_result', reason, errorContextOf(host, tool))
+}

@@ -1,0 +1,186 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import type { AnswerOutcome, TaskEngine } from '../engines/engine.ts'
+import type { TestEngines } from './engine-under-test.ts'
+import {
+  acceptedAnswer,
+  createClaimedTask,
+  claimOne,
+  sampleLifeMs,
+  newTask,
+  sampleOwner,
+  newRelease,
+  sampleRequests,
+  sampleResult,
+  createSuspendedTask,
+} from './samples.ts'
+import type { JsonObject } from '@x/schema'
+import { waitUntil } from './wait-until.ts'
+import { writeAllWithLease } from './work-tests.ts'
+
+/** Tests of a task's client: it answers, cancels, and wakes workers. */
+export const answerTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
+  [
+    'answers are kept one by one, and the last one lets the task go on with all of them',
+    async ({ here, there }) => {
+      await createSuspendedTask(here)
+      equal(await storeAnswers(there, { name: acceptedAnswer('Ada'), other: acceptedAnswer('?') }), 'stored')
+      const row = await here.get('a', sampleOwner)
+      deepEqual([row?.status, Object.keys(row?.requests ?? {})], ['input_required', ['color']])
+      deepEqual(await here.claim(1), [])
+      equal(await storeAnswers(here, { color: acceptedAnswer('red') }), 'resumed')
+      deepEqual((await there.get('a', sampleOwner))?.requests, {})
+      const task = await claimOne(there)
+      deepEqual([task.attempt, task.failures], [2, 0])
+      deepEqual(task.responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+    },
+  ],
+  [
+    'an answer counts once, and what was not asked never',
+    async ({ here }) => {
+      await createSuspendedTask(here)
+      equal(await storeAnswers(here, { name: acceptedAnswer('Ada') }), 'stored')
+      equal(await storeAnswers(here, { name: acceptedAnswer('Eve') }), 'ignored')
+      equal(await storeAnswers(here, { toString: acceptedAnswer('?'), ['__proto__']: acceptedAnswer('?') }), 'ignored')
+      equal(await storeAnswers(here, {}), 'ignored')
+      equal(await storeAnswers(here, { color: acceptedAnswer('red') }), 'resumed')
+      equal(await storeAnswers(here, { name: acceptedAnswer('Eve'), color: acceptedAnswer('blue') }), 'ignored')
+      deepEqual((await claimOne(here)).responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+    },
+  ],
+  [
+    'of many who answer at the same time one wakes the task, which is then given to one worker',
+    async ({ here, there }) => {
+      await createSuspendedTask(here)
+      const allAnswers = { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') }
+      const outcomes = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => storeAnswers(index % 2 === 0 ? here : there, allAnswers)),
+      )
+      equal(outcomes.filter((outcome) => outcome === 'resumed').length, 1)
+      equal(outcomes.filter((outcome) => outcome === 'ignored').length, 11)
+      const claims = await Promise.all([here.claim(5), there.claim(5), here.claim(5)])
+      equal(claims.flat().length, 1)
+    },
+  ],
+  [
+    'two who each bring half of the answers let the task go on once',
+    async ({ here, there }) => {
+      await createSuspendedTask(here)
+      const outcomes = await Promise.all([
+        storeAnswers(here, { name: acceptedAnswer('Ada') }),
+        storeAnswers(there, { color: acceptedAnswer('red') }),
+      ])
+      deepEqual(outcomes.toSorted(), ['resumed', 'stored'])
+      deepEqual((await claimOne(here)).responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+    },
+  ],
+  [
+    'answers of earlier rounds stay',
+    async ({ here }) => {
+      await createSuspendedTask(here)
+      await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+      const task = await claimOne(here)
+      await here.suspend(task, { ...newRelease(), requests: { 'name~2': {} }, lifeMs: sampleLifeMs })
+      equal(await storeAnswers(here, { name: acceptedAnswer('Eve') }), 'ignored')
+      equal(await storeAnswers(here, { 'name~2': acceptedAnswer('Grace') }), 'resumed')
+      const { responses } = await claimOne(here)
+      deepEqual(responses, {
+        name: acceptedAnswer('Ada'),
+        color: acceptedAnswer('red'),
+        'name~2': acceptedAnswer('Grace'),
+      })
+    },
+  ],
+  [
+    'a task that nobody works on is cancelled at once, and stays so',
+    async ({ here, there }) => {
+      await here.create(newTask('ready'))
+      equal(await there.cancel('ready', sampleOwner), 'cancelled')
+      deepEqual(await here.claim(10), [])
+      await createSuspendedTask(here)
+      equal(await there.cancel('a', sampleOwner), 'cancelled')
+      const row = await here.get('a', sampleOwner)
+      deepEqual([row?.status, row?.requests], ['cancelled', {}])
+      equal(await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') }), 'ignored')
+      equal(await here.cancel('a', sampleOwner), 'finished')
+      deepEqual(await here.claim(10), [])
+    },
+  ],
+  [
+    'a worker hears that its task is to be cancelled in all that it does, and ends it',
+    async ({ here, there }) => {
+      const task = await createClaimedTask(here)
+      equal(await there.cancel('a', sampleOwner), 'notified')
+      equal((await there.get('a', sampleOwner))?.status, 'working')
+      const entries = [{ part: 'steps', key: 'plan', value: [1] }]
+      deepEqual(await here.heartbeat([task]), ['cancelling'])
+      equal(await here.record(task, newRelease({ entries, statusMessage: 'Kept' })), 'cancelling')
+      equal((await there.get('a', sampleOwner))?.statusMessage, 'Kept')
+      equal(await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifeMs: sampleLifeMs }), 'cancelling')
+      equal(await here.release(task, newRelease()), 'cancelling')
+      deepEqual((await there.get('a', sampleOwner))?.requests, {})
+      equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }), true)
+      equal(await there.cancel('a', sampleOwner), 'finished')
+    },
+  ],
+  [
+    'a worker that was faster than the cancelling has its result kept',
+    async ({ here, there }) => {
+      const task = await createClaimedTask(here)
+      await there.cancel('a', sampleOwner)
+      equal(
+        await here.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+        true,
+      )
+      equal((await there.get('a', sampleOwner))?.status, 'completed')
+    },
+  ],
+  [
+    'a task is cancelled though its worker has died',
+    async ({ here, there, pass }) => {
+      const abandonedTask = await createClaimedTask(here)
+      await pass(here.leaseMs + 1)
+      equal(await there.cancel('a', sampleOwner), 'cancelled')
+      deepEqual(await writeAllWithLease(here, abandonedTask), ['lost', 'lost', 'lost', 'lost', false])
+    },
+  ],
+  [
+    'a task whose worker died after it was told to cancel is given to another one that is told as well',
+    async ({ here, there, pass }) => {
+      await createClaimedTask(here)
+      await there.cancel('a', sampleOwner)
+      await pass(here.leaseMs + 1)
+      equal((await claimOne(there)).cancelling, true)
+    },
+  ],
+  [
+    'workers are woken by a new task, by the last answer and by one that is given back, and told of what to cancel',
+    async ({ here, there }) => {
+      const received: string[] = []
+      const stop = await there.listen({
+        onWork: () => void received.push('work'),
+        onCancel: (id) => void received.push(`cancel ${id}`),
+      })
+      const task = await createSuspendedTask(here)
+      await waitUntil(() => received.includes('work'))
+      received.length = 0
+      await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+      await waitUntil(() => received.includes('work'))
+      const secondClaim = await claimOne(here)
+      received.length = 0
+      await here.release(secondClaim, newRelease())
+      await waitUntil(() => received.includes('work'))
+      const thirdClaim = await claimOne(here)
+      await here.cancel('a', sampleOwner)
+      await waitUntil(() => received.includes('cancel a'))
+      equal(thirdClaim.attempt, task.attempt + 2)
+      stop()
+      received.length = 0
+      await here.create(newTask('b'))
+      deepEqual(received, [])
+    },
+  ],
+]
+
+function storeAnswers(engine: TaskEngine, responses: JsonObject): Promise<AnswerOutcome> {
+  return engine.answer({ id: 'a', owner: sampleOwner, responses, lifeMs: sampleLifeMs })
+}

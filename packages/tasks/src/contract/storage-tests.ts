@@ -1,0 +1,220 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import type { TestEngines } from './engine-under-test.ts'
+import {
+  withoutAge,
+  createClaimedTask,
+  claimOne,
+  sampleLifeMs,
+  newTask,
+  sampleOwner,
+  newRelease,
+  sampleRequests,
+  sampleResult,
+  createSuspendedTask,
+} from './samples.ts'
+
+const otherOwner = '["https://issuer.example","eve",null]'
+
+// Keys and texts that engines are known to trip over: the zero character, half a surrogate pair, a key that is no key
+// in a literal.
+const unusualJson: object = JSON.parse(
+  '{"__proto__":{"a":1},"text":"\\u0000 \\ud800 \\u2028 \\"","number":1e300,"small":5e-324,"list":[null,[],{}],"":{"":""}}',
+)
+const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
+
+/** Tests of the storage of an engine: its content, its owners and its lifetimes. */
+export const storageTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
+  [
+    'a task that was made is there at once for every instance, and says how it stands',
+    async ({ here, there }) => {
+      const createOutcome = await here.create(newTask('a', { statusMessage: 'Begins' }))
+      const foundRow = await there.get('a', sampleOwner)
+      deepEqual(withoutAge(foundRow), withoutAge(createOutcome))
+      ok(foundRow)
+      deepEqual(
+        [
+          foundRow.id,
+          foundRow.status,
+          foundRow.statusMessage,
+          foundRow.ttlMs,
+          foundRow.requests,
+          foundRow.result,
+          foundRow.error,
+        ],
+        ['a', 'working', 'Begins', sampleLifeMs, {}, undefined, undefined],
+      )
+      ok(foundRow.createdAt > 0 && foundRow.updatedAt >= foundRow.createdAt)
+    },
+  ],
+  [
+    'a storage that can be reached answers a ping, as the first that is asked of it and later',
+    async ({ here, there }) => {
+      await here.ping()
+      await there.create(newTask('a'))
+      await there.ping()
+      equal((await here.get('a', sampleOwner))?.id, 'a')
+    },
+  ],
+  [
+    'an operator sees the task of any owner as its owner does, and none that is not there',
+    async ({ here, there }) => {
+      await here.create(newTask('a', { owner: otherOwner, statusMessage: 'Begins' }))
+      deepEqual(withoutAge(await there.inspect('a')), withoutAge(await here.get('a', otherOwner)))
+      equal((await there.inspect('a'))?.statusMessage, 'Begins')
+      equal(await there.inspect('b'), undefined)
+    },
+  ],
+  [
+    'a task whose time has run out is not there for an operator either',
+    async ({ here, pass }) => {
+      await here.create(newTask('a', { lifeMs: 1000 }))
+      await pass(1001)
+      equal(await here.inspect('a'), undefined)
+    },
+  ],
+  [
+    'for another owner there is no such task, whatever is done with it',
+    async ({ here }) => {
+      const task = await createSuspendedTask(here)
+      equal(await here.get('a', otherOwner), undefined)
+      const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
+      equal(await here.answer({ id: 'a', owner: otherOwner, responses, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await here.cancel('a', otherOwner), 'unknown')
+      equal((await here.get('a', sampleOwner))?.status, 'input_required')
+      equal(task.attempt, 1)
+    },
+  ],
+  [
+    'what nobody made is unknown',
+    async ({ here }) => {
+      equal(await here.get('b', sampleOwner), undefined)
+      equal(await here.answer({ id: 'b', owner: sampleOwner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await here.cancel('b', sampleOwner), 'unknown')
+      deepEqual(await here.heartbeat([{ id: 'b', attempt: 1 }]), ['lost'])
+      equal(
+        await here.finish({ id: 'b', attempt: 1 }, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }),
+        false,
+      )
+    },
+  ],
+  [
+    'an id is given once',
+    async ({ here, there }) => {
+      await here.create(newTask('a', { payload: { first: true } }))
+      await rejects(there.create(newTask('a', { owner: otherOwner })))
+      deepEqual((await claimOne(here)).payload, { first: true })
+      equal(await here.get('a', otherOwner), undefined)
+    },
+  ],
+  [
+    'a caller has as many tasks that have not ended as the limit allows, whatever others have, of the same owner as well',
+    async ({ here, there }) => {
+      const firstTask = await createClaimedTask(here, 'a')
+      await here.create(newTask('b', { owner: otherOwner, callerLimit: 1 }))
+      equal(await there.create(newTask('c', { callerLimit: 1 })), 'full')
+      equal(await there.get('c', sampleOwner), undefined)
+      ok((await there.create(newTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
+      await here.finish(firstTask, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })
+      ok((await there.create(newTask('c', { callerLimit: 1 }))) !== 'full')
+    },
+  ],
+  [
+    'of many tasks that an owner has made at the same time, as many are as the limit allows',
+    async ({ here, there }) => {
+      const callerLimit = 240
+      const creations = Array.from({ length: callerLimit + 20 }, (_, position) =>
+        (position % 2 === 0 ? here : there).create(newTask(`t${position}`, { callerLimit })),
+      )
+      const createOutcome = (await Promise.all(creations)).filter((task) => task !== 'full')
+      equal(createOutcome.length, callerLimit)
+    },
+  ],
+  [
+    'what goes in and what comes out are copies',
+    async ({ here }) => {
+      const payload = { list: [1] }
+      await here.create(newTask('a', { payload }))
+      payload.list.push(2)
+      const task = await claimOne(here)
+      deepEqual(task.payload, { list: [1] })
+      const answer = { content: [{ text: 'done' }] }
+      await here.finish(task, { outcome: { status: 'completed', result: answer }, lifeMs: sampleLifeMs })
+      const firstTask = await here.get('a', sampleOwner)
+      answer.content.push({ text: 'changed' })
+      Object.assign(firstTask?.result ?? {}, { changed: true })
+      deepEqual((await here.get('a', sampleOwner))?.result, { content: [{ text: 'done' }] })
+    },
+  ],
+  [
+    'every JSON value comes back as it was',
+    async ({ here, there }) => {
+      await here.create(newTask('a', { payload: unusualMembers }))
+      const task = await claimOne(there)
+      deepEqual(JSON.stringify(task.payload), JSON.stringify(unusualMembers))
+      await there.suspend(task, {
+        ...newRelease({ entries: [{ part: 'steps', key: '__proto__', value: [unusualMembers] }] }),
+        requests: { one: unusualMembers },
+        lifeMs: sampleLifeMs,
+      })
+      equal(JSON.stringify((await here.get('a', sampleOwner))?.requests), JSON.stringify({ one: unusualMembers }))
+      equal(
+        await here.answer({ id: 'a', owner: sampleOwner, responses: { one: unusualMembers }, lifeMs: sampleLifeMs }),
+        'resumed',
+      )
+      const reclaimedTask = await claimOne(here)
+      equal(JSON.stringify(reclaimedTask.responses), JSON.stringify({ one: unusualMembers }))
+      equal(JSON.stringify(reclaimedTask.entries[0]?.value), JSON.stringify([unusualMembers]))
+      await here.finish(reclaimedTask, {
+        outcome: { status: 'completed', result: unusualMembers },
+        lifeMs: sampleLifeMs,
+      })
+      equal(JSON.stringify((await there.get('a', sampleOwner))?.result), JSON.stringify(unusualMembers))
+    },
+  ],
+  [
+    'a task whose time has run out is not there for anybody, and is deleted by sweeping',
+    async ({ here, there, pass }) => {
+      await here.create(newTask('a', { lifeMs: 1000 }))
+      await here.create(newTask('b', { lifeMs: null }))
+      const task = (await here.claim(2)).find(({ id }) => id === 'a')
+      ok(task)
+      await pass(1001)
+      equal(await there.get('a', sampleOwner), undefined)
+      equal(await there.answer({ id: 'a', owner: sampleOwner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await there.cancel('a', sampleOwner), 'unknown')
+      deepEqual(await here.heartbeat([task]), ['lost'])
+      equal(await here.record(task, newRelease()), 'lost')
+      equal(
+        await here.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+        false,
+      )
+      equal(await there.sweep(), 1)
+      equal(await here.sweep(), 0)
+      equal((await there.get('b', sampleOwner))?.ttlMs, null)
+    },
+  ],
+  [
+    'a task that has expired is not worked on',
+    async ({ here, pass }) => {
+      await here.create(newTask('a', { lifeMs: 1000 }))
+      await pass(1001)
+      deepEqual(await here.claim(10), [])
+    },
+  ],
+  [
+    'what happens to a task makes it live longer, and never shorter',
+    async ({ here, pass }) => {
+      await here.create(newTask('a', { lifeMs: 10_000 }))
+      const task = await claimOne(here)
+      await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifeMs: 1000 })
+      equal((await here.get('a', sampleOwner))?.ttlMs, 10_000)
+      await pass(5000)
+      const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
+      await here.answer({ id: 'a', owner: sampleOwner, responses, lifeMs: 10_000 })
+      const { ttlMs } = (await here.get('a', sampleOwner)) ?? {}
+      ok(typeof ttlMs === 'number' && ttlMs >= 15_000 && ttlMs < 20_000, `ttlMs is ${ttlMs}`)
+      await here.finish(await claimOne(here), { outcome: { status: 'completed', result: sampleResult }, lifeMs: null })
+      equal((await here.get('a', sampleOwner))?.ttlMs, null)
+    },
+  ],
+]

@@ -1,0 +1,237 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import type { ClaimedTask, Lease, TaskEngine, TaskRow } from '../engines/engine.ts'
+import type { TestEngines } from './engine-under-test.ts'
+import {
+  withoutAge,
+  createClaimedTask,
+  claimOne,
+  sampleLifeMs,
+  newTask,
+  sampleOwner,
+  newRelease,
+  sampleRequests,
+  sampleResult,
+  createSuspendedTask,
+} from './samples.ts'
+
+/** Tests of claims and leases: tasks are given to workers, and only the owner of a lease writes. */
+export const workTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
+  [
+    'a task is one worker’s alone, the oldest comes first, and no more than were asked for',
+    async ({ here, there }) => {
+      for (const id of ['a', 'b', 'c']) await here.create(newTask(id))
+      deepEqual(
+        (await here.claim(2)).map(({ id, attempt, failures }) => [id, attempt, failures]),
+        [
+          ['a', 1, 0],
+          ['b', 1, 0],
+        ],
+      )
+      deepEqual(
+        (await there.claim(2)).map(({ id }) => id),
+        ['c'],
+      )
+      deepEqual(await here.claim(2), [])
+    },
+  ],
+  [
+    'tasks that were cancelled before anybody took them do not keep those behind them waiting',
+    async ({ here, there }) => {
+      for (let at = 0; at < 20; at++) {
+        await here.create(newTask(`c${at}`))
+        await here.cancel(`c${at}`, sampleOwner)
+      }
+      await here.create(newTask('a'))
+      deepEqual(
+        (await there.claim(1)).map(({ id }) => id),
+        ['a'],
+      )
+    },
+  ],
+  [
+    'of many workers that look at the same time, each task is given to one',
+    async ({ here, there }) => {
+      const ids = Array.from({ length: 20 }, (_, index) => `task-${index}`)
+      for (const id of ids) await here.create(newTask(id))
+      const pendingClaims = Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? here : there).claim(3))
+      const claimed = (await Promise.all(pendingClaims)).flat().map(({ id }) => id)
+      deepEqual(claimed.toSorted(), [...new Set(claimed)].toSorted())
+      const otherClaims = await here.claim(20)
+      equal(claimed.length + otherClaims.length, ids.length)
+    },
+  ],
+  [
+    'a worker that stands still loses its task, and changes nothing when it comes back',
+    async ({ here, there, pass }) => {
+      const stalledTask = await createClaimedTask(here)
+      await pass(here.leaseMs + 1)
+      const takenTask = await claimOne(there)
+      deepEqual([takenTask.attempt, takenTask.failures], [2, 1])
+      const rowBefore = await there.get('a', sampleOwner)
+      deepEqual(await writeAllWithLease(here, stalledTask), ['lost', 'lost', 'lost', 'lost', false])
+      deepEqual(withoutAge(await there.get('a', sampleOwner)), withoutAge(rowBefore))
+      deepEqual(await there.heartbeat([takenTask]), ['owned'])
+      equal(
+        await there.finish(takenTask, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+        true,
+      )
+      deepEqual(await writeAllWithLease(here, stalledTask), ['lost', 'lost', 'lost', 'lost', false])
+      deepEqual((await here.get('a', sampleOwner))?.result, sampleResult)
+    },
+  ],
+  [
+    'heartbeats keep a task, and one that comes late does if nobody has taken it',
+    async ({ here, there, pass }) => {
+      const task = await createClaimedTask(here)
+      for (let heartbeats = 0; heartbeats < 3; heartbeats++) {
+        await pass(Math.floor(here.leaseMs / 2))
+        deepEqual(await here.heartbeat([task]), ['owned'])
+      }
+      deepEqual(await there.claim(1), [])
+      await pass(here.leaseMs + 1)
+      deepEqual(await here.heartbeat([{ id: 'nobody', attempt: 1 }, task]), ['lost', 'owned'])
+      deepEqual(await there.claim(1), [])
+    },
+  ],
+  [
+    'what was recorded is there for the next worker: of each part and key the last, and nothing that was taken away',
+    async ({ here, there, pass }) => {
+      const task = await createClaimedTask(here)
+      const entries = [
+        { part: 'steps', key: 'plan', value: [1] },
+        { part: 'checkpoints', key: 'scan', value: 1 },
+        { part: 'round', value: 1 },
+        { part: 'explicit', value: { state: 1 } },
+      ]
+      equal(await here.record(task, newRelease({ entries })), 'owned')
+      const changes = [
+        { part: 'checkpoints', key: 'scan', value: 2 },
+        { part: 'explicit', value: undefined },
+      ]
+      equal(await here.record(task, newRelease({ entries: changes, statusMessage: 'Half' })), 'owned')
+      equal((await there.get('a', sampleOwner))?.statusMessage, 'Half')
+      equal(await here.record(task, newRelease()), 'owned')
+      equal((await there.get('a', sampleOwner))?.statusMessage, 'Half')
+      equal((await there.get('a', sampleOwner))?.progress, undefined)
+      for (const numbers of [{ progress: 1, total: 2 }, { progress: 1.5 }]) {
+        equal(await here.record(task, newRelease({ progress: numbers })), 'owned')
+        equal(await here.record(task, newRelease()), 'owned')
+        deepEqual((await there.get('a', sampleOwner))?.progress, numbers)
+      }
+      await pass(here.leaseMs + 1)
+      deepEqual(recordedEntries(await claimOne(there)), [
+        ['checkpoints', 'scan', 2],
+        ['explicit', undefined, undefined],
+        ['round', undefined, 1],
+        ['steps', 'plan', [1]],
+      ])
+    },
+  ],
+  [
+    'failures are counted until a step is done',
+    async ({ here, pass }) => {
+      await createClaimedTask(here)
+      await pass(here.leaseMs + 1)
+      const secondClaim = await claimOne(here)
+      await here.record(secondClaim, newRelease())
+      await pass(here.leaseMs + 1)
+      const thirdClaim = await claimOne(here)
+      deepEqual([secondClaim.failures, thirdClaim.failures], [1, 2])
+      await here.record(thirdClaim, newRelease({ progressed: true }))
+      await pass(here.leaseMs + 1)
+      deepEqual([(await claimOne(here)).failures, thirdClaim.attempt], [1, 3])
+    },
+  ],
+  [
+    'a task that is given back is ready at once, with what was recorded and no failure',
+    async ({ here, there }) => {
+      const task = await createClaimedTask(here)
+      equal(await here.release(task, newRelease({ entries: [{ part: 'steps', key: 'plan', value: [1] }] })), 'owned')
+      equal(await here.record(task, newRelease()), 'lost')
+      const nextClaim = await claimOne(there)
+      deepEqual([nextClaim.attempt, nextClaim.failures, recordedEntries(nextClaim)], [2, 0, [['steps', 'plan', [1]]]])
+    },
+  ],
+  [
+    'a task that is given back for a while is nobody’s until then, whatever is looked for meanwhile',
+    async ({ here, there, pass }) => {
+      const firstClaim = await createClaimedTask(here)
+      const entries = [{ part: 'steps', key: 'plan', value: [1] }]
+      equal(await here.release(firstClaim, newRelease({ entries, pauseMs: 60_000 })), 'owned')
+      equal((await there.get('a', sampleOwner))?.status, 'working')
+      await here.create(newTask('b'))
+      equal((await claimOne(there)).id, 'b')
+      await pass(here.leaseMs + 1)
+      equal((await there.claim(10)).map(({ id }) => id).includes('a'), false)
+      deepEqual(await writeAllWithLease(here, firstClaim), ['lost', 'lost', 'lost', 'lost', false])
+      await pass(60_000)
+      const nextClaim = (await there.claim(10)).find(({ id }) => id === 'a')
+      ok(nextClaim)
+      deepEqual([nextClaim.attempt, nextClaim.failures, recordedEntries(nextClaim)], [2, 0, [['steps', 'plan', [1]]]])
+    },
+  ],
+  [
+    'a task that is given back for a while is cancelled at once',
+    async ({ here, there, pass }) => {
+      await here.release(await createClaimedTask(here), newRelease({ pauseMs: 60_000 }))
+      equal(await there.cancel('a', sampleOwner), 'cancelled')
+      await pass(60_001)
+      deepEqual(await here.claim(10), [])
+    },
+  ],
+  [
+    'a task that waits for its client is nobody’s',
+    async ({ here, pass }) => {
+      const task = await createSuspendedTask(here)
+      await pass(here.leaseMs + 1)
+      deepEqual(await here.claim(10), [])
+      deepEqual(await writeAllWithLease(here, task), ['lost', 'lost', 'lost', 'lost', false])
+      const row = await here.get('a', sampleOwner)
+      deepEqual([row?.status, row?.requests], ['input_required', sampleRequests])
+    },
+  ],
+  [
+    'a task ends once, with what it ended with',
+    async ({ here, there }) => {
+      const rows: (TaskRow | undefined)[] = []
+      const error = { code: -32603, message: 'No', data: { why: 1 } }
+      const outcomes = [{ status: 'completed', result: sampleResult } as const, { status: 'failed', error } as const]
+      for (const outcome of [...outcomes, { status: 'cancelled' } as const]) {
+        const task = await createClaimedTask(here, outcome.status)
+        equal(await here.finish(task, { outcome, statusMessage: 'Over', lifeMs: sampleLifeMs }), true)
+        equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }), false)
+        rows.push(await there.get(outcome.status, sampleOwner))
+      }
+      deepEqual(
+        rows.map((row) => [row?.status, row?.statusMessage, row?.result, row?.error, row?.requests]),
+        [
+          ['completed', 'Over', sampleResult, undefined, {}],
+          ['failed', 'Over', undefined, error, {}],
+          ['cancelled', 'Over', undefined, undefined, {}],
+        ],
+      )
+      deepEqual(await there.claim(10), [])
+      ok(rows.every((row) => row !== undefined && row.updatedAt >= row.createdAt))
+    },
+  ],
+]
+
+/** Tries all that a worker can write. */
+export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promise<readonly (string | boolean)[]> {
+  const entries = [{ part: 'steps', key: 'forged', value: ['forged'] }]
+  const lateRelease = newRelease({ entries, statusMessage: 'forged', progressed: true })
+  const [beat = 'none'] = await engine.heartbeat([lease])
+  return [
+    beat,
+    await engine.record(lease, lateRelease),
+    await engine.suspend(lease, { ...lateRelease, requests: sampleRequests, lifeMs: null }),
+    await engine.release(lease, lateRelease),
+    await engine.finish(lease, { outcome: { status: 'failed', error: { code: 1, message: 'forged' } }, lifeMs: null }),
+  ]
+}
+
+function recordedEntries({ entries }: ClaimedTask): readonly (readonly unknown[])[] {
+  return entries
+    .map(({ part, key, value }) => [part, key, value])
+    .toSorted(([a], [b]) => String(a).localeCompare(String(b)))
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { newTask, sampleOwner } from '../contract/samples.ts'
+import { engineFactoryFor } from './engine-factory.ts'
+
+test('"memory:" keeps tasks in this process', async () => {
+  const engine = engineFactoryFor('memory:')(() => {})
+  await engine.create(newTask('a'))
+  expect((await engine.get('a', sampleOwner))?.status).toBe('working')
+})
+
+test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as const)(
+  'a URL such as %s is that of a PostgreSQL, which is not connected to before it is used',
+  async (store) => {
+    const engine = engineFactoryFor(store)(() => {})
+    expect(engine.leaseMs).toBe(10_000)
+    await expect(engine.get('a', sampleOwner)).rejects.toThrow(/ECONNREFUSED|@\w+|install/)
+    await engine.close()
+  },
+)
+
+test('an engine that was never used is closed at once', async () => {
+  await expect(engineFactoryFor('pglite:./nowhere')(() => {}).close()).resolves.toBeUndefined()
+})
+
+test('an engine that was closed before its first use is not opened by a later one', async () => {
+  const engine = engineFactoryFor('pglite:./nowhere')(() => {})
+  await engine.close()
+  await expect(engine.ping()).rejects.toThrow('The engine was closed before its first use')
+})
+
+test.each([
+  ['mysql://root:topsecret@db', 'store has the scheme mysql:; write "memory:", "pglite:" and a folder, or a URL'],
+  ['pglite:', 'store has the scheme pglite:; write'],
+  ['', 'store has the scheme none; write'],
+])('%s is no store, and what stands in it is not shown', (store, message) => {
+  const open = () => engineFactoryFor(store)
+  expect(open).toThrow(message)
+  expect(open).not.toThrow('topsecret')
+})

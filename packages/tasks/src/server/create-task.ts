@@ -1,0 +1,163 @@
+import {
+  type BackgroundRunner,
+  type Call,
+  type CallContext,
+  callerKeyOf,
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  quotaError,
+  recordedPartsKey,
+  requestMeta,
+  type RpcRequest,
+} from '@x/schema'
+import type { TaskEngine, TaskRow } from '../engines/engine.ts'
+import { taskOwner } from './task-owner.ts'
+import { runnableCallOf, losesCallerState, type StoredCall, createPayload } from './task-payload.ts'
+import { declaresTasks, requireTasks } from './require-tasks.ts'
+import { toTask } from './to-detailed-task.ts'
+import type { TaskContext } from './task-context.ts'
+import { hasTool } from './worker/missing-capability.ts'
+import { journalSizeError } from './worker/size-limits.ts'
+
+/** Returns the background of one request: it makes the task, if the handler wants one. */
+export function backgroundOf(request: RpcRequest, call: Call, context: TaskContext): BackgroundRunner {
+  const { settings } = context
+  // The server checks the params before it reads `accepted`.
+  return {
+    get accepted() {
+      return settings.acceptTasks && asksForTask(request, settings)
+    },
+    begin: (journal, callId, from) =>
+      createTaskFor({ request, call, journal, callId, parts: extensionRecordsIn(from) }, context),
+  }
+}
+
+function extensionRecordsIn(context: CallContext | undefined): StoredCall['parts'] {
+  const parts = Object.entries(context?.get(recordedPartsKey) ?? {})
+  return Object.fromEntries(parts.map(([name, record]) => [name, record()]))
+}
+
+/** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
+function asksForTask({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
+  return declaresTasks(requestMeta(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
+}
+
+/** Returns the lifetime of a task: what its client asks for in the persistent workflow, up to the author's. */
+function lifetimeOf({ params }: RpcRequest, { persistentWorkflow, ttlMs }: TaskContext['settings']): number | null {
+  const task = persistentWorkflow ? params?.['task'] : undefined
+  const asked = isJsonObject(task) ? task['ttl'] : undefined
+  return typeof asked === 'number' && Number.isSafeInteger(asked) && asked > 0 ? Math.min(asked, ttlMs ?? asked) : ttlMs
+}
+
+interface TaskCreationRequest {
+  readonly parts: StoredCall['parts']
+  readonly request: RpcRequest
+  readonly call: Call
+  readonly journal: JsonObject
+  /** Names the call, its caller and its answers, when it may be sent again. */
+  readonly callId: string | undefined
+}
+
+/** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
+async function createTaskFor(
+  { request, call, journal, callId, parts }: TaskCreationRequest,
+  context: TaskContext,
+): Promise<JsonObject> {
+  const { settings } = context
+  if (!asksForTask(request, settings)) requireTasks(requestMeta(request.params))
+  if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
+  const sizeError = journalSizeError(journal, settings)
+  if (sizeError !== undefined) {
+    settings.onError(new Error(sizeError.message))
+    throw new McpError(sizeError.code, sizeError.message)
+  }
+  const id = callId === undefined ? randomTaskId() : await taskIdOf(callId)
+  const { principal } = call
+  const storedCall = { id, request, principal, journal, parts }
+  await checkToolVisible(storedCall, call.signal, context)
+  const owner = taskOwner(principal)
+  const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
+  const lifeMs = lifetimeOf(request, settings)
+  const create = async (): Promise<TaskRow | 'full'> => {
+    const payload = await createPayload(storedCall, settings.credentials)
+    return engine.create({ id, owner, caller: callerKeyOf(call), payload, lifeMs, callerLimit })
+  }
+  const row = callId === undefined ? await create() : await createKeyedTask({ id, owner, create }, settings)
+  if (row === 'full') {
+    const advice = 'cancel a task, or wait for one to end'
+    throw quotaError({ limit: 'maxTasksPerCaller', max: callerLimit, retryAfterMs: pollIntervalMs, advice })
+  }
+  return { resultType: 'task', ...toTask(row, settings) }
+}
+
+/** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */
+async function checkToolVisible(
+  storedCall: StoredCall,
+  signal: AbortSignal,
+  { inner, settings }: TaskContext,
+): Promise<void> {
+  if (!losesCallerState(storedCall, settings.credentials)) return
+  if (await hasTool({ work: runnableCallOf(storedCall, settings.credentials), signal }, { inner })) return
+  const name = JSON.stringify(storedCall.request.params?.['name'])
+  const message = `The tool ${name} cannot run as a task: without \`credentials\` a task keeps no claims of its caller, and the tool is hidden from callers without them`
+  settings.onError(new Error(message))
+  throw new McpError(errorCodes.internal, message)
+}
+
+interface TaskCreation {
+  readonly id: string
+  readonly owner: string
+  readonly create: () => Promise<TaskRow | 'full'>
+}
+
+/** Milliseconds after which a client should send a call again whose task could not be stored. */
+const retryAfterMs = 1000
+
+/**
+ * Creates the task of a call with an idempotency key. Whatever became of a creation that fails, the same call can be
+ * sent again, and the error says so.
+ */
+async function createKeyedTask(
+  creation: TaskCreation,
+  { engine, onError }: Pick<TaskContext['settings'], 'engine' | 'onError'>,
+): Promise<TaskRow | 'full'> {
+  try {
+    return await createTaskOnce(creation, engine)
+  } catch (error) {
+    onError(error)
+    const message = 'The task may not have been stored: send the call again with the same idempotency key'
+    throw new McpError(errorCodes.internal, message, { data: { reason: 'unavailable', retryAfterMs } })
+  }
+}
+
+/** A creation that is repeated, also at the same time, is answered with the task that there is. */
+async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskEngine): Promise<TaskRow | 'full'> {
+  const existingRow = await engine.get(id, owner)
+  if (existingRow !== undefined) return existingRow
+  try {
+    return await create()
+  } catch (error) {
+    const createdRow = await engine.get(id, owner)
+    if (createdRow === undefined) throw error
+    return createdRow
+  }
+}
+
+/**
+ * The id of the task of a call: as long as a random one, and as hard to find for whoever does not know the call's key.
+ */
+async function taskIdOf(callId: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`task ${callId}`))
+  return hexOf(new Uint8Array(digest).subarray(0, 20))
+}
+
+/** Returns 160 random bits: an id cannot be guessed (seps/2663-tasks-extension, task id unguessability). */
+function randomTaskId(): string {
+  return hexOf(crypto.getRandomValues(new Uint8Array(20)))
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

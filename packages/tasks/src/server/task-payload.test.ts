@@ -1,0 +1,88 @@
+import type { JournalEntry, JsonObject, JsonValue } from '@x/schema'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readPayload, type RunnableCall, createPayload } from './task-payload.ts'
+
+const request = (params: JsonObject) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) as const
+const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => ({
+  id: 'a',
+  attempt: 1,
+  failures: 0,
+  responses: {},
+  cancelling: false,
+  payload,
+  entries,
+})
+
+/** What a payload that this version knows is to do. */
+async function workOf(...given: Parameters<typeof readPayload>): Promise<RunnableCall> {
+  const work = await readPayload(...given)
+  if (work === undefined) throw new Error('this version knows the payload')
+  return work
+}
+
+test('what belongs to one request is left behind', async () => {
+  const meta = {
+    'io.modelcontextprotocol/logLevel': 'debug',
+    'io.modelcontextprotocol/session': { token: 'topsecret' },
+    progressToken: 1,
+    'com.example/kept': true,
+  }
+  const params = { name: 'do', arguments: { a: 1 }, requestState: 'token', inputResponses: {}, _meta: meta }
+  const payload = await createPayload(
+    { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
+    undefined,
+  )
+  const work = await workOf(claimed(payload), undefined)
+  expect(work.params).toEqual({ name: 'do', arguments: { a: 1 }, _meta: { 'com.example/kept': true } })
+})
+
+test('answers that came with the first request, before anybody asked, are kept', async () => {
+  const params = { name: 'do', inputResponses: { who: { action: 'cancel' } }, _meta: {} }
+  const payload = await createPayload(
+    { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
+    undefined,
+  )
+  expect((await workOf(claimed(payload), undefined)).params).toEqual(params)
+})
+
+test('a journal is what it was at first with every entry put in its place', async () => {
+  const key = fc.oneof(fc.constantFrom('a', 'b', '__proto__', 'constructor'), fc.string())
+  const value: fc.Arbitrary<JsonValue> = fc.jsonValue().map((given) => JSON.parse(JSON.stringify(given)))
+  const entry = fc.record({ part: fc.constantFrom('steps', 'uuids'), key, value: fc.option(value, { nil: undefined }) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry), async (entries) => {
+      const expected = new Map([
+        ['steps', new Map<string, JsonValue>([['first', 1]])],
+        ['uuids', new Map<string, JsonValue>()],
+      ])
+      for (const { part, key, value } of entries) {
+        if (value === undefined) expected.get(part)?.delete(key)
+        else expected.get(part)?.set(key, value)
+      }
+      const payload = { v: 1, method: 'tools/call', params: {}, journal: { round: 1, steps: { first: 1 } } }
+      const { journal } = await workOf(claimed(payload, entries), undefined)
+      for (const [part, members] of expected) {
+        expect(new Map(Object.entries(journal[part] ?? {}))).toEqual(members)
+      }
+      expect(journal['round']).toBe(1)
+    }),
+  )
+})
+
+test('a member of the journal itself is replaced and taken away', async () => {
+  const payload = { v: 1, method: 'tools/call', params: {}, journal: { round: 1, explicit: { kinds: {} } } }
+  const entries = [
+    { part: 'round', value: 2 },
+    { part: 'explicit', value: undefined },
+  ]
+  expect((await workOf(claimed(payload, entries), undefined)).journal).toEqual({ round: 2 })
+})
+
+test.each<[string, JsonObject]>([
+  ['another version', { v: 2, method: 'tools/call', params: {}, journal: {}, parts: {} }],
+  ['no journal', { v: 1, method: 'tools/call', params: {} }],
+  ['nothing', {}],
+])('a payload of %s is not run', async (_title, payload) => {
+  expect(await readPayload(claimed(payload), undefined)).toBeUndefined()
+})

@@ -1,0 +1,189 @@
+import {
+  isJsonObject,
+  type JournalEntry,
+  type JsonObject,
+  metaKeys,
+  type Principal,
+  type RecordedPart,
+  type RpcRequest,
+} from '@x/schema'
+import type { StateCodec } from '@x/server'
+import type { ClaimedTask } from '../engines/engine.ts'
+import { principalIdentityOf } from './task-owner.ts'
+import { unsupportedPart } from './worker/requeue.ts'
+
+/** The call that a task runs. */
+export interface RunnableCall {
+  readonly method: string
+  readonly params: JsonObject
+  readonly principal: Principal | undefined
+  readonly journal: JsonObject
+  /** Records of extensions about the call, by the name of the extension. */
+  readonly parts: Readonly<Record<string, JsonObject>>
+}
+
+/** A call that is taken on. */
+export interface StoredCall {
+  readonly id: string
+  readonly request: RpcRequest
+  readonly principal: Principal | undefined
+  readonly journal: JsonObject
+  /** Records that extensions make of the call, by the name of the extension. */
+  readonly parts: Readonly<Record<string, RecordedPart>>
+}
+
+/** Goes up when an earlier version could not run a task any more; a member that it may leave alone does not count. */
+const version = 1
+
+/** The purpose of sealed credentials; keys of other purposes do not open them. */
+const credentialsPurpose = 'task-credentials'
+
+/** The purpose of the sealed members of parts. */
+const extensionRecordsPurpose = 'task-parts'
+
+/**
+ * Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with.
+ */
+export async function createPayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
+  const { id, request, principal, journal } = call
+  const principalFields = principalIdentityOf(principal)
+  const claims = principal?.claims
+  const credentials = codec && claims && (await codec.seal(claims, { purpose: credentialsPurpose, binding: id }))
+  return {
+    v: version,
+    method: request.method,
+    params: storedParams(request.params ?? {}),
+    journal,
+    ...(principalFields && { principal: principalFields }),
+    ...(credentials !== undefined && { credentials }),
+    ...(await writeExtensionRecords(call, codec)),
+  }
+}
+
+async function writeExtensionRecords({ id, parts }: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
+  if (Object.keys(parts).length === 0) return {}
+  const values = mapExtensionRecords(parts, ({ value }) => value)
+  if (codec === undefined) return { parts: values }
+  const secrets = mapExtensionRecords(parts, ({ secret }) => secret)
+  return { parts: values, sealedParts: await codec.seal(secrets, { purpose: extensionRecordsPurpose, binding: id }) }
+}
+
+function mapExtensionRecords(
+  membersByPart: StoredCall['parts'],
+  choose: (part: RecordedPart) => JsonObject,
+): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(Object.entries(membersByPart).map(([name, part]) => [name, choose(part)]))
+}
+
+/**
+ * Returns the call of a claimed task, with everything that was recorded of it; undefined if a later version wrote it.
+ * Rejects if the caller's credentials cannot be read: then nothing may be done in that caller's name.
+ */
+export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
+  const { v, method, params, journal, principal, credentials } = task.payload
+  if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
+  const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
+  const membersByPart = await readExtensionRecords(task, codec)
+  const caller = storedPrincipal(principal, claims)
+  return { method, params, principal: caller, journal: withEntries(journal, task.entries), parts: membersByPart }
+}
+
+async function readExtensionRecords(
+  { id, payload }: ClaimedTask,
+  codec: StateCodec | undefined,
+): Promise<Readonly<Record<string, JsonObject>>> {
+  const { parts, sealedParts } = payload
+  if (!isJsonObject(parts)) return {}
+  if (typeof sealedParts !== 'string' || codec === undefined) return parts as Readonly<Record<string, JsonObject>>
+  const secrets = await codec.open(sealedParts, { purpose: extensionRecordsPurpose, binding: id })
+  if (!isJsonObject(secrets)) throw new Error(`The sealed parts of task ${id} are no object`)
+  const joined = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
+    const secret = secrets[name]
+    return [name, { ...(isJsonObject(value) && value), ...(isJsonObject(secret) && secret) }]
+  })
+  return Object.fromEntries(joined)
+}
+
+/** Tells whether a worker knows less of the caller than the call does. */
+export function losesCallerState({ principal }: StoredCall, codec: StateCodec | undefined): boolean {
+  return codec === undefined && principal?.claims !== undefined
+}
+
+/** Returns a call as a worker will find it: without its claims unless they are stored. */
+export function runnableCallOf(taken: StoredCall, codec: StateCodec | undefined): RunnableCall {
+  const { request, principal, journal } = taken
+  const membersByPart = mapExtensionRecords(taken.parts, ({ value, secret }) =>
+    codec === undefined ? value : { ...value, ...secret },
+  )
+  const claims = codec && principal?.claims
+  const { method, params = {} } = request
+  return {
+    method,
+    params: storedParams(params),
+    principal: storedPrincipal(principalIdentityOf(principal), claims),
+    journal,
+    parts: membersByPart,
+  }
+}
+
+async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
+  if (codec === undefined) throw new Error(`Task ${id} was made with credentials, which takes the same codec to open`)
+  const claims = await codec.open(token, { purpose: credentialsPurpose, binding: id })
+  if (isJsonObject(claims)) return claims
+  throw new Error(`The credentials of task ${id} are no object`)
+}
+
+function storedPrincipal(principalFields: unknown, claims: JsonObject | undefined): Principal | undefined {
+  if (!isJsonObject(principalFields)) return undefined
+  const { subject, issuer, client, scopes } = principalFields
+  return {
+    subject: String(subject),
+    ...(typeof issuer === 'string' && { issuer }),
+    ...(typeof client === 'string' && { client }),
+    ...(Array.isArray(scopes) && { scopes: scopes.map(String) }),
+    ...(claims && { claims }),
+  }
+}
+
+/**
+ * The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it
+ * brought. The token of a session is as good as a credential, and is not kept either.
+ */
+function storedParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
+  const {
+    [metaKeys.progressToken]: _token,
+    [metaKeys.logLevel]: _level,
+    [sessionKey]: _session,
+    ...meta
+  } = isJsonObject(_meta) ? _meta : {}
+  // Answers that came with a state stand in the journal already.
+  const hasFirstAnswers = requestState === undefined && inputResponses !== undefined
+  return { ...params, ...(hasFirstAnswers && { inputResponses }), _meta: meta }
+}
+
+const sessionKey = 'io.modelcontextprotocol/session'
+
+/** A journal as it is after all of its entries. */
+function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {
+  const journalParts = new Map(Object.entries(journal))
+  const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
+  for (const { part, key, value } of entries) {
+    // The number of times that it was left to others concerns the worker alone.
+    if (part === unsupportedPart) continue
+    if (key === undefined) {
+      setMember(journalParts, part, value)
+      continue
+    }
+    const storedPart = journalParts.get(part)
+    const members = membersByPart.get(part) ?? new Map(isJsonObject(storedPart) ? Object.entries(storedPart) : [])
+    membersByPart.set(part, members)
+    setMember(members, key, value)
+  }
+  for (const [part, members] of membersByPart) journalParts.set(part, Object.fromEntries(members))
+  return Object.fromEntries(journalParts)
+}
+
+function setMember(members: Map<string, JsonObject[string]>, key: string, value: JsonObject[string]): void {
+  if (value === undefined) members.delete(key)
+  else members.set(key, value)
+}

@@ -1,0 +1,48 @@
+import { type InputRequests, projectMetaKeys } from '@x/schema'
+import type { ProgressNumbers, TaskRow } from '../engines/engine.ts'
+import type { DetailedTask, Task } from '../schema/task.ts'
+import type { TaskSettings } from './options.ts'
+
+/** A task as its client sees it: `tasks/get` and `notifications/tasks` show the same. */
+export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
+  const task = toTask(row, settings)
+  if (row.status === 'input_required') {
+    // They are what a server asked, which the engine kept as it was.
+    return { ...task, status: row.status, inputRequests: row.requests as unknown as InputRequests }
+  }
+  if (row.status === 'completed') return { ...task, status: row.status, result: row.result ?? {} }
+  if (row.status === 'failed') return { ...task, status: row.status, error: row.error ?? lostError }
+  return { ...task, status: row.status }
+}
+
+/** Returns the members of a task that it has in every status, with the numbers of its progress in its `_meta`. */
+export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): Task & TaskMeta {
+  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = row
+  return {
+    taskId: id,
+    status,
+    ...(statusMessage !== undefined && { statusMessage }),
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+    ttlMs,
+    pollIntervalMs: pollIntervalOf(row, settings),
+    ...(progress && { _meta: { [projectMetaKeys.progress]: progress } }),
+  }
+}
+
+interface TaskMeta {
+  readonly _meta?: { readonly [projectMetaKeys.progress]: ProgressNumbers }
+}
+
+const firstPollMs = 50
+
+/**
+ * Returns the milliseconds to the next poll: 50, 100, 200 and so on, at most a third of the task's age, up to the
+ * author's. A short task then costs little more than it takes, and a long one few polls.
+ */
+function pollIntervalOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
+  const doublings = Math.floor(Math.log2(Math.max(ageMs / (3 * firstPollMs), 1)))
+  return Math.min(firstPollMs * 2 ** doublings, pollIntervalMs)
+}
+
+const lostError = { code: -32603, message: 'Internal error' }

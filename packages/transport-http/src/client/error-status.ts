@@ -1,0 +1,90 @@
+import { isErrorResponse, parseMessage, type RpcResponse } from '@x/schema'
+import { HttpError } from './http-error.ts'
+import { readText, describeServer, type ReplyContext } from './read-text.ts'
+import type { IncomingResponse } from './sender.ts'
+
+const excerptLength = 200
+const excerptBytes = 65_536
+
+/**
+ * An answer outside 2xx: the JSON-RPC error in its body, which tells a server of this revision from everything else
+ * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` when there is none.
+ */
+export async function readErrorStatus(
+  incoming: IncomingResponse,
+  type: string | undefined,
+  context: ReplyContext,
+): Promise<RpcResponse> {
+  const text = await readStatusText(incoming, type, context)
+  const response = type === 'application/json' ? parseRejection(text, context) : undefined
+  if (response) return describeServer(response, context)
+  throw errorOfStatus(incoming, text, context)
+}
+
+/** Dependencies for reading a body that is no answer. */
+export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'touch' | 'bounds'>
+
+/** The {@link HttpError} `status` for an answer, with the beginning of its body. */
+export async function createStatusError(
+  incoming: IncomingResponse,
+  type: string | undefined,
+  context: StatusContext,
+): Promise<HttpError> {
+  return errorOfStatus(incoming, await readStatusText(incoming, type, context), context)
+}
+
+function errorOfStatus(incoming: IncomingResponse, text: string, { origin, secrets }: StatusContext): HttpError {
+  const { status } = incoming
+  const excerpt = excerptOf(text, secrets)
+  const retryAfterMs = parseRetryAfter(incoming.header('retry-after'))
+  const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
+  return new HttpError('status', `${origin}: answered ${status}${excerptSuffix}`, {
+    origin,
+    status,
+    excerpt,
+    retryAfterMs,
+  })
+}
+
+async function readStatusText(
+  incoming: IncomingResponse,
+  type: string | undefined,
+  context: StatusContext,
+): Promise<string> {
+  if (type === 'text/event-stream') {
+    incoming.stop()
+    return ''
+  }
+  const limit = type === 'application/json' ? context.bounds.bytes : excerptBytes
+  try {
+    return await readText(incoming, limit, context)
+  } catch {
+    // The status says more than a body that cannot be read.
+    return ''
+  }
+}
+
+function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | undefined {
+  try {
+    const message = parseMessage(text, bounds)
+    return isErrorResponse(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// A debugging proxy may echo the request's own headers.
+function excerptOf(text: string, secrets: readonly string[]): string {
+  let cleanText = text.slice(0, excerptBytes)
+  for (const secret of secrets) {
+    for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) cleanText = cleanText.replaceAll(part, '…')
+  }
+  return cleanText
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, excerptLength)
+}
+
+function parseRetryAfter(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) * 1000 : undefined
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { createIncomingBody } from './incoming-body.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** A body and who reads it: what was handed on, and how often it was stopped. */
+function reading() {
+  const seen = { text: '', stops: 0 }
+  const body = createIncomingBody(() => {
+    seen.stops += 1
+  })
+  const take = (chunk: Uint8Array): void => {
+    seen.text += new TextDecoder().decode(chunk)
+  }
+  return { body, seen, read: () => body.read(take) }
+}
+
+test('chunks that come before somebody reads are handed on first, the others as they come', async () => {
+  const { body, seen, read } = reading()
+  body.take(bytes('a'))
+  body.take(bytes('b'))
+  const end = read()
+  expect(seen.text).toBe('ab')
+  body.take(bytes('c'))
+  expect(seen.text).toBe('abc')
+  expect(body.isOver()).toBe(false)
+  body.end()
+  await expect(end).resolves.toBeUndefined()
+  expect(body.isOver()).toBe(true)
+})
+
+test('a body that has ended before somebody reads is read whole', async () => {
+  const { body, seen, read } = reading()
+  body.take(bytes('all'))
+  body.end()
+  await expect(read()).resolves.toBeUndefined()
+  expect(seen).toEqual({ text: 'all', stops: 0 })
+})
+
+test.each([
+  ['before it is read', true],
+  ['while it is read', false],
+])('what a body fails of %s reaches its reader, after what came', async (_title, before) => {
+  const { body, seen, read } = reading()
+  const reason = new Error('reset')
+  body.take(bytes('half'))
+  if (before) body.fail(reason)
+  const end = read()
+  if (!before) body.fail(reason)
+  await expect(end).rejects.toBe(reason)
+  expect(seen.text).toBe('half')
+  expect(body.isOver()).toBe(true)
+})
+
+test.each([
+  ['that came early', true],
+  ['that comes later', false],
+])(
+  'a reader that throws at a chunk %s stops the body, and its error is what the reading ends with',
+  async (_title, early) => {
+    let stops = 0
+    const body = createIncomingBody(() => {
+      stops += 1
+      body.fail(new Error('stopped'))
+    })
+    if (early) for (const chunk of ['too much', 'and more']) body.take(bytes(chunk))
+    const end = body.read(() => {
+      throw new RangeError('enough')
+    })
+    if (!early) body.take(bytes('too much'))
+    await expect(end).rejects.toThrow(new RangeError('enough'))
+    expect(stops).toBe(1)
+  },
+)
+
+test('an error after the end changes nothing', async () => {
+  const { body, read } = reading()
+  body.end()
+  body.fail(new Error('too late'))
+  await expect(read()).resolves.toBeUndefined()
+})

@@ -1,0 +1,87 @@
+import {
+  createCall,
+  discoverProbe,
+  encodeMessage,
+  isResponse,
+  supportsDiscover,
+  olderInitializeRequest,
+  olderRevisionIn,
+  olderServerMessage,
+  parseMessage,
+  type RpcResponse,
+} from '@x/schema'
+import type { HttpClient } from './http-client.ts'
+import { HttpError, isHttpError } from './http-error.ts'
+import type { HttpClientResponse } from './http-response.ts'
+import type { CheckReply } from './endpoint-state.ts'
+
+// Servers of earlier revisions answer a request without a session or with an unknown version with one of these.
+const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405, 422])
+
+/**
+ * Names a server that speaks earlier revisions alone (basic/versioning, backward compatibility). After the first reply
+ * that such a server may have given, the server is asked once for its revision; a reply that it does not explain stays
+ * as it is.
+ */
+export function createRevisionCheck(clientOf: () => HttpClient): CheckReply {
+  let finding: Promise<string | undefined> | undefined
+  return async (status, reply, request) => {
+    if (!suspectStatuses.has(status) || request === discoverProbe) return reply
+    const response = await reply.catch(() => undefined)
+    if (response !== undefined && supportsDiscover(response)) return response
+    const client = clientOf()
+    finding ??= findOlderRevision(client).catch(() => undefined)
+    const revision = await finding
+    if (revision === undefined) return reply
+    const { origin } = new URL(client.url)
+    const advice = 'connectDualHttp of @x/legacy/http-client speaks both'
+    const message = `${origin}: ${olderServerMessage(revision)}; ${advice}`
+    throw new HttpError('unsupported_version', message, { origin, status })
+  }
+}
+
+async function findOlderRevision(client: HttpClient): Promise<string | undefined> {
+  if (await isModern(client)) return undefined
+  const body = encodeMessage(olderInitializeRequest)
+  const response = await client.send({ method: 'POST', body, about: olderInitializeRequest, signal: client.closed })
+  const answer = await readResponse(client, response)
+  const revision = answer && olderRevisionIn(answer)
+  await endSession(client, response.header('mcp-session-id'), revision)
+  return revision
+}
+
+async function isModern({ exchange, closed }: HttpClient): Promise<boolean> {
+  try {
+    return supportsDiscover(await exchange(discoverProbe, createCall({ signal: closed })))
+  } catch (error) {
+    if (isHttpError(error) && suspectStatuses.has(error.status)) return false
+    throw error
+  }
+}
+
+/** Reads the response in a body, as JSON or as the first one of a stream. */
+function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Promise<RpcResponse | undefined> {
+  return new Promise((resolve, reject) => {
+    const read = (text: string): void => {
+      const message = parseMessage(text, bounds)
+      if (!isResponse(message)) return
+      resolve(message)
+      response.stop()
+    }
+    const reading =
+      response.type === 'text/event-stream'
+        ? response.events({ maxBytes: bounds.bytes, onEvent: ({ data }) => data !== '' && read(data) })
+        : response.text().then(read)
+    reading.then(() => resolve(undefined), reject)
+  })
+}
+
+/** The session was begun for nothing but the name of its revision. */
+async function endSession({ send, closed }: HttpClient, id: string | undefined, revision = ''): Promise<void> {
+  if (id === undefined) return
+  const headers = { 'mcp-session-id': id, 'mcp-protocol-version': revision }
+  const ended = await send({ method: 'DELETE', headers, about: olderInitializeRequest, signal: closed }).catch(
+    () => undefined,
+  )
+  ended?.stop()
+}

@@ -1,0 +1,166 @@
+import { type ErrorListener, errorListener } from '@x/core'
+import {
+  defaultBounds,
+  type HttpErrorHead,
+  type HttpProtocolAdapter,
+  type ParseBounds,
+  type Principal,
+  type WireError,
+} from '@x/schema'
+import { compileCors, type CorsOptions, type CorsRule } from './cors.ts'
+import { type CompiledDocuments, compileDocuments, type HttpDocuments } from './documents.ts'
+import { compileHosts, type HostRule, loopbackHosts } from './hosts.ts'
+import { limitReports, type RejectionReport } from './limit-reports.ts'
+import { compileOrigins, type OriginRule } from './origins.ts'
+import type { HttpErrorResponse } from './reply.ts'
+import type { RequestView } from './request-view.ts'
+
+/** Runs a function once after so many milliseconds; the function that it returns calls that off. */
+export type Schedule = (run: () => void, ms: number) => () => void
+
+/** Results of {@link HandlerOptions.authenticate}: who asks, nobody in particular, or a refusal such as 401. */
+export type AuthenticationResult = Principal | HttpErrorResponse | undefined
+
+/** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
+export interface HandlerOptions<Source> {
+  /**
+   * The hosts that are served, against DNS rebinding: `example.com` on every port, `example.com:8443` on one. The
+   * default is the loopback names. `'*'` leaves the check to a proxy in front.
+   */
+  readonly allowedHosts?: readonly string[] | '*' | undefined
+  /**
+   * The origins whose pages may call, such as `https://app.example.com`. The default is the called host's own, and
+   * loopback pages for a loopback host. Requests without an `Origin` come from no page and are served.
+   */
+  readonly allowedOrigins?: readonly string[] | '*' | undefined
+  /** Answers browsers' CORS questions for the allowed origins. Off by default: no CORS header is ever sent. */
+  readonly cors?: boolean | CorsOptions | undefined
+  /** Bounds of a body; `bytes` (4 MiB) holds while it is being read. */
+  readonly bounds?: Partial<ParseBounds> | undefined
+  /**
+   * Milliseconds that a call may take, 5 minutes by default; 0 is no limit. Past it `call.signal` aborts and the
+   * peer gets status 504 with an internal error, or that error on its stream. Calls that stream by nature
+   * (`subscriptions/listen`) have no limit.
+   */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Milliseconds without output after which a comment keeps the stream open; 0 is never. The default is 15 seconds on
+   * `node:http`, and 5 seconds for web requests, because Bun closes connections that are quiet for 10 seconds. A call
+   * without a response by then becomes a stream.
+   */
+  readonly keepAliveMs?: number | undefined
+  /**
+   * Bytes that may wait for a slow reader, 1 MiB by default. Beyond it a call's notifications are dropped, its
+   * response never; a call that streams by nature is broken off instead, since nobody could tell what was lost.
+   */
+  readonly maxQueuedBytes?: number | undefined
+  /**
+   * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it; runs before
+   * the body is read. An error that it throws is answered as any other.
+   */
+  readonly authenticate?:
+    | ((request: RequestView<Source>) => AuthenticationResult | Promise<AuthenticationResult>)
+    | undefined
+  /**
+   * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on
+   * Node, none elsewhere, and then all of them share one. Behind a proxy, return the address that the proxy vouches
+   * for: the proxy's own would be that of everybody.
+   */
+  readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
+  /**
+   * Documents that are served to a GET beside the endpoint, by path: to whoever asks, of every origin, whatever the
+   * `Host`. `documentHandler` serves them behind a framework that hands this handler the endpoint's path alone.
+   */
+  readonly documents?: HttpDocuments | undefined
+  /**
+   * Returns the HTTP status and headers of an exchange's error, such as 403 with a `WWW-Authenticate` for a scope that
+   * is missing. The body stays the JSON-RPC error. Not called once the answer has become a stream, whose head is out.
+   */
+  readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
+  /**
+   * Receives the failures whose cause the peer must not see, and the `Host` or `Origin` of a request that was rejected
+   * for it: each value once a minute, at most 100 of them. A line of `console.error` when absent, `false` for none.
+   */
+  readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
+  /** The clock; the platform's own by default. */
+  readonly schedule?: Schedule | undefined
+}
+
+/** The options of a handler, worked out once. */
+export interface HandlerSettings<Source> {
+  readonly hosts: HostRule
+  readonly origins: OriginRule
+  readonly cors: CorsRule | undefined
+  readonly bounds: ParseBounds
+  readonly timeoutMs: number
+  readonly keepAliveMs: number
+  readonly maxQueuedBytes: number
+  readonly authenticate: HandlerOptions<Source>['authenticate']
+  readonly clientAddress: HandlerOptions<Source>['clientAddress']
+  readonly documents: CompiledDocuments | undefined
+  readonly toHttpError: HandlerOptions<Source>['toHttpError']
+  readonly onError: (error: unknown, request: RequestView<Source>) => void
+  readonly reportRejection: RejectionReport<Source>
+  readonly schedule: Schedule
+}
+
+const fiveMinutesMs = 300_000
+const fifteenSecondsMs = 15_000
+const oneMebibyte = 1_048_576
+
+/**
+ * Works options out, so that a request pays for none of it. `schedule` is the clock when the options give none.
+ *
+ * @throws TypeError for a host, an origin or a document's path that is malformed, and for cookies from every origin.
+ * @throws RangeError for a number that is negative or not a number.
+ */
+export function compileSettings<Source>(
+  options: HandlerOptions<Source>,
+  schedule: Schedule = platformSchedule,
+  adapter?: HttpProtocolAdapter,
+): HandlerSettings<Source> {
+  const place = (_: unknown, { method, url }: RequestView<Source>): string => `${method} ${pathOf(url)}`
+  const onError = errorListener(options.onError, '@x/transport-http', place)
+  return {
+    hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
+    origins: compileOrigins(options.allowedOrigins),
+    cors: compileCors(checkCors(options), adapter),
+    bounds: { ...defaultBounds, ...options.bounds },
+    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, fiveMinutesMs),
+    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, fifteenSecondsMs),
+    maxQueuedBytes: checkAmount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
+    authenticate: options.authenticate,
+    clientAddress: options.clientAddress,
+    documents: compileDocuments(options.documents),
+    toHttpError: options.toHttpError,
+    onError,
+    reportRejection: limitReports(onError),
+    schedule: options.schedule ?? schedule,
+  }
+}
+
+/** A query may hold secrets. */
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+/** Any page could read what a user may see, if every origin may send the user's cookies. */
+function checkCors<Source>({ cors, allowedOrigins }: HandlerOptions<Source>): boolean | CorsOptions | undefined {
+  if (allowedOrigins !== '*' || typeof cors !== 'object' || cors.credentials !== true) return cors
+  throw new TypeError("cors.credentials with allowedOrigins '*' lets every page act as its user: list the origins")
+}
+
+/** The platform's own timers. */
+export function platformSchedule(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+function checkAmount(name: string, value: number): number {
+  if (value >= 0) return value
+  throw new RangeError(`${name} is ${value}: give a number from 0 up`)
+}
+
+function checkLimit(name: string, value: number | undefined, defaultValue: number): number {
+  return checkAmount(name, value ?? defaultValue) || Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,139 @@
+import { isWorkerd } from '@x/core'
+import type { Answer, ResponseWriter } from './response-writer.ts'
+
+// A mark of 0 makes the desired size minus the bytes that wait.
+const queuingStrategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
+
+const encoder = new TextEncoder()
+
+// Each request has a callback of its own: workerd stops a request that runs the code of another one. There, a
+// connection that is reset before its signal is read ends the request without an event.
+const afterTick: (run: () => void) => unknown =
+  isWorkerd() || globalThis.setImmediate === undefined ? (run: () => void) => run() : globalThis.setImmediate
+
+/** A web request while it is answered. */
+export interface WebTarget {
+  readonly request: Request
+  /** Gives the response to whoever asked. */
+  readonly resolve: (response: Response) => void
+  stream: ReadableStreamDefaultController<Uint8Array> | undefined
+  closed: boolean
+  onClose: () => void
+  /** Hears of the client's leaving; undefined while nobody listens for it. */
+  onAbort: (() => void) | undefined
+  /** Those who wait for the reader. */
+  readonly waitingWriters: (() => void)[]
+}
+
+/** Starts the answer to a web request, with which `resolve` is called. */
+export function createWebTarget(request: Request, resolve: (response: Response) => void): WebTarget {
+  return {
+    request,
+    resolve,
+    stream: undefined,
+    closed: false,
+    onClose: ignoreClose,
+    onAbort: undefined,
+    waitingWriters: [],
+  }
+}
+
+function ignoreClose(): void {}
+
+/** An outlet that resolves a promise with a web response. */
+export const webResponseWriter: ResponseWriter<WebTarget> = {
+  send(target, answer) {
+    if (target.closed) return
+    target.resolve(createWebResponse(answer))
+    closeTarget(target)
+  },
+  open(target, headers) {
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      target.stream = controller
+    }
+    // With that mark the stream asks for more only when the reader has taken everything.
+    const streamSource = { start, pull: () => releaseWaitingWriters(target), cancel: () => closeTarget(target) }
+    target.resolve(new Response(new ReadableStream(streamSource, queuingStrategy), { headers: fieldsOf(headers) }))
+    watchAbort(target)
+  },
+  write({ closed, stream }, text) {
+    if (!closed) stream?.enqueue(encoder.encode(text))
+  },
+  end(target, text) {
+    if (target.closed) return
+    target.stream?.enqueue(encoder.encode(text))
+    target.stream?.close()
+    closeTarget(target)
+  },
+  queued: ({ stream }) => -(stream?.desiredSize ?? 0),
+  drained({ closed, stream, waitingWriters }) {
+    if (closed || (stream?.desiredSize ?? 0) === 0) return undefined
+    return new Promise((resolve) => void waitingWriters.push(resolve))
+  },
+  destroy(target) {
+    if (target.closed) return
+    target.stream?.error(new DOMException('The stream was broken off', 'AbortError'))
+    closeTarget(target)
+  },
+  onClose(target, run) {
+    target.onClose = run
+    afterTick(() => watchAbort(target))
+  },
+}
+
+// Most responses other than streams are out within the tick, and adapters make a signal when it is first read.
+function watchAbort(target: WebTarget): void {
+  const { request, closed } = target
+  if (closed || target.onAbort !== undefined) return
+  if (request.signal.aborted) return endTarget(target)
+  target.onAbort = () => endTarget(target)
+  request.signal.addEventListener('abort', target.onAbort)
+}
+
+function endTarget(target: WebTarget): void {
+  const { stream, closed, resolve } = target
+  // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
+  if (stream === undefined) resolve(new Response(null, { status: clientClosedRequest }))
+  else if (!closed) stream.close()
+  closeTarget(target)
+}
+
+function closeTarget(target: WebTarget): void {
+  if (target.closed) return
+  target.closed = true
+  releaseWaitingWriters(target)
+  if (target.onAbort !== undefined) target.request.signal.removeEventListener('abort', target.onAbort)
+  target.onClose()
+}
+
+function releaseWaitingWriters({ waitingWriters }: WebTarget): void {
+  for (const resolve of waitingWriters.splice(0)) resolve()
+}
+
+// nginx's number for it; there is no official one.
+const clientClosedRequest = 499
+
+/** A whole answer as a web response. */
+export function createWebResponse(answer: Answer): Response {
+  return new Response(bodyOf(answer), { status: answer.status, headers: responseHeaders(answer) })
+}
+
+function bodyOf({ body }: Answer): string | Blob | null {
+  if (body === undefined || typeof body === 'string') return body ?? null
+  // The bytes are kept by who made them, and a Blob only reads them.
+  return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
+}
+
+function responseHeaders({ headers, body }: Answer): Record<string, string> {
+  return body === undefined ? fieldsOf(headers) : { 'Content-Type': 'application/json', ...fieldsOf(headers) }
+}
+
+// A plain object, which adapters write out without making headers of it; what stands twice is one list (RFC 9110, 5.3).
+function fieldsOf(flatHeaders: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (let index = 0; index < flatHeaders.length; index += 2) {
+    const [name = '', value = ''] = flatHeaders.slice(index, index + 2)
+    fields[name] = name in fields ? `${fields[name]}, ${value}` : value
+  }
+  return fields
+}

@@ -1,0 +1,167 @@
+import { sleep, withTimeout } from '@x/core'
+import type { Exchange } from '@x/schema'
+import { StdioError } from '../stdio-error.ts'
+import { createClientConnection, type ClientConnection } from './client-connection.ts'
+import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
+import { probeServer } from './probe.ts'
+import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
+import { type ServerProcess, startProcess } from './server-process.ts'
+
+/** Keeps a server process available. */
+export interface Supervisor {
+  /** Returns the connection to the running process when it is ready. */
+  connection(): ClientConnection | undefined
+  /** Starts a process unless one runs, and returns the connection to it. Rejects with {@link StdioError}. */
+  open(): Promise<ClientConnection>
+  /** Ends the process and rejects everything that waits for one, permanently. */
+  close(reason: StdioError): Promise<void>
+  readonly process: ProcessView
+}
+
+/** The observable state of a connection's process. */
+export interface ProcessView {
+  /** The id of the running process; `undefined` when none runs. */
+  readonly pid: number | undefined
+  /** The number of processes started to replace one that exited. */
+  readonly restarts: number
+}
+
+interface SupervisorState {
+  readonly options: StdioConnectOptions
+  readonly settings: ConnectionSettings
+  readonly row: RestartPolicy
+  /** Aborts when the connection is closed. */
+  readonly closeController: AbortController
+  readonly runningProcesses: Set<RunningProcess>
+  startCount: number
+  readyConnection: ClientConnection | undefined
+}
+
+interface RunningProcess {
+  readonly process: ServerProcess
+  readonly link: ClientConnection
+  readonly startedAt: number
+  /** The reason for which this side ends the process, if it does. */
+  fault: StdioError | undefined
+}
+
+/** Starts a process on demand, and again after it has exited (basic/transports/stdio, unexpected termination). */
+export function createSupervisor(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
+  const restartPolicy = createRestartPolicy(options.restart ?? {}, settings.clock)
+  const endController = new AbortController()
+  const state: SupervisorState = {
+    options,
+    settings,
+    row: restartPolicy,
+    closeController: endController,
+    runningProcesses: new Set(),
+    startCount: 0,
+    readyConnection: undefined,
+  }
+  let openPromise: Promise<ClientConnection> | undefined
+  return {
+    connection: () => state.readyConnection,
+    open: () => {
+      openPromise ??= startConnection(state).finally(() => {
+        openPromise = undefined
+      })
+      return openPromise
+    },
+    close: async (reason) => {
+      endController.abort(reason)
+      for (const { link } of state.runningProcesses) link.fail(reason)
+      await openPromise?.catch(() => {})
+      await Promise.all(
+        [...state.runningProcesses].map((processToStop) => stopRunningProcess(state, processToStop, reason)),
+      )
+    },
+    process: {
+      get pid() {
+        return [...state.runningProcesses].at(-1)?.process.pid
+      },
+      get restarts() {
+        return Math.max(0, state.startCount - 1)
+      },
+    },
+  }
+}
+
+async function startConnection(state: SupervisorState): Promise<ClientConnection> {
+  const { options, settings, closeController } = state
+  if (state.readyConnection !== undefined) return state.readyConnection
+  closeController.signal.throwIfAborted()
+  const pauseMs = state.row.pauseMs()
+  if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: closeController.signal })
+  const process = await startProcess(options, settings.clock)
+  const runningProcess = registerProcess(state, process)
+  try {
+    closeController.signal.throwIfAborted()
+    await initializeProcess(state, runningProcess.link)
+  } catch (error) {
+    await stopRunningProcess(state, runningProcess, toStdioError(error))
+    throw error
+  }
+  // The process may have exited right after its response.
+  if (state.runningProcesses.has(runningProcess)) state.readyConnection = runningProcess.link
+  return runningProcess.link
+}
+
+function toStdioError(error: unknown): StdioError {
+  return error instanceof StdioError ? error : new StdioError('probe', 'The process was ended', { cause: error })
+}
+
+function registerProcess(state: SupervisorState, process: ServerProcess): RunningProcess {
+  const { settings } = state
+  const onEnd = (): void => void process.stop(settings.graceMs)
+  const link = createClientConnection({ streams: process.streams, settings, onEnd })
+  const runningProcess: RunningProcess = { process, link, startedAt: settings.clock.monotonicNow(), fault: undefined }
+  state.runningProcesses.add(runningProcess)
+  state.startCount += 1
+  void process.exited.then((exit) => handleExit(state, runningProcess, exit))
+  return runningProcess
+}
+
+function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
+  const { link, fault } = runningProcess
+  state.runningProcesses.delete(runningProcess)
+  if (state.readyConnection === link) state.readyConnection = undefined
+  const isExpected = state.closeController.signal.aborted
+  const error = fault ?? createExitError(state.options.command, exit)
+  // An orderly exit without a pending call, as of an idle process, does not count as a failure.
+  const isOrderly = exit.exitCode === 0 && !link.isBusy() && fault === undefined
+  if (!isExpected && !isOrderly) state.row.recordExit(error, runningProcess.startedAt)
+  link.fail(error)
+  state.options.onExit?.({ ...exit, expected: isExpected })
+}
+
+function createExitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {
+  const exit = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
+  const outputSuffix = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
+  const message = `The server's process (${command}) ended ${exit} before the response, and may have acted${outputSuffix}`
+  return new StdioError('exited', message, { exitCode, signal, stderr })
+}
+
+function stopRunningProcess(
+  { settings }: SupervisorState,
+  runningProcess: RunningProcess,
+  fault: StdioError,
+): Promise<void> {
+  runningProcess.fault ??= fault
+  return runningProcess.process.stop(settings.graceMs)
+}
+
+/** Sends the first requests to a new process, before any call. */
+async function initializeProcess(
+  { options, settings, closeController }: SupervisorState,
+  link: ClientConnection,
+): Promise<void> {
+  if (options.onStart !== undefined) {
+    const exchange: Exchange = (request, call) => link.send(request, call)
+    return options.onStart({ exchange, notify: (message) => link.notify(message) }, closeController.signal)
+  }
+  if (options.probe === false) return
+  const { timeoutMs = 30_000 } = options.probe ?? {}
+  const message = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
+  const late = (): StdioError => new StdioError('probe', message)
+  await withTimeout({ timeoutMs, clock: settings.clock, late }, (signal) => probeServer(link, options.command, signal))
+}

@@ -1,0 +1,231 @@
+import { cancel, type Cancellation, withCancellation, createCancellation } from '@x/core'
+import {
+  backPressureKey,
+  type Call,
+  type CallContext,
+  clientAddressKey,
+  createCall,
+  encodeMessage,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  McpError,
+  findMethodRow,
+  quotaError,
+  type RequestId,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type StreamHandler,
+  transportKey,
+  withContext,
+} from '@x/schema'
+import { cancelledNotification } from '../cancelled-notification.ts'
+import type { MessageWriter } from '../message-writer.ts'
+import { withRequestId } from '../request-id-key.ts'
+import type { ServiceSettings } from './options.ts'
+
+/** The calls of one connection. */
+export interface CallRegistry {
+  /** Runs a call, or rejects it. `handler` serves it instead of the exchange. */
+  run(request: RpcRequest, handler?: StreamHandler): void
+  /** Cancels a call: nothing more is sent for it (basic/patterns/cancellation). */
+  cancel(id: RequestId, reason: string | undefined): void
+  /** Asks every call to stop; their responses are still sent. */
+  stop(reason: unknown): void
+  /** Resolves when no call runs. */
+  allFinished(): Promise<void>
+  /** Sends error responses for the calls that are still running. */
+  rejectPending(): void
+}
+
+interface RunningCall {
+  readonly id: RequestId
+  readonly cancellation: Cancellation
+  /** `true` when it streams until either side ends it, as subscriptions/listen does. */
+  readonly streams: boolean
+  /** `true` after the first message of its stream. */
+  opened: boolean
+  /** `true` when nothing more may be sent for it. */
+  ended: boolean
+}
+
+interface RegistryState {
+  readonly exchange: Exchange
+  readonly writer: MessageWriter
+  readonly settings: ServiceSettings
+  /** The context that all calls of the connection share. */
+  readonly context: CallContext
+  /** Calls by their ids, which the client may not reuse yet. */
+  readonly byId: Map<RequestId, RunningCall>
+  /** Every running call, including those without a waiting client. */
+  readonly runningCalls: Set<RunningCall>
+  stopping: boolean
+  onIdle: () => void
+}
+
+/** Creates an empty set of calls; `writer` sends their output. */
+export function createCallRegistry(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings): CallRegistry {
+  const registryState: RegistryState = {
+    exchange,
+    writer,
+    settings,
+    context: createContext(writer),
+    byId: new Map(),
+    runningCalls: new Set(),
+    stopping: false,
+    onIdle: () => {},
+  }
+  return {
+    run: (request, handler) => {
+      const rejection = checkNewCall(registryState, request.id)
+      if (rejection === undefined) runRequest(registryState, request, handler)
+      else writeMessage(writer, errorResponse(request.id, rejection))
+    },
+    cancel: (id, reason) => {
+      const call = registryState.byId.get(id)
+      if (call === undefined) return
+      removeCall(registryState, call)
+      cancel(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
+    },
+    stop: (reason) => {
+      registryState.stopping = true
+      for (const call of registryState.runningCalls) cancel(call.cancellation, reason)
+    },
+    allFinished: () =>
+      new Promise((resolve) => {
+        registryState.onIdle = resolve
+        if (registryState.runningCalls.size === 0) resolve()
+      }),
+    rejectPending: () => {
+      for (const call of registryState.byId.values())
+        writeResponse(registryState, call, errorResponse(call.id, stoppingError()))
+    },
+  }
+}
+
+function checkNewCall({ byId, runningCalls, settings }: RegistryState, id: RequestId): McpError | undefined {
+  if (byId.has(id)) {
+    const message = 'A request with this id is pending: give each request a unique id'
+    return new McpError(errorCodes.invalidRequest, message)
+  }
+  if (runningCalls.size < settings.maxCalls) return undefined
+  return quotaError({ limit: 'maxCalls', max: settings.maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
+}
+
+/** Nobody knows when a call ends; a client that asks again so soon costs little. */
+const retryAfterMs = 1000
+
+/** Creates the context of a connection's calls. Its one peer has one address, whatever name it gives itself. */
+function createContext(writer: MessageWriter): CallContext {
+  const call = withContext(createCall(), transportKey, 'stdio')
+  return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.drained).context
+}
+
+function runRequest(registryState: RegistryState, request: RpcRequest, handler: StreamHandler | undefined): void {
+  const { id } = request
+  const streams = findMethodRow(request.method)?.isStreaming === true
+  const call: RunningCall = { id, cancellation: createCancellation(), streams, opened: false, ended: false }
+  registryState.byId.set(id, call)
+  registryState.runningCalls.add(call)
+  const onCallError = (error: unknown): void => {
+    if (!call.ended) writeResponse(registryState, call, errorResponse(id, toCallError(registryState, call, error)))
+    finishWork(registryState, call)
+  }
+  try {
+    serveStreamCall(registryState, call, { request, handler })
+      .then((response) => {
+        writeResponse(registryState, call, response)
+        finishWork(registryState, call)
+      })
+      .catch(onCallError)
+  } catch (error) {
+    onCallError(error)
+  }
+}
+
+interface StreamCallRequest {
+  readonly request: RpcRequest
+  readonly handler: StreamHandler | undefined
+}
+
+function serveStreamCall(
+  registryState: RegistryState,
+  call: RunningCall,
+  { request, handler }: StreamCallRequest,
+): Promise<RpcResponse> {
+  const { exchange, writer } = registryState
+  if (handler === undefined)
+    return exchange(
+      request,
+      createStreamCall(registryState, call, (message) => withRequestId(message, call.id)),
+    )
+  // Peers of other revisions are sent what the adapter gives, and nothing beside it.
+  const context = createStreamCall(registryState, call, (message) => message)
+  return handler(request, context, (peerRequest) => {
+    if (!call.ended) writer.write(encodeMessage(peerRequest))
+  })
+}
+
+type NotificationMapper = (message: RpcNotification) => RpcNotification
+
+function createStreamCall(registryState: RegistryState, call: RunningCall, mapNotification: NotificationMapper): Call {
+  const notify = (message: RpcNotification): void => writeNotification(registryState, call, mapNotification(message))
+  const { settings, context } = registryState
+  return withCancellation({ principal: settings.principal, context, notify }, call.cancellation)
+}
+
+// A call that rejects because it was asked to stop has not failed.
+function toCallError({ stopping, settings }: RegistryState, { cancellation }: RunningCall, error: unknown): unknown {
+  if (stopping && error === cancellation.reason) return stoppingError()
+  settings.onError(error)
+  return error
+}
+
+function stoppingError(): McpError {
+  return new McpError(errorCodes.internal, 'The server is stopping')
+}
+
+function writeNotification(registryState: RegistryState, call: RunningCall, message: RpcNotification): void {
+  if (call.ended) return
+  const { writer, settings } = registryState
+  const text = encodeMessage(message)
+  if (writer.queued() + text.length <= settings.maxQueuedBytes) {
+    call.opened = true
+    writer.write(text)
+  } else if (call.streams) endSlowStream(registryState, call)
+}
+
+/** Ends a stream with a slow reader, and notifies the client, which may open it again. */
+function endSlowStream(registryState: RegistryState, call: RunningCall): void {
+  removeCall(registryState, call)
+  writeMessage(registryState.writer, cancelledNotification(call.id, 'The reader of the stream was too slow'))
+  cancel(call.cancellation, new DOMException('The reader of the stream was too slow', 'AbortError'))
+}
+
+/**
+ * Sends the response of a call, unless it was cancelled. Throws for a response that is not JSON; nothing was sent then.
+ */
+function writeResponse(registryState: RegistryState, call: RunningCall, response: RpcResponse): void {
+  if (call.ended) return
+  const text = encodeMessage(response)
+  removeCall(registryState, call)
+  registryState.writer.write(text)
+  // basic/patterns/cancellation: a server that ends a subscription sends a cancellation; the response alone does not
+  // end the stream.
+  if (call.streams && call.opened) writeMessage(registryState.writer, cancelledNotification(call.id))
+}
+
+function writeMessage(writer: MessageWriter, message: RpcNotification | RpcResponse): void {
+  writer.write(encodeMessage(message))
+}
+
+function removeCall({ byId }: RegistryState, call: RunningCall): void {
+  call.ended = true
+  byId.delete(call.id)
+}
+
+function finishWork(registryState: RegistryState, call: RunningCall): void {
+  registryState.runningCalls.delete(call)
+  if (registryState.runningCalls.size === 0) registryState.onIdle()
+}
