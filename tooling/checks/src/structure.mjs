@@ -40,7 +40,7 @@ export function measureStructure(root) {
   return [
     ...upward,
     { title: `files of at most ${smallFileLines} lines of code`, value: small.length, limit: 115, details: small },
-    { title: 'lines of code in packages', value: code, limit: 40_500, details: [] },
+    { title: 'lines of code in packages', value: code, limit: 41_000, details: [] },
   ]
 }
 

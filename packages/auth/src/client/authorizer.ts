@@ -7,7 +7,7 @@ import {
   type AuthServerContextResolver,
 } from './authorize.ts'
 import { type TokenChallenge, parseTokenChallenge, dpopErrorOf, isTokenChallenge } from './challenges.ts'
-import { createSharedRequests, type SharedRequests } from './shared-requests.ts'
+import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { createStepUpLimiter, type StepUpLimiter } from './step-up-limiter.ts'
 import type { StoredToken } from './stored.ts'

@@ -7,7 +7,7 @@ import {
   type RpcNotification,
   type SubscriptionFilter,
 } from '@x/schema'
-import type { SharedBusSubscription } from './shared-bus-subscription.ts'
+import type { SharedBusSubscription } from './bus-subscription.ts'
 import { maxTimerMs } from './options.ts'
 import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './stream-slots.ts'
 import { addSubscriptionId, topicKeysOf } from './topics.ts'

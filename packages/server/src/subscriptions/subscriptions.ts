@@ -1,6 +1,6 @@
 import { cancelReason, isCancelled } from '@x/core'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
-import { createSharedBusSubscription } from './shared-bus-subscription.ts'
+import { createSharedBusSubscription } from './bus-subscription.ts'
 import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
 import { createStreamSlots } from './stream-slots.ts'
 import {
