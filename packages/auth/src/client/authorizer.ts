@@ -3,15 +3,40 @@ import { AuthError, isAuthError } from './auth-error.ts'
 import {
   authorize,
   type AuthorizerDeps,
-  createAuthServerContextResolver,
   type AuthServerContextResolver,
+  createAuthServerContextResolver,
 } from './authorize.ts'
-import { type TokenChallenge, parseTokenChallenge, dpopErrorOf, isTokenChallenge } from './challenges.ts'
+import { dpopErrorOf, isTokenChallenge, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
-import { createStepUpLimiter, type StepUpLimiter } from './step-up-limiter.ts'
 import type { StoredToken } from './stored.ts'
-import { isRenewalDue, type TokenResult, getOrObtainToken } from './token-source.ts'
+import { getOrObtainToken, isRenewalDue, type TokenResult } from './token-source.ts'
+
+/** Counts how often the scopes of an operation were asked for lately. */
+interface StepUpLimiter {
+  /** Counts one more; `false` when the operation has had its share. */
+  tryAcquire(operation: string): boolean
+}
+
+const windowMs = 300_000
+const maxAttemptsInWindow = 2
+const maxOperations = 1000
+
+// basic/authorization, step-up flow: a server that is never content must not send a person to log in for ever.
+function createStepUpLimiter(now: () => number): StepUpLimiter {
+  const attempts = new Map<string, { readonly since: number; readonly count: number }>()
+  return {
+    tryAcquire: (operation) => {
+      const attempt = attempts.get(operation)
+      const isRecent = attempt !== undefined && now() - attempt.since < windowMs
+      const { since, count } = isRecent ? attempt : { since: now(), count: 0 }
+      if (count >= maxAttemptsInWindow) return false
+      if (!isRecent && attempts.size >= maxOperations) attempts.clear()
+      attempts.set(operation, { since, count: count + 1 })
+      return true
+    },
+  }
+}
 
 /** An authorizer, and what logins need of it besides. */
 export interface Authorizer extends HttpAuthorizer {

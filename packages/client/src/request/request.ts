@@ -1,13 +1,16 @@
 import { platformRuntime } from '@x/core'
 import {
   encodeHeaderValue,
+  errorCodes,
   type Exchange,
+  findMethodRow,
+  type HeaderParams,
   type Implementation,
+  isJsonObject,
   type JsonObject,
   metaKeys,
   projectMetaKeys,
-  findMethodRow,
-  type HeaderParams,
+  protocolVersion,
   type RequestId,
   type RpcNotification,
   type RpcRequest,
@@ -16,13 +19,12 @@ import {
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
-import { type CoreClientOptions, clientInfoOf } from './options.ts'
+import { clientInfoOf, type CoreClientOptions } from './options.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
-import { resendLostRequest, type ResendLimits, type ResendOptions, resendUnstartedRequest } from './resend.ts'
+import { type ResendLimits, resendLostRequest, type ResendOptions, resendUnstartedRequest } from './resend.ts'
 import { runCall } from './run-call.ts'
-import { peerError, serverInfoOf, parseResult } from './parse-result.ts'
-import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
+import { parseResult, peerError, serverInfoOf } from './parse-result.ts'
 
 /** The default of `timeoutMs`, in milliseconds. */
 export const defaultTimeoutMs = 60_000
@@ -320,4 +322,35 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
       ...((asks || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
     }
   }
+}
+
+/** The protocol revision of one client's requests. */
+interface VersionChoice {
+  current(): string
+  /** Chooses the first revision that both sides have; keeps the current one when there is none. */
+  prefer(serverVersions: readonly unknown[]): boolean
+}
+
+/** Starts with the preferred revision and remembers the choice. No request relies on it: a wrong one is chosen anew. */
+function createVersionChoice(clientVersions: readonly [string, ...string[]] = [protocolVersion]): VersionChoice {
+  let [current] = clientVersions
+  return {
+    current: () => current,
+    prefer: (serverVersions) => {
+      const commonVersion = clientVersions.find((version) => serverVersions.includes(version))
+      if (commonVersion === undefined) return false
+      current = commonVersion
+      return true
+    },
+  }
+}
+
+/**
+ * Returns the revisions that the server serves, if it rejected the request for its revision (basic/versioning, protocol
+ * version negotiation).
+ */
+function supportedVersions(response: RpcResponse): readonly unknown[] | undefined {
+  if (!('error' in response) || response.error.code !== errorCodes.unsupportedProtocolVersion) return undefined
+  const { data } = response.error
+  return isJsonObject(data) && Array.isArray(data.supported) ? data.supported : []
 }

@@ -1,8 +1,13 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import type { Connection, ConnectionHandlers } from './connection.ts'
-import { createBusSession } from './bus-session.ts'
-import { maxReconnectDelayMs, computeReconnectDelayMs, minReconnectDelayMs, healthyAfterMs } from './reconnect.ts'
+import {
+  computeReconnectDelayMs,
+  createBusSession,
+  healthyAfterMs,
+  maxReconnectDelayMs,
+  minReconnectDelayMs,
+} from './bus-session.ts'
 
 /** One attempt to connect, whose fate is in the test's hand. */
 interface Attempt {

@@ -12,16 +12,16 @@ import {
   isStdioError,
   type ProcessView,
   type StartedProcess,
-  type StdioConnectOptions,
   type StdioConnection,
+  type StdioConnectOptions,
   StdioError,
 } from '@x/transport-stdio'
-import { createDiscoverRequest, type ProtocolEra, eraOfRevision, eraOf } from '../client/detect.ts'
+import { createDiscoverRequest, eraOf, eraOfRevision, type ProtocolEra } from '../client/detect.ts'
 import {
   answerBeforeHandshake,
+  createInitializeRequest,
   declaredCapabilitiesOf,
   initializedNotification,
-  createInitializeRequest,
   parseInitializeResponse,
 } from '../client/handshake.ts'
 import { createLegacyExchange } from '../client/legacy-exchange.ts'
@@ -33,8 +33,7 @@ import {
   resolveDualSettings,
 } from '../client/options.ts'
 import { createLegacySession, type LegacySession } from '../client/session.ts'
-import { createInternalCall } from '../client/legacy-transport.ts'
-import { createStdioWire } from './stdio-wire.ts'
+import { createInternalCall, type LegacyTransport } from '../client/legacy-transport.ts'
 
 /** The options of {@link connectDualStdio}: those of `connectStdio`, and what concerns older servers. */
 export interface DualStdioOptions
@@ -289,4 +288,19 @@ function sendWithTimeout(
   const { request, ms, late, signal } = timedRequest
   const internalCall = createInternalCall(new AbortController().signal, () => {})
   return withTimeout({ signal, timeoutMs: ms, clock, late }, () => process.exchange(request, internalCall))
+}
+
+/**
+ * Carries the messages of one session over the streams of one process, which is its session (2025-11-25,
+ * basic/transports).
+ */
+function createStdioWire(process: StartedProcess): LegacyTransport {
+  return {
+    // Requests of the server name no call; they come to the session, which knows the latest.
+    request: (request, signal, { onNotification }) =>
+      process.exchange(request, createInternalCall(signal, onNotification)),
+    notify: async (message) => process.notify(message),
+    // Notifications outside of calls come to the session by themselves, for as long as the process runs.
+    listen: async () => ({ ended: new Promise(() => {}) }),
+  }
 }

@@ -20,11 +20,10 @@ import {
 } from '@x/schema'
 import { readSessionMetadata, type SessionMetadata, type SessionNames } from '../session-metadata.ts'
 import { createSealedSession } from './create-session.ts'
-import { deleteSession } from './delete-session.ts'
 import { abandonSession, finishSessionRequest } from './end-session.ts'
 import {
-  openedSessionKey,
   type OpenedSession,
+  openedSessionKey,
   openSession,
   recordedName,
   recordSession,
@@ -181,4 +180,21 @@ function requireSessionMetadata(
   const repeatedId = context.get(callHeadersKey)?.get(header)
   if (repeatedId === undefined || repeatedId === namedSession.sessionId) return namedSession
   throw new McpError(errorCodes.headerMismatch, `${header} does not repeat the sessionId of the body`)
+}
+
+/**
+ * Deletes a session. It ends before `onDelete` runs, so that no call uses resources that are being freed. An error of
+ * `onDelete` is reported and not answered: for the client the session is gone.
+ */
+async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
+  const { id, principal, caller, expiresAt, value, rules, report } = await openSession(metadata, {
+    ...request,
+    needsState: false,
+  })
+  await rules.ledger.end(id, Math.max(1, expiresAt - rules.now()), caller)
+  try {
+    await rules.end({ id, principal, state: value }, report)
+  } catch (error) {
+    report(error)
+  }
 }

@@ -1,11 +1,19 @@
-import { type Cancellation, withCancellation, cancelReason, type Clock, isCancelled, platformRuntime } from '@x/core'
+import {
+  type Cancellable,
+  type Cancellation,
+  cancelReason,
+  type Clock,
+  computeBackoffMs,
+  isCancelled,
+  platformRuntime,
+  sleep,
+  withCancellation,
+} from '@x/core'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { failureOf, isUnsent } from './platform-error.ts'
-import { operationOf, flattenUserHeaders } from './headers.ts'
+import { flattenUserHeaders, operationOf } from './headers.ts'
 import { HttpError } from './http-error.ts'
-import type { HttpConnectOptions, HttpHeaders, HttpTarget } from './options.ts'
-import { isRedirect, redirectTarget } from './redirect.ts'
-import { withRetry } from './retry.ts'
+import type { HttpConnectOptions, HttpHeaders, HttpTarget, RetryOptions } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
 import { sendAuthorized } from './send-authorized.ts'
 
@@ -144,4 +152,66 @@ function endpointUrl(url: string | URL): URL {
   }
   endpoint.hash = ''
   return endpoint
+}
+
+/**
+ * Returns the target of a redirect that may be followed: the same request again (307, 308), within the same origin or
+ * to the same host's https. Everything else is refused, because a request carries credentials, headers and arguments
+ * that were meant for this server alone. Throws {@link HttpError} with the code `redirect`.
+ */
+export function redirectTarget(sourceUrl: URL, incoming: Pick<IncomingResponse, 'status' | 'header'>): URL {
+  const { status } = incoming
+  const rejectRedirect = (problem: string): never => {
+    throw new HttpError('redirect', `${sourceUrl.origin} redirects (${status}) ${problem}`, {
+      origin: sourceUrl.origin,
+      status,
+    })
+  }
+  const location = incoming.header('location')
+  if (location === undefined || !URL.canParse(location, sourceUrl.href))
+    return rejectRedirect('without a readable Location')
+  const target = new URL(location, sourceUrl)
+  if (status !== 307 && status !== 308)
+    return rejectRedirect('in a way that does not repeat a POST; it must use 307 or 308')
+  if (target.username !== '' || target.password !== '') return rejectRedirect('to an address with credentials in it')
+  if (target.origin !== sourceUrl.origin && !isHttpsUpgrade(sourceUrl, target))
+    return rejectRedirect(`to another origin, ${target.origin}`)
+  target.hash = ''
+  return target
+}
+
+// Both on their default ports: another port of the same host may belong to somebody else.
+function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
+  const isToHttps = sourceUrl.protocol === 'http:' && target.protocol === 'https:'
+  return isToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
+}
+
+/** Returns true if a status is a redirect. A browser hides its target and gives status 0. */
+function isRedirect(status: number): boolean {
+  return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
+}
+
+/** The settings of a step that may be tried again. */
+interface RetryContext {
+  readonly retry: false | RetryOptions
+  /** Returns true if nothing can have happened on the server. */
+  readonly isUnsent: (error: unknown) => boolean
+  /** The request that is tried; it is not tried again once it is cancelled. */
+  readonly outgoing: Cancellable
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+/** Runs a step again while its failures prove that nothing was sent, with growing pauses spread by chance. */
+async function withRetry<T>(operation: () => Promise<T>, context: RetryContext): Promise<T> {
+  const { attempts = 3, pauseMs = 100, maxPauseMs = 2000 } = context.retry === false ? { attempts: 1 } : context.retry
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await operation()
+    } catch (error) {
+      if (attempt >= attempts || !context.isUnsent(error)) throw error
+      const retryDelayMs = computeBackoffMs(attempt - 1, { firstMs: pauseMs, maxMs: maxPauseMs }, context.random)
+      await sleep(retryDelayMs, { clock: context.clock, signal: context.outgoing.signal })
+    }
+  }
 }

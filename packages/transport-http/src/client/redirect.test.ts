@@ -8,7 +8,7 @@ import {
   type ScriptedServer,
 } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
-import { redirectTarget } from './redirect.ts'
+import { redirectTarget } from './endpoint-state.ts'
 
 const redirecting = (status: number, location: string): Promise<ScriptedServer> =>
   scriptedServer((response, received) => {

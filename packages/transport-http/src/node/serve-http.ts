@@ -4,10 +4,11 @@ import { errorCodes, type Server } from '@x/schema'
 import { errorAnswer } from '../server/reply.ts'
 import { platformSchedule } from '../server/handler-settings.ts'
 import { answerDocument } from './documents.ts'
-import { createNodeContext, createHandler, type NodeHandlerOptions } from './node-handler.ts'
+import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
-import { checkBindAddress, formatUrlHost, isLoopbackHost, ownHosts } from './bind-address.ts'
-import { type StopOptions, type StopState, createStopFunction } from './stop.ts'
+import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
+import { unauthenticatedReason } from '../server/check-exposure.ts'
+import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /** The options of {@link serveHttp}. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
@@ -255,4 +256,38 @@ function sendHealth({ method }: IncomingMessage, response: ServerResponse, isHea
     ...(!isRead && { Allow: 'GET, HEAD' }),
   })
   response.end(method === 'HEAD' ? undefined : body)
+}
+
+/** Returns whether only this machine reaches an address. */
+function isLoopbackHost(host: string): boolean {
+  const name = parseHost(formatUrlHost(host))?.name
+  return name !== undefined && isLoopback(name)
+}
+
+/**
+ * Rejects an address that other machines reach for a server that must not be reached.
+ *
+ * @throws TypeError with the reason.
+ */
+function checkBindAddress(
+  { localOnly, needsPrincipal }: Server,
+  { authenticate }: Pick<NodeHandlerOptions, 'authenticate'>,
+  host: string,
+): void {
+  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
+  if (reason !== undefined) throw new TypeError(`host "${host}" can be reached from other machines, but ${reason}`)
+}
+
+// A request to the loopback address was meant for this machine; on any other, only the operator knows its names.
+function ownHosts(host: string): readonly string[] {
+  const name = parseHost(formatUrlHost(host))?.name
+  if (name !== undefined && isLoopback(name)) return [...loopbackHosts, name]
+  throw new TypeError(
+    `host "${host}" can be reached from other machines: give allowedHosts, the names by which they call it, or "*" behind a proxy that checks them`,
+  )
+}
+
+/** Returns a host as it stands in a URL. */
+function formatUrlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
 }

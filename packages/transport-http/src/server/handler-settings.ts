@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener } from '@x/core'
+import { type ErrorListener, errorListener, platformRuntime } from '@x/core'
 import {
   defaultBounds,
   type HttpErrorHead,
@@ -10,10 +10,44 @@ import {
 import { compileCors, type CorsOptions, type CorsRule } from './cors.ts'
 import { type CompiledDocuments, compileDocuments, type HttpDocuments } from './documents.ts'
 import { compileHosts, type HostRule, loopbackHosts } from './hosts.ts'
-import { limitReports, type RejectionReport } from './limit-reports.ts'
 import { compileOrigins, type OriginRule } from './origins.ts'
 import type { HttpErrorResponse } from './reply.ts'
 import type { RequestView } from './request-view.ts'
+
+const maxReportsPerMinute = 100
+const minuteMs = 60_000
+
+/** Reports the reason for which a request was rejected. */
+type RejectionReport<Source> = (reason: string, request: RequestView<Source>) => void
+
+/**
+ * Returns a report that passes each reason on once a minute, and at most 100 reasons. Any page can make a browser send
+ * such requests without end, and the log of the server must not grow with them. A report states the number of those
+ * omitted before it.
+ */
+export function limitReports<Source>(
+  onError: (error: unknown, request: RequestView<Source>) => void,
+  now: () => number = platformRuntime.monotonicNow,
+): RejectionReport<Source> {
+  const reported = new Set<string>()
+  let begun = Number.NEGATIVE_INFINITY
+  let omitted = 0
+  return (reason, request) => {
+    const time = now()
+    if (time - begun >= minuteMs) {
+      begun = time
+      reported.clear()
+    }
+    if (reported.has(reason) || reported.size >= maxReportsPerMinute) {
+      omitted++
+      return
+    }
+    reported.add(reason)
+    const before = omitted === 0 ? '' : ` (reports omitted before: ${omitted})`
+    omitted = 0
+    onError(new Error(`${reason}${before}`), request)
+  }
+}
 
 /** Runs a function once after so many milliseconds; the function that it returns calls that off. */
 export type Schedule = (run: () => void, ms: number) => () => void

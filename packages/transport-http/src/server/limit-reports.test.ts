@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitReports } from './limit-reports.ts'
+import { limitReports } from './handler-settings.ts'
 import type { RequestView } from './request-view.ts'
 
 const view: RequestView<undefined> = {

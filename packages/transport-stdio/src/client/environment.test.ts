@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEnvironment } from './environment.ts'
+import { createEnvironment } from './server-process.ts'
 
 const env = { PATH: '/bin', HOME: '/home/ada', AWS_SECRET_ACCESS_KEY: 'hunter2', NODE_OPTIONS: '--inspect', lang: 'x' }
 

@@ -3,11 +3,60 @@ import type { Readable, Writable } from 'node:stream'
 import { type Clock, settlesWithin } from '@x/core'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
-import { createEnvironment } from './environment.ts'
 import type { ProcessExit, StdioConnectOptions } from './options.ts'
-import { forwardSignals, type ProcessTree, createProcessTree } from './process-tree.ts'
-import { type Spawner, selectSpawner } from './spawner.ts'
-import { readStderr, type StderrLines } from './stderr-lines.ts'
+import { createProcessTree, forwardSignals, type ProcessTree } from './process-tree.ts'
+import { selectSpawner, type Spawner } from './spawner.ts'
+import { readLines } from '../read-lines.ts'
+
+const maxLineBytes = 8192
+const maxLines = 20
+const maxCharacters = 2000
+
+/** The stderr output of a process, which may be anything and is not an error by itself (basic/transports/stdio). */
+interface StderrLines {
+  /** Returns the last lines, at most 2,000 characters. */
+  last(): string
+}
+
+/**
+ * Reads stderr line by line. Long lines are truncated, and the last lines are kept for the error of a process that
+ * exits.
+ */
+function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
+  const lastLines: string[] = []
+  const addLine = (line: string): void => {
+    lastLines.push(line)
+    if (lastLines.length > maxLines) lastLines.shift()
+    onLine?.(line)
+  }
+  readLines(stream, maxLineBytes, { onLine: addLine, onSkipped: ({ head }) => addLine(`${head}…`), onEnd: () => {} })
+  return { last: () => lastLines.join('\n').slice(-maxCharacters) }
+}
+
+const posixVariables = 'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER'.split(' ')
+const windowsVariables =
+  `APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS OS PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA
+  PROGRAMFILES PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERDOMAIN USERNAME USERPROFILE WINDIR`.split(/\s+/)
+
+/**
+ * Creates the variables of a server's process: those that programs need to find themselves and their user, and the
+ * added ones. Other variables of this process may hold secrets, so they are left out.
+ */
+export function createEnvironment(
+  addedVariables: Readonly<Record<string, string | undefined>>,
+  { env, platform }: Pick<NodeJS.Process, 'env' | 'platform'> = process,
+): Record<string, string> {
+  // On Windows, names are case-insensitive, and either of two names that differ in case alone could win.
+  const keyOf = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
+  const inheritedNames = new Set(platform === 'win32' ? windowsVariables : posixVariables)
+  const variables = new Map<string, readonly [name: string, value: string | undefined]>()
+  for (const [name, value] of Object.entries(env)) {
+    if (inheritedNames.has(keyOf(name))) variables.set(keyOf(name), [name, value])
+  }
+  for (const [name, value] of Object.entries(addedVariables)) variables.set(keyOf(name), [name, value])
+  const definedVariables = [...variables.values()].filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return Object.fromEntries(definedVariables)
+}
 
 /** A server in a child process. */
 export interface ServerProcess {

@@ -1,9 +1,16 @@
 import { sleep, withTimeout } from '@x/core'
-import type { Exchange } from '@x/schema'
+import {
+  createCall,
+  discoverProbe,
+  type Exchange,
+  olderInitializeRequest,
+  olderRevisionIn,
+  olderServerMessage,
+  supportsDiscover,
+} from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
-import { createClientConnection, type ClientConnection } from './client-connection.ts'
+import { type ClientConnection, createClientConnection } from './client-connection.ts'
 import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
-import { probeServer } from './probe.ts'
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
@@ -164,4 +171,18 @@ async function initializeProcess(
   const message = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
   const late = (): StdioError => new StdioError('probe', message)
   await withTimeout({ timeoutMs, clock: settings.clock, late }, (signal) => probeServer(link, options.command, signal))
+}
+
+/**
+ * Checks that a new process speaks this protocol revision, before any request that an older server would misread
+ * (basic/transports/stdio, backward compatibility). A server of another revision that answers `server/discover` passes;
+ * any other one is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or the reason of the
+ * signal.
+ */
+async function probeServer(link: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
+  const call = createCall({ signal })
+  if (supportsDiscover(await link.send(discoverProbe, call))) return
+  const message = olderServerMessage(olderRevisionIn(await link.send({ ...olderInitializeRequest, id: 1 }, call)))
+  const advice = 'connectDualStdio of @x/legacy/stdio-client speaks both'
+  throw new StdioError('unsupported_version', `${command}: ${message}; ${advice}`)
 }

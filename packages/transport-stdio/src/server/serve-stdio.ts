@@ -11,23 +11,23 @@ import {
   McpError,
   type ParseBounds,
   parseMessage,
+  rejectedRequestIdOf,
   type RpcNotification,
   type Server,
   type StreamConnection,
   type StreamPeer,
   transportKey,
-  rejectedRequestIdOf,
   withContext,
 } from '@x/schema'
 import { readCancellation } from '../cancelled-notification.ts'
 import { idFromExcerpt } from '../excerpt-id.ts'
 import type { SkippedLine } from '../line-splitter.ts'
-import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
-import { readLines } from '../read-lines.ts'
+import { createMessageWriter, type MessageWriter } from '../message-writer.ts'
+import { type LineReader, readLines } from '../read-lines.ts'
 import { type CallRegistry, createCallRegistry } from './call-registry.ts'
 import { resolveServiceSettings, type ServeStdioOptions, type ServiceSettings } from './options.ts'
-import { openServiceStreams } from './service-streams.ts'
-import { stopServing } from './stop-serving.ts'
+import { openServiceStreams, type ServiceStreams } from './service-streams.ts'
+import { settlesWithin } from '@x/core'
 
 /** A service on a pair of streams. */
 export interface StdioServer extends AsyncResource {
@@ -161,4 +161,34 @@ function skippedLineResponse(skipped: SkippedLine, maxLineBytes: number): Return
       ? `The message is too large: more than ${maxLineBytes} bytes`
       : 'The message is not valid UTF-8'
   return errorResponse(idFromExcerpt(skipped), new McpError(errorCodes.parse, problem))
+}
+
+/** The parts of a service. */
+interface StdioService {
+  readonly intake: LineReader
+  readonly calls: CallRegistry
+  readonly writer: MessageWriter
+  readonly streams: ServiceStreams
+  readonly settings: ServiceSettings
+}
+
+/**
+ * Ends a service: stops reading, asks running calls to stop, responds for the rest, releases the server, and closes the
+ * streams.
+ */
+async function stopServing(
+  { intake, calls, writer, streams, settings }: StdioService,
+  reason: unknown,
+  releaseHost: () => Promise<void>,
+): Promise<void> {
+  const { graceMs, clock } = settings
+  intake.stop()
+  calls.stop(reason)
+  await settlesWithin(calls.allFinished(), graceMs, clock)
+  calls.rejectPending()
+  // A reader that takes nothing must not delay the end.
+  await settlesWithin(writer.flush(), graceMs, clock)
+  // An extension that never closes must not keep the process: the server's own grace is as long as this service's.
+  await settlesWithin(releaseHost(), 2 * graceMs, clock)
+  await streams.close()
 }

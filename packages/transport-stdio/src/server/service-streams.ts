@@ -1,9 +1,36 @@
 import { offAbort, onAbort } from '@x/core'
 import { closeStreams, type StreamPair } from '../close-streams.ts'
-import { scheduleExit } from './schedule-exit.ts'
 import type { ServeStdioOptions, ServiceSettings } from './options.ts'
 import { acquireProcessStreams } from './process-streams.ts'
-import { onFirstStopSignal } from './stop-signals.ts'
+
+const signalNames = ['SIGTERM', 'SIGINT'] as const
+
+/**
+ * Calls back once, at the first SIGTERM or SIGINT. After that, or after the returned function is called, signals have
+ * their default effect, so that a second one ends a slow process.
+ */
+function onFirstStopSignal(stop: (signal: string) => void): () => void {
+  const removeProcessListeners = (): void => {
+    for (const name of signalNames) process.off(name, handleStopSignal)
+  }
+  const handleStopSignal = (name: string): void => {
+    removeProcessListeners()
+    stop(name)
+  }
+  for (const name of signalNames) process.on(name, handleStopSignal)
+  return removeProcessListeners
+}
+
+/** The time in milliseconds that a program may run after its service has ended. */
+const exitDelayMs = 1000
+
+/**
+ * Lets the process exit: by itself, or forced after a delay in which the program may clean up. A handler's open
+ * connection would otherwise leave an orphan process.
+ */
+function scheduleExit(): void {
+  setTimeout(() => process.exit(), exitDelayMs).unref()
+}
 
 /** The streams of a service, and the events that end it. */
 export interface ServiceStreams extends StreamPair {
