@@ -217,7 +217,13 @@ export function createSendOnce(sendRaw: SendRaw, state: ClientState): SendOnce {
 export function createExtensionRequest(sendRaw: SendRaw, state: ClientState): ExtensionRequest {
   return async (method, params = {}, options = {}) => {
     const { repeatable, named, onNotification: onMessage } = options
-    const call = { method, params, named, onMessage, isRepeatable: repeatable === true ? () => true : undefined }
+    const call = {
+      method,
+      params,
+      targetParam: named,
+      onMessage,
+      isRepeatable: repeatable === true ? () => true : undefined,
+    }
     const response = await sendRaw(call, options)
     if ('error' in response) throw peerError(response, errorContextOf(call, state))
     return response.result

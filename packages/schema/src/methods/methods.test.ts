@@ -25,7 +25,7 @@ describe('the method table', () => {
   })
 
   test('says which methods may ask for input: those whose params carry answers', () => {
-    const asking = Object.entries(methods).filter(([, row]) => 'asks' in row)
+    const asking = Object.entries(methods).filter(([, row]) => 'canRequireInput' in row)
     expect(asking.map(([method]) => method).toSorted()).toEqual(['prompts/get', 'resources/read', 'tools/call'])
   })
 

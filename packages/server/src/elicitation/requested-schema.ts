@@ -79,7 +79,7 @@ function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] 
 }
 
 function compileProperty(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
-  const field = { ...root, where: `property ${formatJson(name)}` }
+  const field = { ...root, location: `property ${formatJson(name)}` }
   boundedText(field, name, { what: 'its name', longest: maxLabelLength })
   if (name === '') throw fieldError(field, 'it needs a name')
   if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${formatJson(schema)}; ${propertyAdvice}`)

@@ -152,7 +152,7 @@ describe('A request of a session', () => {
       const headers = {
         get: (name: string) => new Map([['mcp-session-id', id]]).get(name.toLowerCase()),
         forEach: () => {},
-        answer: (name: string, value: string) => void answered.set(name, value),
+        setResponseHeader: (name: string, value: string) => void answered.set(name, value),
       }
       return withContext(createCall(), callHeadersKey, headers).context
     }
