@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type Call, echoCall } from './http/call.ts'
 import { echoTool } from './http/echo-tool.ts'
 import type { LoadAnswer, LoadQuestion } from './http/load.ts'
-import { startPinned } from './pinned-process.ts'
+import { pinThisProcess, startPinned } from './pinned-process.ts'
 import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
 
 /**
@@ -14,7 +14,7 @@ import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from '
  *
  * Method: the same server with the same tool twice in one process, once as it is and once protected, over HTTP on
  * loopback addresses. A process of its own sends the load over eight connections, with one token of 700 bytes (RS256,
- * verified in the warm-up). They take turns in slices of half a second; the number is the CPU time of this process for
+ * verified in the warm-up). They take turns in slices of 0.2 seconds; the number is the CPU time of this process for
  * a call, its median over the slices of a round, and the ratio is formed within each of five rounds. The plain server
  * is asked with and without the header, since to receive it costs something too: protection costs what the protected
  * server needs more for the same request. Not measured: the first verification
@@ -26,14 +26,15 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   const server = createServer({ name: 'bench', version: '1.0.0', tools: [echoTool] })
   await using plain = await serveHttp(server)
   await using guarded = await serveHttp(server, protect({ resource, issuers: [issuer.url], scopes: ['items:read'] }))
-  const load = await startPinned<LoadQuestion, LoadAnswer>('http/load.js', 1)
+  pinThisProcess(0)
+  const load = await startPinned<LoadQuestion, LoadAnswer>('http/short-load.js', 1)
   const headers = { ...echoCall.headers, authorization: `Bearer ${issuer.token}` }
   const targets: readonly Target[] = [
     { name: 'plain', server: plain, call: echoCall },
     { name: 'plain, with the header', server: plain, call: { ...echoCall, headers } },
     { name: 'protected', server: guarded, call: { ...echoCall, headers } },
   ]
-  const slices = quick ? 2 : 12
+  const slices = quick ? 2 : 30
   const measure = ({ server: { url }, call }: Target) =>
     cpuOf(() => load.ask({ url, call, connections: 8, seconds: sliceSeconds }))
   try {
@@ -47,7 +48,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   }
 }
 
-const sliceSeconds = 0.5
+const sliceSeconds = 0.2
 
 function printShare(rounds: readonly Round<number>[], name: string, base: string): void {
   const share = { name, base, of: (micros: number) => micros }

@@ -26,9 +26,18 @@ export async function startPinned<Question extends object, Answer>(
 ): Promise<PinnedProcess<Question, Answer>> {
   const child = fork(fileURLToPath(new URL(path, import.meta.url)), { execArgv: ['--conditions=dist'] })
   // taskset moves the process that runs already, with every thread of it, so that the channel of `fork` stays.
-  if (canPin) spawnSync('taskset', ['--all-tasks', '--pid', '--cpu-list', String(core), String(child.pid)])
+  pin(child.pid, core)
   await once(child, 'spawn')
   return { ask: (question) => ask(child, question), stop: () => stop(child) }
+}
+
+/** Holds this process to one core, for benchmarks whose server runs in it. */
+export function pinThisProcess(core: 0 | 1): void {
+  pin(process.pid, core)
+}
+
+function pin(processId: number | undefined, core: 0 | 1): void {
+  if (canPin) spawnSync('taskset', ['--all-tasks', '--pid', '--cpu-list', String(core), String(processId)])
 }
 
 function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {

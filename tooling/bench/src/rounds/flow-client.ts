@@ -1,7 +1,7 @@
-import { connect, type Socket } from 'node:net'
 import type { LoadAnswer, LoadQuestion } from '../http/load.ts'
 import { endOfFlow, flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow.ts'
-import { messageIn, readResponse, type ReadResponse } from './read-response.ts'
+import { type HttpConnection, openHttpConnection } from '../http/connection.ts'
+import { messageIn } from '../http/read-response.ts'
 
 // A load of its own on bare sockets: what comes with one response goes into the next request, and an HTTP client that
 // can do that costs more than the server it is to measure.
@@ -22,9 +22,9 @@ async function load({ url, call, connections, seconds }: LoadQuestion): Promise<
   const started = performance.now()
   const end = started + seconds * 1000
   const drive = async (): Promise<void> => {
-    const line = await openLine(url, call.headers)
-    while (performance.now() < end) await runFlow(line, seen)
-    line.close()
+    const connection = await openHttpConnection(url, call.headers)
+    while (performance.now() < end) await runFlow(connection, seen)
+    connection.close()
   }
   await Promise.all(Array.from({ length: connections }, drive))
   const elapsed = (performance.now() - started) / 1000
@@ -39,11 +39,11 @@ async function load({ url, call, connections, seconds }: LoadQuestion): Promise<
 }
 
 /** One flow from its first POST to the result, which has to be the right one after the right number of POSTs. */
-async function runFlow(line: Line, seen: Seen): Promise<void> {
+async function runFlow(connection: HttpConnection, seen: Seen): Promise<void> {
   let retry: Retry = {}
   for (let posts = 1; posts <= postsOfFlow; posts++) {
     const sent = performance.now()
-    const { status, body } = await line.post(flowBody(retry))
+    const { status, body } = await connection.post(flowBody(retry))
     seen.times.push(performance.now() - sent)
     const { result = {} }: { result?: FlowResult } = status === 200 ? JSON.parse(messageIn(body)) : {}
     if (result.resultType === 'input_required' && posts < postsOfFlow) retry = nextOf(result)
@@ -53,46 +53,4 @@ async function runFlow(line: Line, seen: Seen): Promise<void> {
 
 function fail(seen: Seen): void {
   seen.failures += 1
-}
-
-/** A connection that carries one request after the other. */
-interface Line {
-  post(body: string): Promise<ReadResponse>
-  close(): void
-}
-
-async function openLine(url: string, headers: Readonly<Record<string, string>>): Promise<Line> {
-  const { hostname, port, host, pathname } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `POST ${pathname} HTTP/1.1\r\n${lines.join('')}content-length: `
-  const next = responsesOf(socket)
-  return {
-    post: (body) => {
-      socket.write(`${head}${Buffer.byteLength(body)}\r\n\r\n${body}`)
-      return next()
-    },
-    close: () => socket.destroy(),
-  }
-}
-
-/** Gives the next response of a connection; there is never more than one on the way. */
-function responsesOf(socket: Socket): () => Promise<ReadResponse> {
-  let bytes: Buffer = Buffer.alloc(0)
-  let settle: ((response: ReadResponse) => void) | undefined
-  let fail: ((error: Error) => void) | undefined
-  socket.on('data', (chunk) => {
-    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
-    const response = readResponse(bytes)
-    if (response === undefined) return
-    bytes = response.rest
-    settle?.(response)
-  })
-  socket.on('error', (error) => fail?.(error))
-  socket.on('close', () => fail?.(new Error('the server closed a connection')))
-  return () =>
-    new Promise((resolve, reject) => {
-      settle = resolve
-      fail = reject
-    })
 }
