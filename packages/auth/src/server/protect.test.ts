@@ -181,6 +181,23 @@ test('one user’s verdict is never another’s, whatever else they have in comm
   }
 })
 
+test('a connection that carries the tokens of several users mixes none up, and believes none past its end [AUS-025]', async () => {
+  await using server = await protectScripted()
+  const tokens = { ada: await server.issuer.sign(), bob: await server.issuer.sign({ claims: { sub: 'bob' } }) }
+  const socket = {}
+  const subjectOf = async (token: string): Promise<unknown> => {
+    const headerValues = (): string[] => [`Bearer ${token}`]
+    const result = await server.auth.authenticate({ method: 'POST', url: '/mcp', source: { socket }, headerValues })
+    return 'subject' in result ? result.subject : result
+  }
+  for (const name of ['ada', 'ada', 'bob', 'bob', 'ada'] as const) expect(await subjectOf(tokens[name])).toBe(name)
+  // The last header of the connection is not the verified one with a letter more or less.
+  expect(await subjectOf(`${tokens.ada}x`)).toMatchObject({ status: 401 })
+  expect(await subjectOf(tokens.ada)).toBe('ada')
+  server.pass(4_000_000)
+  expect(await subjectOf(tokens.ada)).toMatchObject({ status: 401 })
+})
+
 test('a token of an issuer whose metadata cannot be reached is 503, without a challenge [AUE-005]', async () => {
   await using server = await protectScripted()
   const token = await server.issuer.sign()
