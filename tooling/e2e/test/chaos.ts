@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import type { RealPostgres } from '@tooling/real-servers/postgres'
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { postgresEngine } from '@x/tasks/postgres'
 import type { Pool } from 'pg'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { keys } from './asking.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
 import type { ProcessFleet } from './process-fleet.ts'
 
 /** The lease of a task in chaos runs, in milliseconds: an instance that stands still for longer loses its tasks. */
@@ -14,8 +15,45 @@ export function environmentOf({ url }: RealPostgres): NodeJS.ProcessEnv {
   return { DATABASE_URL: url, LEASE_MS: String(leaseMs), STATE_KEY: keys.first }
 }
 
+/** Parts of a chaos run that all tests of a file use. */
+export interface ChaosParts {
+  readonly database: RealPostgres
+  readonly pool: Pool
+  readonly program: ChildProgram
+}
+
+/** Starts a database with the table of effects, and the program of an instance, before the tests of a file. */
+export function startChaosParts(prepare: (pool: Pool) => Promise<void> = async () => {}): ChaosParts {
+  let database: RealPostgres
+  let pool: Pool
+  let program: ChildProgram
+  beforeAll(async () => {
+    database = await startPostgres()
+    pool = database.pool({ max: 3, connectionTimeoutMillis: 1000 })
+    await createEffectsTable(pool)
+    await prepare(pool)
+    program = await childProgram(new URL('./programs/tasks-instance.ts', import.meta.url))
+  }, 60_000)
+  afterAll(async () => {
+    await program?.[Symbol.asyncDispose]()
+    await pool?.end()
+    await database?.close()
+  })
+  return {
+    get database() {
+      return database
+    },
+    get pool() {
+      return pool
+    },
+    get program() {
+      return program
+    },
+  }
+}
+
 /** Makes the table of effects that stand once for each idempotency key. */
-export async function createEffectsTable(pool: Pool): Promise<void> {
+async function createEffectsTable(pool: Pool): Promise<void> {
   await pool.query(`CREATE TABLE effects (
     key text PRIMARY KEY, made text NOT NULL, nonce uuid NOT NULL DEFAULT gen_random_uuid(), runs integer NOT NULL DEFAULT 1
   )`)

@@ -89,7 +89,7 @@ function forward(near: Socket, far: Socket, { requestBytes, answerBytes, cut }: 
       const passed = bytes.length <= left ? bytes : bytes.subarray(0, left)
       left -= bytes.length
       to.write(passed, () => {
-        // What was passed on has gone out: a socket that is destroyed keeps what it has not sent.
+        // The callback runs when the bytes are sent: a socket that is destroyed drops those that are not.
         if (left < 0) cut()
       })
     })

@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { startPostgres } from '@tooling/real-servers/postgres'
 import { startRedis } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
+import { randomFrom } from '@tooling/vitest/random'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { createStateTable } from '@x/state-codec/postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
-import { dice } from './dice.ts'
 import { type LinkedClient, linkedClient } from './linked-client.ts'
 import { type LinkedFleet, startLinkedFleet } from './linked-fleet.ts'
 
@@ -86,7 +86,7 @@ async function runChaos(environment: NodeJS.ProcessEnv): Promise<void> {
   const effects = join(dirname(program.path), `effects-${Object.keys(environment).join()}`)
   await using fleet = await startLinkedFleet(program.path, { ...environment, EFFECTS: effects })
   const clients = await Promise.all(Array.from({ length: callsAtOnce + 1 }, () => linkedClient(fleet.url)))
-  const throwDie = dice(seed)
+  const throwDie = randomFrom(seed)
   const worked: JsonObject[] = []
   for (let first = 0; first < count; first += callsAtOnce) {
     const responses = await runWave(fleet, clients, { first, throwDie })

@@ -1,12 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { randomFrom } from '@tooling/vitest/random'
 import { createStateTable } from '@x/state-codec/postgres'
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createEffectsTable, effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble } from './chaos.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
+import { expect, test } from 'vitest'
+import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble, startChaosParts } from './chaos.ts'
 import { startCuttingProxy } from './cutting-proxy.ts'
-import { dice } from './dice.ts'
 import { startProcessFleet } from './process-fleet.ts'
 import { colorFor, type Job, type ResendRun, runClient } from './resending-client.ts'
 
@@ -17,22 +14,7 @@ const callCount = Number(process.env['RESEND_CHAOS_CALLS'] ?? 120)
 
 const clientCount = 8
 
-let database: RealPostgres
-let pool: Pool
-let program: ChildProgram
-
-beforeAll(async () => {
-  database = await startPostgres()
-  pool = database.pool({ max: 3, connectionTimeoutMillis: 1000 })
-  await createEffectsTable(pool)
-  await createStateTable(pool)
-  program = await childProgram(new URL('./programs/tasks-instance.ts', import.meta.url))
-}, 60_000)
-afterAll(async () => {
-  await program?.[Symbol.asyncDispose]()
-  await pool?.end()
-  await database?.close()
-})
+const parts = startChaosParts(createStateTable)
 
 /** All jobs, in an order that the seed decides. */
 function jobsOf(throwDie: () => number): Job[] {
@@ -53,12 +35,16 @@ function expectedText({ tool, name }: Job, effects: ReadonlyMap<string, string>)
 test(`every call ends without a repetition by hand, and nothing is done twice (RESEND_CHAOS_SEED=${seed})`, async () => {
   const size = `RESEND_CHAOS_TASKS=${taskCount} RESEND_CHAOS_CALLS=${callCount}`
   process.stdout.write(`RESEND_CHAOS_SEED=${seed} ${size}\n`)
-  await using fleet = await startProcessFleet(program.path, 3, environmentOf(database))
-  await using proxy = await startCuttingProxy({ ports: () => fleet.ports, throwDie: dice(seed + 1) })
-  const run: ResendRun = { jobs: jobsOf(dice(seed + 2)), counts: { sent: 0, lost: 0, unavailable: 0 }, outcomes: [] }
+  await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
+  await using proxy = await startCuttingProxy({ ports: () => fleet.ports, throwDie: randomFrom(seed + 1) })
+  const run: ResendRun = {
+    jobs: jobsOf(randomFrom(seed + 2)),
+    counts: { sent: 0, lost: 0, unavailable: 0 },
+    outcomes: [],
+  }
   const total = taskCount + callCount
   const isOver = (): boolean => run.outcomes.length === total
-  const trouble = makeTrouble({ fleet, database, throwDie: dice(seed), isOver })
+  const trouble = makeTrouble({ fleet, database: parts.database, throwDie: randomFrom(seed), isOver })
   const clients = Array.from({ length: clientCount }, (_, index) => runClient(proxy.url, `caller-${index}`, run))
   await Promise.all(clients)
   const troubles = await trouble
@@ -73,11 +59,13 @@ ${proxy.cuts} of ${proxy.connections} connections cut; of ${sent} requests ${los
   expect([troubles.length > 1, proxy.cuts > 10, lost > 10, fleet.crashes]).toEqual([true, true, true, 0])
   // Every process works again, and whatever one of them still meant to do it has tried to.
   await setTimeout(leaseMs * 2)
-  const effects = await effectsByStep(pool)
+  const effects = await effectsByStep(parts.pool)
   expect(effects.size).toBe(total * 3)
   for (const { text, ...job } of run.outcomes) expect(text).toBe(expectedText(job, effects))
   // A task that nobody has the result of would be one more.
-  const { rows } = await pool.query('SELECT status, count(*)::integer AS count FROM mcp_tasks.task GROUP BY status')
+  const { rows } = await parts.pool.query(
+    'SELECT status, count(*)::integer AS count FROM mcp_tasks.task GROUP BY status',
+  )
   expect(rows).toEqual([{ status: 'completed', count: taskCount }])
-  await expectNoTaskLeft(database, pool)
+  await expectNoTaskLeft(parts.database, parts.pool)
 }, 1_800_000)

@@ -1,11 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { randomFrom } from '@tooling/vitest/random'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createEffectsTable, effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble } from './chaos.ts'
-import { type ChildProgram, childProgram } from './child-program.ts'
-import { dice } from './dice.ts'
+import { expect, test } from 'vitest'
+import { effectsByStep, environmentOf, expectNoTaskLeft, leaseMs, makeTrouble, startChaosParts } from './chaos.ts'
 import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 
 // `TASKS_CHAOS_SEED=… TASKS_CHAOS_COUNT=… pnpm vitest run test/tasks-chaos.test.ts` does the same again, as far as the
@@ -16,21 +13,7 @@ const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 200)
 /** The number of concurrent tasks. */
 const clients = 40
 
-let server: RealPostgres
-let pool: Pool
-let program: ChildProgram
-
-beforeAll(async () => {
-  server = await startPostgres()
-  pool = server.pool({ max: 3, connectionTimeoutMillis: 1000 })
-  await createEffectsTable(pool)
-  program = await childProgram(new URL('./programs/tasks-instance.ts', import.meta.url))
-}, 60_000)
-afterAll(async () => {
-  await program?.[Symbol.asyncDispose]()
-  await pool?.end()
-  await server?.close()
-})
+const parts = startChaosParts()
 
 /** A client's observations of its task. */
 interface Ended {
@@ -70,7 +53,7 @@ async function makeTask(
 }
 
 async function driveTask(fleet: ProcessFleet, number: number): Promise<Ended> {
-  const throwDie = dice(seed + number)
+  const throwDie = randomFrom(seed + number)
   const cancelling = ['never', 'never', 'never', 'never', 'at once', 'when asked'][Math.floor(throwDie() * 6)]
   const color = `color-${Math.floor(throwDie() * 1000)}`
   const { name, taskId } = await makeTask(fleet, number)
@@ -98,13 +81,13 @@ async function driveTask(fleet: ProcessFleet, number: number): Promise<Ended> {
 
 test(`tasks end once and right whatever happens to their processes and their database (TASKS_CHAOS_SEED=${seed})`, async () => {
   process.stdout.write(`TASKS_CHAOS_SEED=${seed} TASKS_CHAOS_COUNT=${count}\n`)
-  await using fleet = await startProcessFleet(program.path, 3, environmentOf(server))
+  await using fleet = await startProcessFleet(parts.program.path, 3, environmentOf(parts.database))
   let left = count
   const ended: Ended[] = []
   const trouble = makeTrouble({
     fleet,
-    database: server,
-    throwDie: dice(seed),
+    database: parts.database,
+    throwDie: randomFrom(seed),
     isOver: () => ended.length === count,
   })
   const drive = async (): Promise<void> => {
@@ -117,7 +100,7 @@ test(`tasks end once and right whatever happens to their processes and their dat
 
   // Every process works again, and whatever one of them still meant to write it has tried to.
   await setTimeout(leaseMs * 2)
-  const kept = await effectsByStep(pool)
+  const kept = await effectsByStep(parts.pool)
   for (const { taskId, task, ...seen } of ended) {
     // The interval of polls grows with the task's age.
     expect(await resultOf(fleet, 'tasks/get', { taskId })).toEqual({ ...task, pollIntervalMs: expect.any(Number) })
@@ -125,7 +108,7 @@ test(`tasks end once and right whatever happens to their processes and their dat
     else expect([task['status'], textOf(task)]).toEqual(['completed', expectedText(seen, kept)])
   }
   expect(ended.filter(({ task }) => task['status'] === 'cancelled').length).toBeGreaterThan(0)
-  await expectNoTaskLeft(server, pool)
+  await expectNoTaskLeft(parts.database, parts.pool)
 }, 1_200_000)
 
 function expectedText({ name, color }: Pick<Ended, 'name' | 'color'>, effects: ReadonlyMap<string, string>): string {

@@ -1,5 +1,6 @@
 import { type Choose, createBalancer, leastLoaded, waitAt } from './balancer.ts'
-import { createEventQueue, type EventQueue, randomFrom } from './events.ts'
+import { randomFrom } from '@tooling/vitest/random'
+import { createEventQueue, type EventQueue } from './events.ts'
 import { Instance } from './instance.ts'
 import { createMeasures, type Measures, resultOf, sample, type SimulationResult } from './measures.ts'
 import type { FleetEvent, GivenCall, SimulationOptions } from './options.ts'

@@ -1,4 +1,4 @@
-import { randomFrom } from './events.ts'
+import { randomFrom } from '@tooling/vitest/random'
 import type { SimulationOptions } from './options.ts'
 import type { HandOffTag } from './policy.ts'
 

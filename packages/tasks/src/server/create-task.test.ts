@@ -3,16 +3,7 @@ import { createServer, sealedState, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { capable, createFleet, gate, plain, textOf } from '../testing/fleet.ts'
-
-const greeting = (task?: TaskChoice) =>
-  tool('greet', {
-    description: 'Greets',
-    input: z.object({ name: z.string() }),
-    task,
-    run: ({ name }) => `Hello, ${name}!`,
-  })
-const ada = { name: 'greet', arguments: { name: 'Ada' } }
+import { ada, capable, createFleet, gate, greeting, plain, textOf } from '../testing/fleet.ts'
 
 describe('a call becomes a task', () => {
   test.each<[string, TaskChoice | undefined, object, unknown]>([

@@ -1,17 +1,6 @@
 import { errorCodes, projectMetaKeys } from '@x/schema'
-import { type TaskChoice, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import { createFleet } from '../testing/fleet.ts'
-
-const greeting = (task: TaskChoice) =>
-  tool('greet', {
-    description: 'Greets',
-    input: z.object({ name: z.string() }),
-    task,
-    run: ({ name }) => `Hello, ${name}!`,
-  })
-const ada = { name: 'greet', arguments: { name: 'Ada' } }
+import { ada, createFleet, greeting } from '../testing/fleet.ts'
 
 describe('a call with an idempotency key', () => {
   const key = 'AAAAAAAAAAAAAAAAAAAAAA'

@@ -13,8 +13,18 @@ import {
   type WireError,
   withContext,
 } from '@x/schema'
-import { createServer, type McpServer, memoryBus, sealedState, type ServerDefinition, type Tool } from '@x/server'
+import {
+  createServer,
+  type McpServer,
+  memoryBus,
+  sealedState,
+  type ServerDefinition,
+  type TaskChoice,
+  type Tool,
+  tool,
+} from '@x/server'
 import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
+import { z } from 'zod'
 import type { TaskEngine } from '../engines/engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'
 import { tasksCapability } from '../schema/extension.ts'
@@ -199,3 +209,15 @@ export function recorder(): { readonly done: string[]; readonly work: (what: str
 export function answer(instance: Instance, taskId: string, inputResponses: JsonObject): Promise<JsonObject> {
   return instance.result('tasks/update', { taskId, inputResponses })
 }
+
+/** A tool that greets by name; `task` says whether its calls become tasks. */
+export const greeting = (task?: TaskChoice): Tool =>
+  tool('greet', {
+    description: 'Greets',
+    input: z.object({ name: z.string() }),
+    task,
+    run: ({ name }) => `Hello, ${name}!`,
+  })
+
+/** The params of a call of {@link greeting}. */
+export const ada = { name: 'greet', arguments: { name: 'Ada' } }

@@ -1,6 +1,6 @@
 /** Returns a source of numbers from 0 to below 1 that a seed decides, each of 32 bits (Mulberry32). */
-export function dice(from: number): () => number {
-  let state = from >>> 0
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
