@@ -31,7 +31,7 @@ export {
   withSignalOf,
 } from './cancellation.ts'
 export { type ErrorListener, errorListener } from './error-listener.ts'
-export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
+export { isJson, isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { randomId } from './random-id.ts'
 export {
@@ -46,7 +46,8 @@ export {
 } from './runtime.ts'
 export {
   type AbortScope,
-  type AbortScopeOptions,
+  type TimeLimit,
+  type TimeoutOptions,
   type BackoffBounds,
   computeBackoffMs,
   maxTimerMs,

@@ -14,6 +14,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Tells if a value is an array, and narrows JSON to one; `Array.isArray` does not narrow readonly arrays. */
+export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
+  return Array.isArray(value)
+}
+
 /** The depth limit of the message parser. */
 const maximumDepth = 256
 

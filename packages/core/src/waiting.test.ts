@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { computeBackoffMs, maxTimerMs, openAbortScope, settlesWithin, sleep, withTimeout } from './waiting.ts'
 
-const late = (): Error => new Error('late')
+const createTimeoutError = (): Error => new Error('late')
 const never = new Promise<never>(() => {})
 
 describe('A sleep', () => {
@@ -41,7 +41,7 @@ describe('A time limit', () => {
   test('aborts the signal of its operation, rejects at once, and leaves no timer', async () => {
     const clock = manualClock()
     let signal: AbortSignal | undefined
-    const limited = withTimeout({ timeoutMs: 100, clock, late }, (ownSignal) => {
+    const limited = withTimeout({ timeoutMs: 100, clock, createTimeoutError }, (ownSignal) => {
       signal = ownSignal
       return never
     })
@@ -53,23 +53,28 @@ describe('A time limit', () => {
 
   test('gives the outcome of an operation that ends in time', async () => {
     const clock = manualClock()
-    expect(await withTimeout({ timeoutMs: 100, clock, late }, async () => 5)).toBe(5)
-    const failed = withTimeout({ timeoutMs: 100, clock, late }, () => Promise.reject(new Error('of its own')))
+    expect(await withTimeout({ timeoutMs: 100, clock, createTimeoutError }, async () => 5)).toBe(5)
+    const failed = withTimeout({ timeoutMs: 100, clock, createTimeoutError }, () =>
+      Promise.reject(new Error('of its own')),
+    )
     await expect(failed).rejects.toThrow('of its own')
     expect(clock.waiting).toBe(0)
   })
 
   test('ends with the signal of the caller, with its reason', async () => {
     const controller = new AbortController()
-    const limited = withTimeout({ signal: controller.signal, timeoutMs: 100, clock: manualClock(), late }, () => never)
+    const limited = withTimeout(
+      { signal: controller.signal, timeoutMs: 100, clock: manualClock(), createTimeoutError },
+      () => never,
+    )
     controller.abort('left')
     await expect(limited).rejects.toBe('left')
   })
 
   test('longer than a timer holds is none', () => {
     const clock = manualClock()
-    openAbortScope({ timeoutMs: maxTimerMs + 1, clock, late })
-    openAbortScope({ timeoutMs: undefined, clock, late })
+    openAbortScope(undefined, { timeoutMs: maxTimerMs + 1, clock, createTimeoutError })
+    openAbortScope(undefined, { timeoutMs: undefined, clock, createTimeoutError })
     expect(clock.waiting).toBe(0)
   })
 

@@ -61,17 +61,21 @@ export function computeBackoffMs(
   return Math.min(firstMs * 2 ** failures, maxMs) * (1 - random() / 2)
 }
 
-/** The limits of a wait: a signal and a time. */
-export interface AbortScopeOptions {
-  readonly signal?: AbortSignal | undefined
-  /** Milliseconds; no limit when absent, nor when a timer cannot hold them. */
+/** A time limit. */
+export interface TimeLimit {
+  /** Milliseconds; no limit when undefined, nor when a timer cannot hold them. */
   readonly timeoutMs: number | undefined
   readonly clock: Clock
   /** Returns the error of a wait whose time is over. */
-  readonly late: () => Error
+  readonly createTimeoutError: () => Error
 }
 
-/** A time limit with a signal. */
+/** The limits of an operation: a time, and the signal of its caller. */
+export interface TimeoutOptions extends TimeLimit {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A signal of an operation, which follows that of its caller. */
 export interface AbortScope {
   /** Aborts with the caller's reason, the timeout error, or the argument of `stop`. */
   readonly signal: AbortSignal
@@ -80,22 +84,31 @@ export interface AbortScope {
   close(): void
 }
 
-/** Opens an {@link AbortScope}; its opener closes it. */
-export function openAbortScope({ signal, timeoutMs, clock, late }: AbortScopeOptions): AbortScope {
+/** Opens an {@link AbortScope} that follows a caller's signal, with a time limit or none; its opener closes it. */
+export function openAbortScope(signal: AbortSignal | undefined, limit?: TimeLimit): AbortScope {
   const controller = new AbortController()
   const onSignalAbort = (): void => controller.abort(signal?.reason)
-  const hasTimer = timeoutMs !== undefined && timeoutMs <= maxTimerMs
-  const timer = hasTimer ? clock.setTimeout(() => controller.abort(late()), timeoutMs) : undefined
+  const stopTimer = limit && startTimer(limit, controller)
   if (signal?.aborted) onSignalAbort()
   else if (signal) onAbort(signal, onSignalAbort)
   return {
     signal: controller.signal,
     stop: (reason) => controller.abort(reason),
     close: () => {
-      if (hasTimer) clock.clearTimeout(timer)
+      stopTimer?.()
       if (signal) offAbort(signal, onSignalAbort)
     },
   }
+}
+
+/** Aborts when the time is over. Returns a function that stops the timer, if there is one. */
+function startTimer(
+  { timeoutMs, clock, createTimeoutError }: TimeLimit,
+  controller: AbortController,
+): (() => void) | undefined {
+  if (timeoutMs === undefined || timeoutMs > maxTimerMs) return undefined
+  const timer = clock.setTimeout(() => controller.abort(createTimeoutError()), timeoutMs)
+  return () => clock.clearTimeout(timer)
 }
 
 /** Returns the promise's outcome, or rejects with the signal's reason when that comes first. */
@@ -120,10 +133,10 @@ export async function raceWithAbort<T>(promise: Promise<T>, signal: AbortSignal)
  * at once then, whatever becomes of the operation.
  */
 export async function withTimeout<T>(
-  options: AbortScopeOptions,
+  options: TimeoutOptions,
   operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const scope = openAbortScope(options)
+  const scope = openAbortScope(options.signal, options)
   try {
     return await raceWithAbort(operation(scope.signal), scope.signal)
   } finally {

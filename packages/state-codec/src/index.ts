@@ -4,6 +4,7 @@
  * @module @x/state-codec
  */
 
+export type { JsonArray, JsonObject, JsonValue } from '@x/core'
 export { migrating, plain, sealed, signed, singleUse, stored } from './on-web.ts'
 export { type KeyInput, randomKey } from './token/keys.ts'
 export type { PlainOptions } from './token/plain-codec.ts'
@@ -13,7 +14,6 @@ export type { MigratingCodec, MigratingOptions } from './store/migrating-codec.t
 export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/migration-counter.ts'
 export type { StateStore } from './state-codec.ts'
 export type { StoredOptions } from './store/stored-codec.ts'
-export type { JsonArray, JsonObject, JsonValue } from './state-codec.ts'
 export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from './state-codec.ts'
 export {
   isStateError,

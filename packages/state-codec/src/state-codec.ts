@@ -1,4 +1,4 @@
-import type { Runtime } from '@x/core'
+import type { JsonValue, Runtime } from '@x/core'
 
 /** Converts between a JSON value and a URL-safe string that an untrusted peer may carry. */
 export interface StateCodec {
@@ -81,17 +81,6 @@ export interface ClaimOptions {
   readonly runtime?: Pick<Runtime, 'now'> | undefined
   /** The source of nonces and handles. Default: the platform's secure source; replace it for test vectors only. */
   readonly random?: ((bytes: number) => Uint8Array) | undefined
-}
-
-/** Any value that JSON can carry. */
-export type JsonValue = string | number | boolean | null | JsonArray | JsonObject
-
-/** A JSON array. */
-export type JsonArray = readonly JsonValue[]
-
-/** A JSON object; members that are `undefined` are left out, as `JSON.stringify` does. */
-export interface JsonObject {
-  readonly [key: string]: JsonValue | undefined
 }
 
 /** A key-value store whose operations are each atomic over all instances that share the store. */

@@ -24,7 +24,7 @@ function callRefused(
   const exchange = scripted(async () => {
     const refused = refusals[next]
     next += 1
-    // What a script answers may be an error as well.
+    // A script may answer with an error.
     return (refused ?? said('done')) as JsonObject
   })
   const { signal } = options

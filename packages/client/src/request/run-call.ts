@@ -1,4 +1,12 @@
-import { cancel as cancelCall, withCancellation, type Clock, createCancellation, offAbort, onAbort } from '@x/core'
+import {
+  cancel as cancelCall,
+  withCancellation,
+  type Clock,
+  createCancellation,
+  offAbort,
+  onAbort,
+  maxTimerMs,
+} from '@x/core'
 import {
   type Call,
   type CallContext,
@@ -110,9 +118,6 @@ function createCallContext({ headerParams, mcpName }: RunningCall): CallContext 
 function isUnsupportedVersion(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'unsupported_version'
 }
-
-// The platforms' timers hold 31 bits.
-const maxTimerMs = 2_147_483_647
 
 function callTimeoutError(
   { request, errorContext, timeoutMs, maxTotalMs }: RunningCall,

@@ -130,7 +130,7 @@ describe('a call that the server could not store', () => {
       if (request.method === 'tools/list') return toolsPage([keyedTool, bareTool('pay')])
       const answer = left.shift() ?? said('done')
       if (answer instanceof Error) throw answer
-      // What a script answers may be an error as well.
+      // A script may answer with an error.
       return answer as JsonObject
     })
   }

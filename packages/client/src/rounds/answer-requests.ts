@@ -37,7 +37,7 @@ export async function answerRequests(
     const reason = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
     return new ClientError('timeout', reason, errorContext)
   }
-  const abortScope = openAbortScope({ signal, timeoutMs, clock, late: answerTimeoutError })
+  const abortScope = openAbortScope(signal, { timeoutMs, clock, createTimeoutError: answerTimeoutError })
   const { method, target, server } = errorContext
   const inputContextOf = (key: string): InputContext => ({
     key,

@@ -54,11 +54,10 @@ async function runWithTimeout<M extends MultiRoundMethod>(
     const reason = `not complete within ${timeoutMs} ms, answers included; allow more with rounds.totalTimeoutMs`
     return new ClientError('timeout', reason, context.errorContextOf(call))
   }
-  const abortScope = openAbortScope({
-    signal: options.signal,
+  const abortScope = openAbortScope(options.signal, {
     timeoutMs,
     clock: clientClock(context),
-    late: roundsTimeoutError,
+    createTimeoutError: roundsTimeoutError,
   })
   try {
     const loopState = createLoopState({ ...call, options: { ...options, signal: abortScope.signal } }, context)

@@ -47,12 +47,7 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
   return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
     const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
     if (!isCacheEnabled) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
-    const keepFreshTimeoutError = (): Error => new Error('keeping fresh is never late')
-    const {
-      signal,
-      stop,
-      close: closeAbortScope,
-    } = openAbortScope({ signal: options.signal, timeoutMs: undefined, clock, late: keepFreshTimeoutError })
+    const { signal, stop, close: closeAbortScope } = openAbortScope(options.signal)
     const reportError = (error: unknown): void => {
       if (!signal.aborted) onError(error)
     }

@@ -39,8 +39,7 @@ export function createListen(context: ListenContext): Listen {
     const requestedChanges = wantedChangesOf(filter)
     const queue = createEventQueue(requestedChanges.uris.size + maxResourceParts)
     const { clock = platformRuntime } = context
-    const listenTimeoutError = (): Error => new Error('a subscription is never late')
-    const abortScope = openAbortScope({ signal: options.signal, timeoutMs: undefined, clock, late: listenTimeoutError })
+    const abortScope = openAbortScope(options.signal)
     const endWithError = (error: unknown): void =>
       abortScope.signal.aborted ? queue.drop({ error }) : queue.end({ error })
     const streamsEnd = reopenStreams(context, {

@@ -118,9 +118,10 @@ export async function withBusTimeout<T>(
   { name, ms, clock, advice }: BusTimeoutOptions,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = (): BusError => new BusError('unavailable', `${name} did not answer within ${ms} ms: ${advice}`)
+  const createTimeoutError = (): BusError =>
+    new BusError('unavailable', `${name} did not answer within ${ms} ms: ${advice}`)
   try {
-    return await withTimeout({ timeoutMs: ms, clock, late }, work)
+    return await withTimeout({ timeoutMs: ms, clock, createTimeoutError }, work)
   } catch (error) {
     throw busUnavailableError(name, error)
   }

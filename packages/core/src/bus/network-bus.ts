@@ -1,5 +1,6 @@
 import type { ErrorListener } from '../error-listener.ts'
 import { type Clock, platformRuntime } from '../runtime.ts'
+import { maxTimerMs } from '../waiting.ts'
 import { type ChangeBus, BusError } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import { type ConnectFunction, withBusTimeout } from './connection.ts'
@@ -100,6 +101,6 @@ export function createNetworkBus(
 
 function checkDurationMs(option: string, ms: number): number {
   // Timers of the platform hold 31 bits, and fire at once beyond them.
-  if (ms > 0 && ms <= 2 ** 31 - 1) return ms
-  throw new BusError('option', `${option} is ${ms}: write milliseconds, from 1 to ${2 ** 31 - 1}`)
+  if (ms > 0 && ms <= maxTimerMs) return ms
+  throw new BusError('option', `${option} is ${ms}: write milliseconds, from 1 to ${maxTimerMs}`)
 }

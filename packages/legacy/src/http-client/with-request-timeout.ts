@@ -17,7 +17,7 @@ export function withRequestTimeout<T>(
 ): Promise<T> {
   const { handshakeTimeoutMs: ms } = settings
   const { origin } = new URL(http.url)
-  const late = (): HttpError =>
+  const createTimeoutError = (): HttpError =>
     new HttpError('timeout', `${origin}: no answer to ${operation} within ${ms} ms`, { origin })
-  return withTimeout({ signal: http.closed, timeoutMs: ms, clock, late }, step)
+  return withTimeout({ signal: http.closed, timeoutMs: ms, clock, createTimeoutError }, step)
 }

@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener } from '@x/core'
+import { type ErrorListener, errorListener, maxTimerMs } from '@x/core'
 import { memoryStore, randomKey, sealed, singleUse, type StateCodec } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 import type { LegacyLink } from './link/link-options.ts'
@@ -111,7 +111,6 @@ export interface StateSettings {
 }
 
 const dayMs = 86_400_000
-const maxTimerMs = 2_147_483_647
 
 /**
  * Fills in what is absent.

@@ -223,7 +223,7 @@ async function probeProcess(
     new NoAnswerError('probe', `${command} did not answer server/discover within ${probeMs} ms`)
   const limit = {
     ms: state.era === 'modern' ? state.settings.handshakeTimeoutMs : probeMs,
-    late: createTimeoutError,
+    createTimeoutError,
     signal,
   }
   return eraOf(await sendWithTimeout(state, process, { ...limit, request: createDiscoverRequest(request) }))
@@ -241,7 +241,7 @@ async function handshakeProcess(
     new StdioError('probe', `${options.command} did not answer initialize within ${ms} ms`)
   const initializeMessage = createInitializeRequest(request, 1)
   const initializeOutcome = parseInitializeResponse(
-    await sendWithTimeout(state, process, { ms, late: createTimeoutError, signal, request: initializeMessage }),
+    await sendWithTimeout(state, process, { ms, createTimeoutError, signal, request: initializeMessage }),
   )
   if ('error' in initializeOutcome)
     return probeAfterRejection(state, process, { request, signal, error: initializeOutcome.error })
@@ -272,7 +272,7 @@ async function probeAfterRejection(
 interface TimedRequest {
   readonly request: RpcRequest
   readonly ms: number
-  readonly late: () => StdioError
+  readonly createTimeoutError: () => StdioError
   readonly signal: AbortSignal
 }
 
@@ -285,9 +285,11 @@ function sendWithTimeout(
   process: StartedProcess,
   timedRequest: TimedRequest,
 ): Promise<RpcResponse> {
-  const { request, ms, late, signal } = timedRequest
+  const { request, ms, createTimeoutError, signal } = timedRequest
   const internalCall = createInternalCall(new AbortController().signal, () => {})
-  return withTimeout({ signal, timeoutMs: ms, clock, late }, () => process.exchange(request, internalCall))
+  return withTimeout({ signal, timeoutMs: ms, clock, createTimeoutError }, () =>
+    process.exchange(request, internalCall),
+  )
 }
 
 /**

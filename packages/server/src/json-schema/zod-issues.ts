@@ -43,7 +43,7 @@ interface ZodDefinition {
 export interface ZodCheck {
   readonly _zod: {
     readonly def: ZodCheckDefinition
-    /** What the check does to the schema that it is attached to. */
+    /** Changes the schema that the check is attached to. */
     readonly onattach?: unknown
   }
 }

@@ -1,4 +1,4 @@
-import { type ChangeBus, type Clock, memoryBus, platformRuntime } from '@x/core'
+import { type ChangeBus, type Clock, memoryBus, platformRuntime, maxTimerMs } from '@x/core'
 import { DefinitionError } from '../request/definition-error.ts'
 
 /** The delivery of changes, and the limits of streams (basic/patterns/subscriptions). */
@@ -32,9 +32,6 @@ export interface SubscriptionOptions {
 export type SubscriptionSettings = {
   readonly [Name in keyof SubscriptionOptions]-?: NonNullable<SubscriptionOptions[Name]>
 }
-
-/** Timers of the platform fire at once when they are set for longer. */
-export const maxTimerMs = 2_147_483_647
 
 const defaultLimits = {
   maxStreams: 10_000,

@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, offCancel, onCancel } from '@x/core'
+import { cancelReason, type Clock, maxTimerMs, offCancel, onCancel } from '@x/core'
 import {
   type Call,
   type JsonObject,
@@ -8,7 +8,6 @@ import {
   type SubscriptionFilter,
 } from '@x/schema'
 import type { SharedBusSubscription } from './bus-subscription.ts'
-import { maxTimerMs } from './options.ts'
 import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './stream-slots.ts'
 import { addSubscriptionId, topicKeysOf } from './topics.ts'
 

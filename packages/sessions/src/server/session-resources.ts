@@ -1,4 +1,4 @@
-import { type ErrorListener, errorListener, unref, type Runtime, runtimeOf } from '@x/core'
+import { type ErrorListener, errorListener, unref, type Runtime, runtimeOf, maxTimerMs } from '@x/core'
 import type { AsyncResource } from '@x/schema'
 import { SessionUsageError } from './session-usage-error.ts'
 import type { Awaitable } from './session-options.ts'
@@ -35,9 +35,6 @@ interface ResourceEntry<Resource> {
   readonly resource: Promise<Resource>
   timer: unknown
 }
-
-// The platforms' timers hold 31 bits.
-const maxTimerMs = 2_147_483_647
 
 /** Makes resources that are opened once for each session at this instance, and closed when the session ends. */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {

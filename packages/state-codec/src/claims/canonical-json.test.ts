@@ -1,6 +1,6 @@
+import type { JsonValue } from '@x/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonValue } from '../state-codec.ts'
 import { canonicalizeJson } from './canonical-json.ts'
 
 test('the example of RFC 8785, 3.2.2 and 3.2.3, has the canonical text given there', () => {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../state-codec.ts'
+import { isJsonArray, type JsonObject, type JsonValue } from '@x/core'
 import { StateUsageError } from '../state-error.ts'
 
 /**
@@ -30,7 +30,7 @@ export function canonicalizeJson(value: JsonValue, depth = 0): string {
       return String(value)
     case 'object':
       if (value === null) return 'null'
-      return isArray(value) ? canonicalizeArray(value, depth) : canonicalizeObject(value, depth)
+      return isJsonArray(value) ? canonicalizeArray(value, depth) : canonicalizeObject(value, depth)
     default:
       throw new StateUsageError('not_json', `JSON cannot carry ${typeof value}`)
   }
@@ -88,8 +88,4 @@ function isUnescapedAscii(text: string): boolean {
     if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return false
   }
   return true
-}
-
-function isArray(value: object): value is readonly JsonValue[] {
-  return Array.isArray(value)
 }

@@ -1,6 +1,6 @@
+import type { JsonValue } from '@x/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '../state-codec.ts'
 import { isStateError } from '../state-error.ts'
 import { decodeCbor } from './decode-cbor.ts'
 import { encodeCbor } from './encode-cbor.ts'

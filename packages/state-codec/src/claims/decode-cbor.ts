@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../state-codec.ts'
+import type { JsonObject, JsonValue } from '@x/core'
 import { StateError } from '../state-error.ts'
 import { maxDepth } from './canonical-json.ts'
 import { majorTypes, simpleHeads, tags } from './encode-cbor.ts'

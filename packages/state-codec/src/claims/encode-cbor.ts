@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../state-codec.ts'
+import { isJsonArray, type JsonObject, type JsonValue } from '@x/core'
 
 /** The major types of RFC 8949, section 3.1, in the upper three bits of a head. */
 export const majorTypes = {
@@ -68,7 +68,7 @@ class CborWriter {
         return this.#byte(value ? simpleHeads.true : simpleHeads.false)
       default:
         if (value === null) return this.#byte(simpleHeads.null)
-        return isArray(value) ? this.#array(value) : this.#object(value)
+        return isJsonArray(value) ? this.#array(value) : this.#object(value)
     }
   }
 
@@ -191,8 +191,4 @@ class CborWriter {
 /** The value of a lower-case hexadecimal digit. */
 function nibble(charCode: number): number {
   return charCode <= 0x39 ? charCode - 0x30 : charCode - 0x57
-}
-
-function isArray(value: object): value is readonly JsonValue[] {
-  return Array.isArray(value)
 }

@@ -1,5 +1,5 @@
+import type { JsonValue } from '@x/core'
 import { expect, test } from 'vitest'
-import type { JsonValue } from '../state-codec.ts'
 import { encodeCbor } from './encode-cbor.ts'
 import { decodeEnvelope, encodeEnvelope } from './envelope-cbor.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../state-codec.ts'
+import { isJsonArray, type JsonValue } from '@x/core'
 import { StateError } from '../state-error.ts'
 import { decodeCbor } from './decode-cbor.ts'
 import { encodeCbor } from './encode-cbor.ts'
@@ -23,7 +23,7 @@ export function encodeEnvelope({ at, until, since, aud, bind, value }: Envelope,
  */
 export function decodeEnvelope(bytes: Uint8Array, names: readonly string[]): Envelope {
   const items = decodeCbor(bytes, names)
-  const [itemVersion, sealedAt, ttlMs, ageMs, bind = null, value, aud = null] = isArray(items) ? items : []
+  const [itemVersion, sealedAt, ttlMs, ageMs, bind = null, value, aud = null] = isJsonArray(items) ? items : []
   if (itemVersion !== version) throw new StateError('malformed', 'The content has a layout that this version lacks')
   if (value === undefined) throw malformedEnvelopeError()
   const at = numberOf(sealedAt)
@@ -42,8 +42,4 @@ function textOf(item: JsonValue): string | undefined {
 
 function malformedEnvelopeError(): StateError {
   return new StateError('malformed', 'The content is not a state: another program may use the same key')
-}
-
-function isArray(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value)
 }

@@ -1,5 +1,5 @@
-import { platformRuntime, type Runtime } from '@x/core'
-import type { JsonValue, OpenClaims, OpenOptions, SealClaims, ClaimOptions } from '../state-codec.ts'
+import { type JsonValue, platformRuntime, type Runtime } from '@x/core'
+import type { OpenClaims, OpenOptions, SealClaims, ClaimOptions } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { checkJsonValue } from './check-json-value.ts'
 import { canonicalizeJson } from './canonical-json.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../state-codec.ts'
+import type { JsonValue } from '@x/core'
 
 /** A path in a value, with its size in bytes of JSON. */
 interface SizedEntry {

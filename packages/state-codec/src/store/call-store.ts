@@ -21,9 +21,10 @@ export async function callStore<T>(
   { name, timeoutMs }: StoreCallOptions,
   operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = (): StateError => new StateError('unavailable', `${name} did not answer within ${timeoutMs} ms`)
+  const createTimeoutError = (): StateError =>
+    new StateError('unavailable', `${name} did not answer within ${timeoutMs} ms`)
   try {
-    return await withTimeout({ timeoutMs, clock: platformRuntime, late }, operation)
+    return await withTimeout({ timeoutMs, clock: platformRuntime, createTimeoutError }, operation)
   } catch (error) {
     throw toStateError(name, error)
   }

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@x/core'
 import {
   type ResolvedClaimOptions,
   checkPurpose,
@@ -10,7 +11,7 @@ import {
 } from '../claims/envelope.ts'
 import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import { describeLargestEntries } from '../claims/largest-entries.ts'
-import type { JsonValue, ClaimOptions, OpenOptions, SealClaims, StateStore } from '../state-codec.ts'
+import type { ClaimOptions, OpenOptions, SealClaims, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { encodeBase64url, isCanonicalBase64url } from '../token/base64url.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'

@@ -1,5 +1,5 @@
+import type { JsonValue } from '@x/core'
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '../state-codec.ts'
 import {
   memoryStore,
   migrating,

@@ -1,14 +1,7 @@
+import type { JsonValue } from '@x/core'
 import { maxLifetimeOf, checkToken } from '../claims/envelope.ts'
 import { canonicalizeJson } from '../claims/canonical-json.ts'
-import type {
-  JsonValue,
-  ClaimOptions,
-  OpenClaims,
-  OpenOptions,
-  SealClaims,
-  StateCodec,
-  StateStore,
-} from '../state-codec.ts'
+import type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec, StateStore } from '../state-codec.ts'
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import {

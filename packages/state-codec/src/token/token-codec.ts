@@ -1,3 +1,4 @@
+import type { JsonValue } from '@x/core'
 import {
   resolveClaimOptions,
   maxLifetimeOf,
@@ -9,7 +10,7 @@ import {
   openEnvelope,
 } from '../claims/envelope.ts'
 import { describeLargestEntries } from '../claims/largest-entries.ts'
-import type { JsonValue, ClaimOptions, StateCodec } from '../state-codec.ts'
+import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { type KeyInput, parseKeys, type RingKey } from './keys.ts'

@@ -1,8 +1,8 @@
+import type { JsonValue } from '@x/core'
 import fc from 'fast-check'
 import * as portable from '../index.ts'
 import * as onNode from '../node.ts'
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '../state-codec.ts'
 import type { StateErrorCode } from '../state-error.ts'
 
 const platforms = [

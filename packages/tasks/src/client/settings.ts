@@ -1,4 +1,4 @@
-import { type Clock, platformRuntime } from '@x/core'
+import { type Clock, platformRuntime, maxTimerMs } from '@x/core'
 import type { TaskHandle } from './task-handle.ts'
 
 /** The intervals at which a task is polled, in milliseconds. */
@@ -91,9 +91,6 @@ function pollingOf({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}
     streamingMs: checkMilliseconds('polling.streamingMs', streamingMs, 30_000),
   }
 }
-
-// The platforms' timers hold 31 bits.
-const maxTimerMs = 2_147_483_647
 
 function checkMilliseconds(name: string, value: number | undefined, fallback: number): number {
   const durationMs = value ?? fallback

@@ -81,9 +81,9 @@ function createProgressReporter(
 
 function openFollower({ settings, tool }: OpenTask, { signal }: CallOptions): AbortScope {
   const { clock, maxTaskMs } = settings
-  const late = (): TaskError => {
+  const createTimeoutError = (): TaskError => {
     const message = `The task of ${JSON.stringify(tool)} has not ended within ${maxTaskMs} ms; allow more with maxTaskMs`
     return new TaskError('timeout', message, { tool })
   }
-  return openAbortScope({ signal, timeoutMs: maxTaskMs, clock, late })
+  return openAbortScope(signal, { timeoutMs: maxTaskMs, clock, createTimeoutError })
 }

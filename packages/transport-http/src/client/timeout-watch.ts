@@ -5,6 +5,7 @@ import {
   cancelReason,
   type Clock,
   createCancellation,
+  maxTimerMs,
   offCancel,
   onCancel,
 } from '@x/core'
@@ -83,9 +84,6 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
     end,
   }
 }
-
-// The platforms' timers hold 31 bits.
-const maxTimerMs = 2_147_483_647
 
 function httpTimeoutError(ms: number, isTotal: boolean, origin: string): HttpError {
   const problem = isTotal ? `no response within ${ms} ms` : `nothing came for ${ms} ms`

@@ -169,8 +169,10 @@ async function initializeProcess(
   if (options.probe === false) return
   const { timeoutMs = 30_000 } = options.probe ?? {}
   const message = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
-  const late = (): StdioError => new StdioError('probe', message)
-  await withTimeout({ timeoutMs, clock: settings.clock, late }, (signal) => probeServer(link, options.command, signal))
+  const createTimeoutError = (): StdioError => new StdioError('probe', message)
+  await withTimeout({ timeoutMs, clock: settings.clock, createTimeoutError }, (signal) =>
+    probeServer(link, options.command, signal),
+  )
 }
 
 /**

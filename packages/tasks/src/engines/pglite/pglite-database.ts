@@ -1,4 +1,4 @@
-import type { ChangeBus } from '@x/core'
+import { type ChangeBus, maxTimerMs } from '@x/core'
 import { type PostgresConnection, type PostgresPool, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from '../postgres/sql-database.ts'
 
@@ -45,16 +45,13 @@ function pgliteRows({ rows }: { readonly rows: readonly unknown[] }): readonly S
   return rows as readonly SqlRow[]
 }
 
-/** Longer than a process runs: there is no connection that a ping could find lost. */
-const noKeepAliveMs = 2 ** 31 - 1
-
 /** A bus for everything that uses the same database object, with the messages and the limits of the one over a pool. */
 function createNotificationBus(pglite: Pglite, channel: string, onError: (error: unknown) => void): ChangeBus {
   const pool: PostgresPool = {
     query: ({ text, values = [] }) => pglite.query(text, values),
     connect: async () => createListeningConnection(pglite, channel, onError),
   }
-  return postgresBus(pool, { channel, keepAliveMs: noKeepAliveMs, onError })
+  return postgresBus(pool, { channel, keepAliveMs: maxTimerMs, onError })
 }
 
 /** The one connection as a pool would give it; its only query is LISTEN. */
