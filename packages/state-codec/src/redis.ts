@@ -4,6 +4,7 @@
  * @module @x/state-codec/redis
  */
 
+import type { RedisClient } from '@x/core/redis'
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
@@ -23,9 +24,7 @@ export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 /**
  * The part of a Redis client that the store uses: a connected client of `@redis/client` or `redis`, or a pool of them.
  */
-export interface RedisClient {
-  sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
-}
+export type RedisCommandClient = Pick<RedisClient, 'sendCommand'>
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions extends OwnerQuotaOptions {
@@ -44,7 +43,7 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
  *
  * @throws StateUsageError for a quota that makes no sense.
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
+export function redisStore(client: RedisCommandClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
   const quota = compileOwnerQuota(options)
   const send: SendCommand = (args) =>
