@@ -1,1 +1,22 @@
-export { default } from '@tooling/vitest'
+import base from '@tooling/vitest'
+import { defineConfig } from 'vitest/config'
+
+const chaosTests = 'test/*-chaos.test.ts'
+const { reporters = 'default', coverage = {}, ...shared } = base.test ?? {}
+
+// Most tests wait for processes, proxies and package managers: two files at once keep two processors busy. Tests of
+// chance run after them, one file at a time: their instances must not wait for a processor.
+export default defineConfig({
+  test: {
+    reporters,
+    coverage,
+    projects: [
+      {
+        test: { ...shared, name: 'side by side', exclude: [chaosTests], maxWorkers: 2, sequence: { groupOrder: 0 } },
+      },
+      {
+        test: { ...shared, name: 'chaos', include: [chaosTests], maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
+  },
+})
