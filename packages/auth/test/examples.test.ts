@@ -9,11 +9,11 @@ import { createServer, tool } from '@x/server'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import * as programs from '../examples/log-in.ts'
-import { createWorld, failure, type World } from '../src/testing/world.ts'
+import { createTestEnvironment, rejectionOf, type TestEnvironment } from '../src/testing/world.ts'
 
 /** A world whose endpoint is a server with one tool. */
-async function itemsWorld(): Promise<World> {
-  const world = await createWorld()
+async function itemsWorld(): Promise<TestEnvironment> {
+  const world = await createTestEnvironment()
   const tools = [tool('list_items', { description: 'Lists items', run: () => 'none' })]
   world.resource.exchange = createServer({ name: 'items', version: '1.0.0', tools }).exchange
   return world
@@ -45,7 +45,7 @@ test('the quick start logs in through a browser once, and not when it is run aga
   }
   expect(await run()).toEqual([0, 'list_items\n', expect.stringMatching(/^To log in, visit http:/)])
   expect(await run()).toEqual([0, 'list_items\n', ''])
-  expect(world.as.count('/authorize')).toBe(1)
+  expect(world.authorizationServer.count('/authorize')).toBe(1)
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -64,7 +64,7 @@ test('a web host sends each user to log in, and shows the tools after the return
   const locationOf = (response: Response): string => response.headers.get('location') ?? ''
 
   const away = locationOf(await visit(`${base}/tools`, 'ada'))
-  expect(away).toContain(`${world.as.issuer}/authorize`)
+  expect(away).toContain(`${world.authorizationServer.issuer}/authorize`)
   const back = locationOf(await visit(away, 'ada'))
   // Another user cannot finish what Ada began, and so does not get her login.
   expect((await visit(back, 'bob')).status).toBe(502)
@@ -101,14 +101,14 @@ test('a page leaves for a login and goes on after it; then downloads carry its t
     },
   }
   const first = await programs.openPage(location, storage)
-  expect(await failure(programs.logIn(first, world.resource.url))).toMatchObject({ code: 'authorization_needed' })
+  expect(await rejectionOf(programs.logIn(first, world.resource.url))).toMatchObject({ code: 'authorization_needed' })
   href = (await fetch(href, { redirect: 'manual' })).headers.get('location') ?? ''
   const auth = await programs.openPage(location, storage)
   world.resource.routes.set('/files/1', ({ headers }) => ({ body: String(headers.authorization) }))
   const bytes = await programs.download(auth, world.resource.url, '/files/1')
   expect(new TextDecoder().decode(bytes)).toMatch(/^Bearer canary-access-/)
   await programs.logOut(auth, world.resource.url)
-  expect(world.as.count('/revoke')).toBe(2)
+  expect(world.authorizationServer.count('/revoke')).toBe(2)
 })
 
 test('the other hosts of the guide can be made', () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { fileStore } from '@x/auth/node'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, createWorld, served } from '../src/testing/world.ts'
+import { callWithAuth, createTestEnvironment, completeResponse } from '../src/testing/world.ts'
 
 let root = ''
 let program = ''
@@ -55,12 +55,12 @@ const folderOf = (name: string): string => join(root, name)
 
 describe('Four processes that share a file store', () => {
   test('refresh once for fifty calls at once [AUE-023]', async () => {
-    await using w = await createWorld()
-    const { as, resource } = w
+    await using w = await createTestEnvironment()
+    const { authorizationServer: as, resource } = w
     const folder = folderOf('refresh')
-    const auth = w.login({ store: fileStore('caller', { folder }) })
-    await call(resource.url, auth)
-    as.endTokens()
+    const auth = w.createOAuth({ store: fileStore('caller', { folder }) })
+    await callWithAuth(resource.url, auth)
+    as.expireTokens()
     const counts = ['13', '13', '12', '12']
     const hosts = await Promise.all(counts.map((count) => startHost(resource.url, folder, count)))
     const results = (await Promise.all(hosts.map((host) => host.go()))).flat()
@@ -69,8 +69,8 @@ describe('Four processes that share a file store', () => {
   })
 
   test('send one person to log in when nobody is logged in [AUE-023]', async () => {
-    await using w = await createWorld()
-    const { as, resource } = w
+    await using w = await createTestEnvironment()
+    const { authorizationServer: as, resource } = w
     const folder = folderOf('login')
     const hosts = await Promise.all([0, 1, 2, 3].map(() => startHost(resource.url, folder, '5')))
     const results = (await Promise.all(hosts.map((host) => host.go()))).flat()
@@ -80,12 +80,12 @@ describe('Four processes that share a file store', () => {
 })
 
 test('A process that dies between receiving and storing rotated tokens costs one login, and no lock stays', async () => {
-  await using w = await createWorld()
-  const { as, resource } = w
+  await using w = await createTestEnvironment()
+  const { authorizationServer: as, resource } = w
   const folder = folderOf('die')
-  const auth = w.login({ store: fileStore('caller', { folder }) })
-  await call(resource.url, auth)
-  as.endTokens()
+  const auth = w.createOAuth({ store: fileStore('caller', { folder }) })
+  await callWithAuth(resource.url, auth)
+  as.expireTokens()
   const dying = await startHost(resource.url, folder, '3', 'die')
   expect(await dying.go()).toEqual([])
   expect(dying.child.signalCode).toBe('SIGKILL')
@@ -96,10 +96,11 @@ test('A process that dies between receiving and storing rotated tokens costs one
 })
 
 test('A login in a file is there for the next program', async () => {
-  await using w = await createWorld()
-  const { as, resource } = w
-  const login = (): ReturnType<typeof w.login> => w.login({ store: fileStore('caller', { folder: folderOf('next') }) })
-  await call(resource.url, login())
-  expect(await call(resource.url, login())).toMatchObject(served)
+  await using w = await createTestEnvironment()
+  const { authorizationServer: as, resource } = w
+  const login = (): ReturnType<typeof w.createOAuth> =>
+    w.createOAuth({ store: fileStore('caller', { folder: folderOf('next') }) })
+  await callWithAuth(resource.url, login())
+  expect(await callWithAuth(resource.url, login())).toMatchObject(completeResponse)
   expect(as.count('/authorize')).toBe(1)
 })

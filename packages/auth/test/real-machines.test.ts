@@ -3,7 +3,7 @@ import { startScriptedAuthServer } from '@tooling/auth-server/scripted'
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
 import { clientCredentials, enterprise, workload } from '../src/client.ts'
-import { failure } from '../src/testing/world.ts'
+import { rejectionOf } from '../src/testing/world.ts'
 import { callItems, createRealWorld, logInByHand, redirectUri } from './real-world.ts'
 
 // Each test starts processes of its own.
@@ -33,7 +33,7 @@ describe('At a real authorization server', () => {
       return clientCredentials({ issuer: real.as.issuer, client: { id: 'job', key } })
     }
     expect(await callItems(real.url, await authOf(known))).toBe('job by job')
-    const refused = await failure(callItems(real.url, await authOf(other)))
+    const refused = await rejectionOf(callItems(real.url, await authOf(other)))
     expect(refused).toMatchObject({ code: 'token_rejected', error: 'invalid_client' })
   })
 
@@ -62,7 +62,7 @@ describe('At a real authorization server', () => {
         fetch: real.fetch,
       })
     expect(await callItems(real.url, authOf({}))).toBe('importer by importer')
-    const refused = await failure(callItems(real.url, authOf({ exp: 1 })))
+    const refused = await rejectionOf(callItems(real.url, authOf({ exp: 1 })))
     expect(refused).toMatchObject({ code: 'token_rejected', error: 'invalid_grant' })
     expect(real.exchanges.map(({ form }) => form.get('grant_type'))).toEqual([jwtBearer, jwtBearer])
   })
@@ -88,7 +88,7 @@ describe('At a real authorization server', () => {
         authOf(() => idTokenOf(idp)),
       ),
     ).toBe('ada by assistant')
-    const refused = await failure(
+    const refused = await rejectionOf(
       callItems(
         real.url,
         authOf(async () => 'made.up.token'),

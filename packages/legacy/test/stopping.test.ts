@@ -1,7 +1,7 @@
 import { tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
-import { rpc, scriptedClient } from '../src/testing/scripted-client.ts'
+import { createRpcRequest, createScriptedClient } from '../src/testing/scripted-client.ts'
 import { createLegacyServer } from '../src/testing/serve-legacy.ts'
 
 test('a stop ends the GET stream at once, and answers calls that are left with 503', async () => {
@@ -16,7 +16,7 @@ test('a stop ends the GET stream at once, and answers calls that are left with 5
   })
   const server = createLegacyServer({ tools: [never] })
   const http = await serveHttp(server)
-  const client = scriptedClient((request) => {
+  const client = createScriptedClient((request) => {
     const { method, headers, body } = request
     const sent = new Headers(headers)
     sent.delete('host')
@@ -24,10 +24,10 @@ test('a stop ends the GET stream at once, and answers calls that are left with 5
   })
   await client.initialize()
   const listening = await client.get()
-  const call = client.post(rpc('tools/call', { name: 'never', arguments: {} }))
+  const call = client.post(createRpcRequest('tools/call', { name: 'never', arguments: {} }))
   await running
   const closed = http.close({ graceMs: 50 })
-  expect(await listening.event()).toBeUndefined()
+  expect(await listening.readEvent()).toBeUndefined()
   const { status, json } = await call
   expect([status, json]).toMatchObject([503, { error: { code: -32603, data: { reason: 'stopping' } } }])
   await closed

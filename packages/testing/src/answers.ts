@@ -8,7 +8,7 @@ import {
   isJsonObject,
   type Root,
 } from '@x/schema'
-import { shownValue } from './difference.ts'
+import { formatValue } from './difference.ts'
 import { TestingError } from './testing-error.ts'
 
 /** A question as a function of {@link Answers} receives it. */
@@ -62,27 +62,30 @@ export const allCapabilities: ClientCapabilities = {
 }
 
 /** Gives the answers of one test, and counts which of them were used. */
-export interface AnswerBook {
+export interface AnswerRegistry {
   /** Returns the answer to a request; throws {@link TestingError} `unanswered` or `asked_again`. */
   answer(wireKey: string, request: InputRequest, round: number): Promise<InputResponse | ElicitAnswer>
   /** Returns the keys that no question had so far. */
-  unused(): readonly string[]
+  listUnused(): readonly string[]
 }
 
-/** Makes the {@link AnswerBook} of a test's answers; `onQuestion` is told of each question first. */
-export function answerBook(answers: Answers, onQuestion: (question: ObservedQuestion) => void = () => {}): AnswerBook {
+/** Makes the {@link AnswerRegistry} of a test's answers; `onQuestion` is told of each question first. */
+export function createAnswerRegistry(
+  answers: Answers,
+  onQuestion: (question: ObservedQuestion) => void = () => {},
+): AnswerRegistry {
   const used = new Set<string>()
   return {
-    unused: () => Object.keys(answers).filter((key) => !used.has(key)),
+    listUnused: () => Object.keys(answers).filter((key) => !used.has(key)),
     async answer(wireKey, request, round) {
-      const { key, times } = splitKey(wireKey)
+      const { key, occurrence: times } = splitKey(wireKey)
       const message = questionText(request)
       onQuestion({ key, message, times })
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined
       if (answer === undefined) throw unansweredError(key, request, message)
       used.add(key)
       if (typeof answer !== 'function') {
-        if (times > 1 && isFormRequest(request)) throw askedAgain(key, answer, message)
+        if (times > 1 && isFormRequest(request)) throw repeatedQuestionError(key, answer, message)
         return toResponse(key, request, answer)
       }
       return toResponse(key, request, await answer({ key, message, times, round, request }))
@@ -91,7 +94,7 @@ export function answerBook(answers: Answers, onQuestion: (question: ObservedQues
 }
 
 /** Makes the handlers of a client that answers by the book, for the kinds that it declares. */
-export function handlersFor(book: AnswerBook, { elicitation, sampling, roots }: ClientCapabilities): InputHandlers {
+export function handlersFor(book: AnswerRegistry, { elicitation, sampling, roots }: ClientCapabilities): InputHandlers {
   // The client checks every answer before it is sent, so each is of the kind that was asked for or fails the call.
   const give = (request: InputRequest, { key, round }: InputContext) => book.answer(key, request, round) as never
   const meansForm = elicitation !== undefined && elicitation.form === undefined && elicitation.url === undefined
@@ -112,9 +115,9 @@ export function handlersFor(book: AnswerBook, { elicitation, sampling, roots }: 
 }
 
 /** Splits a key as it is on the wire: `~2` marks the second time that a question is asked. */
-export function splitKey(wireKey: string): { readonly key: string; readonly times: number } {
+export function splitKey(wireKey: string): { readonly key: string; readonly occurrence: number } {
   const [key = '', times] = wireKey.split('~')
-  return { key, times: times === undefined ? 1 : Number(times) || 1 }
+  return { key, occurrence: times === undefined ? 1 : Number(times) || 1 }
 }
 
 /** Returns the text that a user reads of a request. */
@@ -127,20 +130,20 @@ function isFormRequest(request: InputRequest): boolean {
 }
 
 function toResponse(key: string, request: InputRequest, answer: AnswerValue): InputResponse | ElicitAnswer {
-  if (request.method === 'elicitation/create') return toElicited(key, answer)
+  if (request.method === 'elicitation/create') return toElicitAnswer(key, answer)
   if (request.method === 'roots/list') {
     if (Array.isArray(answer)) return { roots: answer }
-    throw wrongAnswer(key, answer, "the client's roots: [{ uri: 'file:///project' }]")
+    throw wrongAnswerError(key, answer, "the client's roots: [{ uri: 'file:///project' }]")
   }
   // The client checks the members.
   if (typeof answer === 'object' && 'role' in answer) return answer as CreateMessageResult
-  throw wrongAnswer(key, answer, sampleAnswer)
+  throw wrongAnswerError(key, answer, sampleAnswer)
 }
 
-function toElicited(key: string, answer: AnswerValue): ElicitAnswer {
+function toElicitAnswer(key: string, answer: AnswerValue): ElicitAnswer {
   if (answer === 'accept' || answer === 'decline' || answer === 'cancel') return { action: answer }
   if (typeof answer !== 'object' || Array.isArray(answer)) {
-    throw wrongAnswer(key, answer, "the fields of the form, 'accept', 'decline' or 'cancel'")
+    throw wrongAnswerError(key, answer, "the fields of the form, 'accept', 'decline' or 'cancel'")
   }
   // Arrays are roots and were rejected above; the client checks the fields against the form.
   return { action: 'accept', content: answer as FormContent }
@@ -148,13 +151,13 @@ function toElicited(key: string, answer: AnswerValue): ElicitAnswer {
 
 const sampleAnswer = "{ role: 'assistant', model: 'test', content: { type: 'text', text: '…' } }"
 
-function wrongAnswer(key: string, answer: unknown, expected: string): TestingError {
-  return new TestingError('usage', `answers[${shownValue(key)}] is ${shownValue(answer)}; expected ${expected}`)
+function wrongAnswerError(key: string, answer: unknown, expected: string): TestingError {
+  return new TestingError('usage', `answers[${formatValue(key)}] is ${formatValue(answer)}; expected ${expected}`)
 }
 
 function unansweredError(key: string, request: InputRequest, message: string): TestingError {
-  const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : shownValue(key)
-  const question = message === '' ? request.method : shownValue(message)
+  const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : formatValue(key)
+  const question = message === '' ? request.method : formatValue(message)
   const write = `write answers: { ${name}: ${example(request)} }`
   const or = request.method === 'elicitation/create' ? ", or 'decline', or 'cancel'" : ''
   return new TestingError(
@@ -163,11 +166,11 @@ function unansweredError(key: string, request: InputRequest, message: string): T
   )
 }
 
-function askedAgain(key: string, answer: AnswerValue, message: string): TestingError {
-  const write = `give another answer, or a function: ${shownValue(key)}: ({ times }) => (times === 1 ? … : …)`
+function repeatedQuestionError(key: string, answer: AnswerValue, message: string): TestingError {
+  const write = `give another answer, or a function: ${formatValue(key)}: ({ times }) => (times === 1 ? … : …)`
   return new TestingError(
     'asked_again',
-    `The server asks "${key}" again after the answer ${shownValue(answer)}: ${message}\n${write}`,
+    `The server asks "${key}" again after the answer ${formatValue(answer)}: ${message}\n${write}`,
   )
 }
 
@@ -187,8 +190,8 @@ function example(request: InputRequest): string {
 function exampleOf(schema: unknown): string {
   if (!isJsonObject(schema)) return "'…'"
   const { type, enum: values, oneOf } = schema
-  if (Array.isArray(values)) return shownValue(values[0])
-  if (Array.isArray(oneOf) && isJsonObject(oneOf[0])) return shownValue(oneOf[0]['const'])
+  if (Array.isArray(values)) return formatValue(values[0])
+  if (Array.isArray(oneOf) && isJsonObject(oneOf[0])) return formatValue(oneOf[0]['const'])
   if (type === 'boolean') return 'true'
   if (type === 'array') return '[]'
   return type === 'string' ? "'…'" : '1'

@@ -12,7 +12,7 @@ export function firstDifference(one: unknown, other: unknown, path = 'outcome'):
     }
     return undefined
   }
-  return Object.is(one, other) ? undefined : `${path} is ${shownValue(other)} instead of ${shownValue(one)}`
+  return Object.is(one, other) ? undefined : `${path} is ${formatValue(other)} instead of ${formatValue(one)}`
 }
 
 function isContainer(value: unknown): value is object {
@@ -20,7 +20,7 @@ function isContainer(value: unknown): value is object {
 }
 
 /** A value for a message, never long. */
-export function shownValue(value: unknown): string {
+export function formatValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }

@@ -6,7 +6,7 @@ import { TestingError } from './testing-error.ts'
 export interface Fleet<S extends Server> {
   readonly instances: readonly S[]
   /** Returns the instance that answers the next request, and its number. */
-  next(): { readonly instance: number; readonly server: S }
+  pickInstance(): { readonly instance: number; readonly server: S }
   /** Makes another instance, which alone answers from now on. */
   restart(): S
   /** Returns the factory; throws {@link TestingError} for a server without one. */
@@ -38,7 +38,7 @@ export function createFleet<S extends Server>(
   return {
     instances,
     requireFactory,
-    next: () => turns[served++ % turns.length] ?? { server: first, instance: 0 },
+    pickInstance: () => turns[served++ % turns.length] ?? { server: first, instance: 0 },
     restart: () => {
       const server = makeServer(requireFactory('restart'), kit)
       turns = [{ server, instance: instances.length }]

@@ -39,8 +39,8 @@ export interface KillReport {
 /** The outcome of one run, and the steps that were counted in it. */
 interface RunOutcome {
   readonly outcome: JsonValue
-  readonly steps: number
-  readonly stopped: StoppedStep | undefined
+  readonly stepCount: number
+  readonly stoppedStep: StoppedStep | undefined
 }
 
 /**
@@ -66,23 +66,23 @@ export async function killAtEveryStep<S extends Server>(
   options: KillOptions<S>,
 ): Promise<KillReport> {
   const undisturbed = await runOnce(factory, options, undefined)
-  if (undisturbed.steps === 0) {
+  if (undisturbed.stepCount === 0) {
     const reason = 'the calls record neither a step nor a checkpoint; put their work into ctx.step'
     throw new TestingError('no_steps', `There is nothing to stop at: ${reason}`)
   }
   const stopped: StoppedStep[] = []
-  for (let step = 1; step <= undisturbed.steps; step++) {
+  for (let step = 1; step <= undisturbed.stepCount; step++) {
     // One after the other: the runs share the world that `prepare` makes.
     const run = await runOnce(factory, options, step)
     const difference = firstDifference(undisturbed.outcome, run.outcome)
-    if (difference !== undefined) throw differs(step, run, difference)
-    if (run.stopped === undefined) throw differs(step, run, 'the run had fewer steps than the one before')
-    stopped.push(run.stopped)
+    if (difference !== undefined) throw differenceError(step, run, difference)
+    if (run.stoppedStep === undefined) throw differenceError(step, run, 'the run had fewer steps than the one before')
+    stopped.push(run.stoppedStep)
   }
   return { outcome: undisturbed.outcome, stopped }
 }
 
-function differs(step: number, { stopped }: RunOutcome, difference: string): TestingError {
+function differenceError(step: number, { stoppedStep: stopped }: RunOutcome, difference: string): TestingError {
   const behind = stopped === undefined ? '' : ` of "${stopped.target}" (recorded: ${stopped.recorded.join(', ')})`
   const reason = `stopped after step ${step}${behind}, the calls end in another way: ${difference}`
   return new TestingError('outcome_differs', reason)
@@ -107,7 +107,7 @@ async function runOnce<S extends Server>(
       steps += 1
       if (steps !== stopAfter) return false
       target = name
-      sealedBefore = kitUse.sealed.size
+      sealedBefore = kitUse.sealedValues.size
       return true
     },
   }
@@ -118,12 +118,12 @@ async function runOnce<S extends Server>(
     restartBetweenRounds: stopAfter !== undefined,
   })
   try {
-    if (!kitUse.isUsed('shedding')) throw withoutKit()
+    if (!kitUse.isUsed('shedding')) throw unusedKitError()
     const outcome = await callOutcome(async () => call(client))
-    if (target === undefined || stopAfter === undefined) return { outcome, steps, stopped: undefined }
+    if (target === undefined || stopAfter === undefined) return { outcome, stepCount: steps, stoppedStep: undefined }
     // The first value that was sealed from then on is the journal with which the handler was stopped.
-    const journal = [...kitUse.sealed.values()][sealedBefore]?.value
-    return { outcome, steps, stopped: { step: stopAfter, target, recorded: recordedIn(journal) } }
+    const journal = [...kitUse.sealedValues.values()][sealedBefore]?.value
+    return { outcome, stepCount: steps, stoppedStep: { step: stopAfter, target, recorded: recordedKeysOf(journal) } }
   } finally {
     await client.close()
   }
@@ -150,12 +150,12 @@ function comparableOutcome(value: unknown): JsonValue {
 }
 
 /** Returns the keys of steps and checkpoints in a journal, as far as it shows them. */
-function recordedIn(journal: JsonValue | undefined): readonly string[] {
+function recordedKeysOf(journal: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(journal)) return []
   return [journal['steps'], journal['checkpoints']].flatMap((part) => (isJsonObject(part) ? Object.keys(part) : []))
 }
 
-function withoutKit(): TestingError {
+function unusedKitError(): TestingError {
   const write = 'write (kit) => createServer({ ...definition, ...kit })'
   return new TestingError('kit_unused', `The factory does not use its kit, with which calls are stopped: ${write}`)
 }

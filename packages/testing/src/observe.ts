@@ -84,13 +84,13 @@ export type Observations = { readonly [Member in keyof Observed]: Observed[Membe
 export interface Observer {
   readonly observed: Observations
   /** Notes a response and the request that it belongs to. */
-  response(request: RpcRequest, response: RpcResponse, instance: number): void
+  recordResponse(request: RpcRequest, response: RpcResponse, instance: number): void
   /** Notes a question to the test. */
-  question(question: ObservedQuestion): void
+  recordQuestion(question: ObservedQuestion): void
   /** Notes a notification of a request. */
-  notification(request: RpcRequest, notification: RpcNotification): void
+  recordNotification(request: RpcRequest, notification: RpcNotification): void
   /** Resolves when so many changes were observed. */
-  untilChanges(count: number): Promise<readonly ObservedChange[]>
+  waitForChanges(count: number): Promise<readonly ObservedChange[]>
 }
 
 interface Waiter {
@@ -98,7 +98,7 @@ interface Waiter {
   readonly resolve: (changes: readonly ObservedChange[]) => void
 }
 
-const prefix = 'notifications/'
+const notificationPrefix = 'notifications/'
 
 /** Makes the observer of one client. */
 export function createObserver(): Observer {
@@ -131,23 +131,26 @@ export function createObserver(): Observer {
 
   return {
     observed,
-    response: (request, response, instance) => {
+    recordResponse: (request, response, instance) => {
       if (findMethodRow(request.method)?.canRequireInput === true)
         observed.rounds.push(roundOf(request, response, instance))
       if ('result' in response) noteTask(taskOf(response.result))
     },
-    question: (question) => void observed.questions.push(question),
-    notification: (request, { method, params = {} }) => {
+    recordQuestion: (question) => void observed.questions.push(question),
+    recordNotification: (request, { method, params = {} }) => {
       noteTask(taskOf(params))
       const target = observedTarget(request)
       if (method === 'notifications/progress') observed.progress.push({ target, ...observedProgress(params) })
       else if (method === 'notifications/message') observed.logs.push({ target, ...observedLog(params) })
-      else if (method.endsWith('/list_changed')) noteChange({ change: method.slice(prefix.length) })
+      else if (method.endsWith('/list_changed')) noteChange({ change: method.slice(notificationPrefix.length) })
       else if (method === 'notifications/resources/updated') {
-        noteChange({ change: method.slice(prefix.length), ...(typeof params.uri === 'string' && { uri: params.uri }) })
+        noteChange({
+          change: method.slice(notificationPrefix.length),
+          ...(typeof params.uri === 'string' && { uri: params.uri }),
+        })
       }
     },
-    untilChanges: (count) =>
+    waitForChanges: (count) =>
       observed.changes.length >= count
         ? Promise.resolve([...observed.changes])
         : new Promise((resolve) => void waiters.add({ count, resolve })),

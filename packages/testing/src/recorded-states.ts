@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type MultiRoundMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue, type Principal, type Server } from '@x/schema'
-import { answerBook, type AnswerBook, type Answers, splitKey } from './answers.ts'
+import { createAnswerRegistry, type AnswerRegistry, type Answers, splitKey } from './answers.ts'
 import { firstDifference } from './difference.ts'
 import type { SealedValue, ServerFactory } from './server-kit.ts'
 import { type OpenedClient, openTestClient, type TestClient } from './test-client.ts'
@@ -52,7 +52,7 @@ export interface RecordedCheck {
   readonly states: readonly StateCheck[]
 }
 
-type Opened = OpenedClient<Server, readonly []>
+type OpenedTestClient = OpenedClient<Server, readonly []>
 
 /** The content of a file. */
 interface Recording {
@@ -90,7 +90,7 @@ export async function checkRecordedStates(
   const problems: string[] = []
   for (const [name, call] of Object.entries(calls)) {
     const path = recordingPath(folder, name)
-    const recording = await recordingOf(path, record)
+    const recording = await loadRecording(path, record)
     if (recording === undefined) await writeRecording(path, await recordCall(factory, call))
     const outcomes = recording === undefined ? [] : await continueStates(factory, call, recording)
     problems.push(...problemsOf(name, outcomes))
@@ -107,14 +107,14 @@ function recordingPath(folder: string | URL, name: string): string {
 }
 
 /** Returns the recording that a call is checked with; undefined when the call is to be recorded. */
-async function recordingOf(path: string, record: RecordedStatesOptions['record']): Promise<Recording | undefined> {
+async function loadRecording(path: string, record: RecordedStatesOptions['record']): Promise<Recording | undefined> {
   if (record === 'all') return undefined
   const recording = await readRecording(path)
   if (recording !== undefined || record !== 'none') return recording
   throw new TestingError('usage', `${path} does not exist: record it with record: 'missing'`)
 }
 
-function problemsOf(name: string, outcomes: readonly Continued[]): readonly string[] {
+function problemsOf(name: string, outcomes: readonly ContinuationOutcome[]): readonly string[] {
   return outcomes.flatMap((outcome, index) =>
     'problem' in outcome ? [`${name}, state ${index + 1}: ${outcome.problem}`] : [],
   )
@@ -154,11 +154,11 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
   const { client, kitUse } = openClient(factory, call, now)
   try {
     const states: RecordedState[] = []
-    const book = answerBook(call.answers)
-    let round: Round<MultiRoundMethod> = await beginRecorded(client, call)
+    const book = createAnswerRegistry(call.answers)
+    let round: Round<MultiRoundMethod> = await beginRecordedCall(client, call)
     while (round.status === 'input_required') {
       const { state, ...pending } = round.pending
-      const sealed = state === undefined ? undefined : kitUse.sealed.get(state)
+      const sealed = state === undefined ? undefined : kitUse.sealedValues.get(state)
       if (sealed === undefined)
         throw new TestingError('usage', 'The call asks without a state, so none can be recorded')
       states.push({ pending, sealed })
@@ -173,10 +173,14 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
   }
 }
 
-type Continued = StateCheck | { readonly problem: string }
+type ContinuationOutcome = StateCheck | { readonly problem: string }
 
-async function continueStates(factory: ServerFactory, call: RecordedCall, recording: Recording): Promise<Continued[]> {
-  const outcomes: Continued[] = []
+async function continueStates(
+  factory: ServerFactory,
+  call: RecordedCall,
+  recording: Recording,
+): Promise<ContinuationOutcome[]> {
+  const outcomes: ContinuationOutcome[] = []
   for (const state of recording.states) outcomes.push(await continueState(factory, call, { recording, state }))
   return outcomes
 }
@@ -186,12 +190,12 @@ async function continueState(
   factory: ServerFactory,
   call: RecordedCall,
   { recording, state: { pending, sealed } }: { readonly recording: Recording; readonly state: RecordedState },
-): Promise<Continued> {
+): Promise<ContinuationOutcome> {
   const { client, kitUse } = openClient(factory, call, Date.parse(recording.recordedAt))
   const recorded = new Set(recording.states.flatMap((state) => Object.keys(state.pending.requests)))
   const asks: string[] = []
   try {
-    const book = answerBook(call.answers)
+    const book = createAnswerRegistry(call.answers)
     const state = await kitUse.kit.state.seal(sealed.value, sealed.claims)
     let round: Round<MultiRoundMethod> = await client.manual.resume(
       { ...pending, state },
@@ -199,7 +203,7 @@ async function continueState(
     )
     while (round.status === 'input_required') {
       const others = Object.keys(round.requests).filter((key) => !recorded.has(key))
-      const again = others.map(splitKey).find(({ times }) => times > 1)
+      const again = others.map(splitKey).find(({ occurrence: times }) => times > 1)
       if (again !== undefined) return { problem: `it asks "${again.key}" again, which was answered` }
       asks.push(...others)
       round = await round.resume(await answersOf(round.pending, book))
@@ -217,14 +221,14 @@ async function continueState(
   }
 }
 
-function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): Opened {
+function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): OpenedTestClient {
   const opened = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { limit: 100 } })
   if (opened.kitUse.isUsed('state')) return opened
   const write = 'write (kit) => createServer({ ...definition, ...kit })'
   throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${write}`)
 }
 
-function beginRecorded(
+function beginRecordedCall(
   client: TestClient,
   { tool, prompt, resource, arguments: args }: RecordedCall,
 ): Promise<Round<MultiRoundMethod>> {
@@ -237,7 +241,7 @@ function beginRecorded(
 
 async function answersOf(
   { requests, round }: Pick<PendingCall, 'requests' | 'round'>,
-  book: AnswerBook,
+  book: AnswerRegistry,
 ): Promise<InputAnswers> {
   const answers = Object.entries(requests).map(
     async ([key, request]) => [key, await book.answer(key, request, round)] as const,

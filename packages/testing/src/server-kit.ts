@@ -42,7 +42,7 @@ export interface KitUse {
   /** Returns whether a factory has read a member of the kit. */
   isUsed(member: keyof ServerKit): boolean
   /** Every value that was sealed, by its token, in its order. */
-  readonly sealed: ReadonlyMap<string, SealedValue>
+  readonly sealedValues: ReadonlyMap<string, SealedValue>
 }
 
 /** The parts of a kit that tests choose. */
@@ -76,14 +76,14 @@ export function createKit({ runtime, shedding, ...others }: KitOptions): KitUse 
     ...(shedding !== undefined && { shedding }),
   }
   return {
-    kit: noting(members, used),
+    kit: trackKitUse(members, used),
     isUsed: (member) => used.has(member),
-    sealed,
+    sealedValues: sealed,
   }
 }
 
 /** Returns the same object, which notes the members that are read. A spread reads all of them. */
-function noting(members: ServerKit, used: Set<string>): ServerKit {
+function trackKitUse(members: ServerKit, used: Set<string>): ServerKit {
   return new Proxy(members, {
     get: (target, name, receiver) => {
       if (typeof name === 'string') used.add(name)

@@ -17,7 +17,7 @@ import {
   type TypesOf,
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
-import { allCapabilities, answerBook, type Answers, handlersFor } from './answers.ts'
+import { allCapabilities, createAnswerRegistry, type Answers, handlersFor } from './answers.ts'
 import { createObserver, type Observed, type ObservedChange, type Observer } from './observe.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKit, type KitUse, type ServerFactory } from './server-kit.ts'
@@ -105,7 +105,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
   const kitUse = kitOf(observer, options)
   const fleet = createFleet(target, kitUse, instances)
   if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')
-  const book = answerBook(answers, observer.question)
+  const book = createAnswerRegistry(answers, observer.recordQuestion)
   const client = createClient<S, Extensions>(
     { exchange: observedExchange({ fleet, observer, kitUse, options }) },
     {
@@ -132,8 +132,8 @@ export function openTestClient<S extends Server, const Extensions extends readon
     observed: observer.observed,
     instances: fleet.instances,
     restart: fleet.restart,
-    untilChanges: observer.untilChanges,
-    unusedAnswers: book.unused,
+    untilChanges: observer.waitForChanges,
+    unusedAnswers: book.listUnused,
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,
   }
@@ -155,7 +155,7 @@ function kitOf({ observed }: Observer, { runtime, strictReplay = true, shedding 
   })
 }
 
-interface Serving {
+interface ObservedExchangeDeps {
   readonly fleet: Fleet<Server>
   readonly observer: Observer
   readonly kitUse: KitUse
@@ -163,33 +163,33 @@ interface Serving {
 }
 
 /** The way of a request to the instance that answers it, and of everything back. */
-function observedExchange({ fleet, observer, kitUse, options }: Serving): Exchange {
+function observedExchange({ fleet, observer, kitUse, options }: ObservedExchangeDeps): Exchange {
   const { logLevel = 'debug', restartBetweenRounds = false } = options
-  const withFixedKey = fixedKeys()
+  const withFixedKey = createFixedKeyMapper()
   return async (sent, call) => {
-    const request = withFixedKey(wireCopy(withLogLevel(sent, logLevel)))
+    const request = withFixedKey(copyThroughJson(withLogLevel(sent, logLevel)))
     const isResumed = typeof request.params?.['requestState'] === 'string'
     if (restartBetweenRounds && isResumed) fleet.restart()
-    const { instance, server } = fleet.next()
+    const { instance, server } = fleet.pickInstance()
     const warned = observer.observed.warnings.length
     const notify: Call['notify'] = (notification) => {
-      const copy = wireCopy(notification)
-      observer.notification(request, copy)
+      const copy = copyThroughJson(notification)
+      observer.recordNotification(request, copy)
       call.notify(copy)
     }
     const { principal, context = call.context } = options
-    const response = wireCopy(
+    const response = copyThroughJson(
       await server.exchange(request, createCall({ signal: call.signal, principal, context, notify })),
     )
-    observer.response(request, response, instance)
+    observer.recordResponse(request, response, instance)
     requireRepeatable(observer, warned)
-    if (instance > 0 && isStateRejected(response) && !kitUse.isUsed('state')) throw withoutKey()
+    if (instance > 0 && isStateRejected(response) && !kitUse.isUsed('state')) throw missingKeyError()
     return response
   }
 }
 
 /** Copies a message as a transport does. */
-function wireCopy<T>(message: T): T {
+function copyThroughJson<T>(message: T): T {
   return JSON.parse(JSON.stringify(message))
 }
 
@@ -197,7 +197,7 @@ function wireCopy<T>(message: T): T {
  * Replaces the random idempotency keys of a client by numbered ones, from which the server derives `ctx.uuid` and the
  * keys of steps: two clients that make the same calls in the same order have the same.
  */
-function fixedKeys(): (request: RpcRequest) => RpcRequest {
+function createFixedKeyMapper(): (request: RpcRequest) => RpcRequest {
   const keys = new Map<string, string>()
   return (request) => {
     const meta = request.params?.['_meta']
@@ -226,7 +226,7 @@ function isStateRejected(response: RpcResponse): boolean {
   return isJsonObject(data) && data['reason'] === 'requestState'
 }
 
-function withoutKey(): TestingError {
+function missingKeyError(): TestingError {
   const write = 'write (kit) => createServer({ ...definition, ...kit }), or give the definition a state of its own'
   return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${write}`)
 }

@@ -21,7 +21,7 @@ export interface TestRuntime extends Runtime {
 }
 
 interface Timer {
-  readonly at: number
+  readonly dueAt: number
   readonly callback: () => void
 }
 
@@ -42,7 +42,8 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
   const nextDue = (end: number): [number, Timer] | undefined => {
     let next: [number, Timer] | undefined
     // Timers of one moment fire in the order in which they were set, which is the order of the map.
-    for (const entry of timers) if (entry[1].at <= end && (next === undefined || entry[1].at < next[1].at)) next = entry
+    for (const entry of timers)
+      if (entry[1].dueAt <= end && (next === undefined || entry[1].dueAt < next[1].dueAt)) next = entry
     return next
   }
   return {
@@ -51,7 +52,7 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
     randomUuid,
     setTimeout: (callback, ms) => {
       last += 1
-      timers.set(last, { at: elapsed + Math.max(0, ms), callback })
+      timers.set(last, { dueAt: elapsed + Math.max(0, ms), callback })
       return last
     },
     clearTimeout: (timer) => void (typeof timer === 'number' && timers.delete(timer)),
@@ -61,11 +62,11 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
       }
       const end = elapsed + ms
       for (;;) {
-        await settleTasks()
+        await flushTasks()
         const due = nextDue(end)
         if (due === undefined) break
         timers.delete(due[0])
-        elapsed = Math.max(elapsed, due[1].at)
+        elapsed = Math.max(elapsed, due[1].dueAt)
         due[1].callback()
       }
       elapsed = Math.max(elapsed, end)
@@ -80,7 +81,7 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
 const { setTimeout: platformSetTimeout } = globalThis
 
 /** Lets everything run that waits for nothing but its turn. */
-function settleTasks(): Promise<void> {
+function flushTasks(): Promise<void> {
   return new Promise((resolve) => void platformSetTimeout(resolve, 0))
 }
 

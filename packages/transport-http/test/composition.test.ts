@@ -17,8 +17,8 @@ import { z } from 'zod'
 import { connectHttp } from '../src/client.ts'
 import { httpHandler } from '../src/index.ts'
 import { nodeHandler, serveHttp } from '../src/node.ts'
-import { post } from '../src/testing/sent.ts'
-import { shells } from '../src/testing/shells.ts'
+import { createPostRequest } from '../src/testing/sent.ts'
+import { serveFunctions } from '../src/testing/shells.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 const timing: Middleware = (next) => (request, call) => next(request, call)
@@ -92,7 +92,7 @@ function recorder() {
   return { extension, received, close }
 }
 
-describe.each(shells)('a notification of a client over %s', (name, serve) => {
+describe.each(serveFunctions)('a notification of a client over %s', (name, serve) => {
   test('reaches the extension that declares it, with its principal and context, and no other does', async () => {
     const { extension, received } = recorder()
     const server = createServer({ ...about, state: false, extensions: [extension] })
@@ -101,7 +101,7 @@ describe.each(shells)('a notification of a client over %s', (name, serve) => {
     await using handler = await serve(server, { authenticate, clientAddress })
     for (const method of ['com.example/moved', 'com.example/other']) {
       const body = JSON.stringify({ jsonrpc: '2.0', method, params: { to: 3 } })
-      expect((await handler.send(post(method, {}, { body }))).status).toBe(202)
+      expect((await handler.send(createPostRequest(method, {}, { body }))).status).toBe(202)
     }
     expect(received.map(({ notification }) => notification)).toMatchObject([
       { method: 'com.example/moved', params: { to: 3 } },

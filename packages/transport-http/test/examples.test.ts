@@ -6,7 +6,13 @@ import { describe, expect, test, vi } from 'vitest'
 import * as inExpress from '../examples/express.ts'
 import * as inFastify from '../examples/fastify.ts'
 import * as inHono from '../examples/hono.ts'
-import { abortOf, pendingCalls, progress, resultOf, testServer } from '../src/testing/exchanges.ts'
+import {
+  waitForAbort,
+  pendingCalls,
+  createProgressNotification,
+  resultOf,
+  testServer,
+} from '../src/testing/exchanges.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../src/testing/raw.ts'
 
 type Mount = (server: Server) => Promise<RequestListener>
@@ -52,7 +58,7 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
     const raw = connectRaw(app.port)
     const body = bodyOf('tools/list', 1, '"cursor":"é",')
     raw.send(headOf('tools/list', [`Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close']) + body)
-    const answer = await raw.closed()
+    const answer = await raw.waitForClose()
     expect(answer).toMatch(/^HTTP\/1.1 200 OK/)
     expect(answer).toContain('{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","cursor":"é"}}')
   })
@@ -63,19 +69,19 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
     const raw = connectRaw(app.port)
     raw.send(requestOf('tools/list', 1))
     const { call } = await next()
-    call.notify(progress(1))
-    expect(await raw.until('data: ')).toMatch(/text\/event-stream/i)
+    call.notify(createProgressNotification(1))
+    expect(await raw.readUntil('data: ')).toMatch(/text\/event-stream/i)
     raw.socket.destroy()
-    expect(await abortOf(call.signal)).toMatchObject({ name: 'AbortError' })
+    expect(await waitForAbort(call.signal)).toMatchObject({ name: 'AbortError' })
   })
 
   test('a foreign Host and another verb are refused with JSON [SHT-002 SHT-081]', async () => {
     await using app = await listenOn(await mount(testServer(cursor)))
     const raw = connectRaw(app.port)
     raw.send('GET /mcp HTTP/1.1\r\nHost: evil.test\r\n\r\n')
-    expect(await raw.until('}}')).toMatch(/^HTTP\/1.1 403 [^]*application\/json/i)
+    expect(await raw.readUntil('}}')).toMatch(/^HTTP\/1.1 403 [^]*application\/json/i)
     raw.send('DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
-    expect(await raw.closed()).toMatch(/HTTP\/1.1 405 [^]*-32022/)
+    expect(await raw.waitForClose()).toMatch(/HTTP\/1.1 405 [^]*-32022/)
   })
 
   test('a form of a foreign page is refused', async () => {
@@ -84,7 +90,7 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
     const body = bodyOf('tools/list', 1)
     const head = headOf('tools/list', [`Content-Length: ${body.length}`, 'Connection: close'])
     raw.send(head.replace('application/json', 'text/plain') + body)
-    expect(await raw.closed()).toMatch(/^HTTP\/1.1 415 /)
+    expect(await raw.waitForClose()).toMatch(/^HTTP\/1.1 415 /)
   })
 })
 
@@ -93,7 +99,7 @@ test('a body past the bound is refused with JSON where a parser let it through',
   const raw = connectRaw(app.port)
   const body = bodyOf('tools/list', 1, `"a":[${'0,'.repeat(150_000)}0],`)
   raw.send(headOf('tools/list', [`Content-Length: ${body.length}`, 'Connection: close']) + body)
-  expect(await raw.closed()).toMatch(/^HTTP\/1.1 400 [^]*-32700/)
+  expect(await raw.waitForClose()).toMatch(/^HTTP\/1.1 400 [^]*-32700/)
 })
 
 test('the program of the README greets over HTTP', async () => {

@@ -2,9 +2,9 @@ import { errorCodes, metaKeys, protocolVersion } from '@x/schema'
 import { createServer, resource, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { modernMeta, post } from '../src/testing/sent.ts'
-import type { Changes } from '../src/testing/sent.ts'
-import { shells } from '../src/testing/shells.ts'
+import { modernMeta, createPostRequest } from '../src/testing/sent.ts'
+import type { PostChanges } from '../src/testing/sent.ts'
+import { serveFunctions } from '../src/testing/shells.ts'
 
 const region = z.string().optional().meta({ 'x-mcp-header': 'Region' })
 const count = z.int().optional().meta({ 'x-mcp-header': 'Count' })
@@ -39,8 +39,8 @@ const old = {
   headers: { 'mcp-protocol-version': '1900-01-01' },
 }
 
-describe.each(shells)('a server over %s', (_, serve) => {
-  test.each<[string, string, Parameters<typeof post>[1], Changes, number, number]>([
+describe.each(serveFunctions)('a server over %s', (_, serve) => {
+  test.each<[string, string, Parameters<typeof createPostRequest>[1], PostChanges, number, number]>([
     ['no _meta [BAS-052 BAS-053]', 'tools/list', {}, { meta: null }, 400, invalidParams],
     [
       'no version in _meta [BAS-052 BAS-053]',
@@ -90,18 +90,18 @@ describe.each(shells)('a server over %s', (_, serve) => {
     ],
   ])('refuses a request with %s', async (...[_title, method, params, changes, status, code]) => {
     await using handler = await serve(server)
-    const received = await handler.send(post(method, params, { id: 'same', ...changes }))
+    const received = await handler.send(createPostRequest(method, params, { id: 'same', ...changes }))
     const { id, error } = JSON.parse(received.body)
     expect([received.status, id, error.code]).toEqual([status, 'same', code])
   })
 
   test('names the versions that it serves [VER-001]', async () => {
     await using handler = await serve(server)
-    const { error } = JSON.parse((await handler.send(post('tools/list', {}, old))).body)
+    const { error } = JSON.parse((await handler.send(createPostRequest('tools/list', {}, old))).body)
     expect(error.data).toEqual({ supported: [protocolVersion], requested: '1900-01-01' })
   })
 
-  test.each<[string, Parameters<typeof post>[1], Record<string, string>]>([
+  test.each<[string, Parameters<typeof createPostRequest>[1], Record<string, string>]>([
     ['a plain header', place({ region: 'us' }), { 'mcp-param-region': 'us' }],
     ['an encoded header [SHT-054 SHT-056]', place({ region: 'é' }), { 'Mcp-Param-Region': '=?base64?w6k=?=' }],
     ['no header for an absent argument [SHT-067]', place({}), {}],
@@ -109,16 +109,16 @@ describe.each(shells)('a server over %s', (_, serve) => {
     ['a header that nobody knows [SHT-061]', greet, { 'mcp-param-other': 'x' }],
   ])('serves a tool call with %s', async (_title, params, headers) => {
     await using handler = await serve(server)
-    const received = await handler.send(post('tools/call', params, { headers }))
+    const received = await handler.send(createPostRequest('tools/call', params, { headers }))
     expect([received.status, JSON.parse(received.body).error]).toEqual([200, undefined])
   })
 
   test('reads a resource whose URI has to be encoded for the header [SHT-055]', async () => {
     await using handler = await serve(server)
     const headers = { 'mcp-name': '=?base64?dGVzdDovL8OpIA==?=' }
-    const wrong = await handler.send(post('resources/read', { uri: 'test://é' }, { headers }))
+    const wrong = await handler.send(createPostRequest('resources/read', { uri: 'test://é' }, { headers }))
     const right = await handler.send(
-      post('resources/read', { uri: 'test://é' }, { headers: { 'mcp-name': '=?base64?dGVzdDovL8Op?=' } }),
+      createPostRequest('resources/read', { uri: 'test://é' }, { headers: { 'mcp-name': '=?base64?dGVzdDovL8Op?=' } }),
     )
     expect([wrong.status, right.status]).toEqual([400, 200])
   })
@@ -126,9 +126,9 @@ describe.each(shells)('a server over %s', (_, serve) => {
   test('streams the progress that was asked for, and nothing else [SHT-017 SHT-018 SHT-019]', async () => {
     await using handler = await serve(server)
     const asked = await handler.send(
-      post('tools/call', { name: 'count' }, { meta: { ...modernMeta, progressToken: 7 } }),
+      createPostRequest('tools/call', { name: 'count' }, { meta: { ...modernMeta, progressToken: 7 } }),
     )
-    const unasked = await handler.send(post('tools/call', { name: 'count' }))
+    const unasked = await handler.send(createPostRequest('tools/call', { name: 'count' }))
     const messages = asked.body
       .split('\n\n')
       .filter((event) => event !== '')

@@ -78,7 +78,7 @@ export function createMessageWriter(
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
       // Output of one tick is written at its end, and must not grow without a limit until then.
       if (pendingText.length > output.writableHighWaterMark) backlog.fill()
-      return backlog.cleared()
+      return backlog.waitForClear()
     },
     queued: () => pendingText.length + output.writableLength,
     flush: () =>
@@ -93,7 +93,7 @@ export function createMessageWriter(
 }
 
 /** Tracks if the reader is behind, and resolves a promise when it has caught up. */
-function createBacklog(): { fill(): void; clear(): void; cleared(): Promise<void> | undefined } {
+function createBacklog(): { fill(): void; clear(): void; waitForClear(): Promise<void> | undefined } {
   let isFull = false
   let clearedPromise: Promise<void> | undefined
   let resolveCleared = noop
@@ -106,7 +106,7 @@ function createBacklog(): { fill(): void; clear(): void; cleared(): Promise<void
       clearedPromise = undefined
       resolveCleared()
     },
-    cleared: () => {
+    waitForClear: () => {
       if (!isFull) return undefined
       clearedPromise ??= new Promise((resolve) => {
         resolveCleared = resolve

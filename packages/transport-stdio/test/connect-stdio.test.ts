@@ -8,7 +8,7 @@ import {
   type StdioError,
 } from '../src/index.ts'
 import { createGate } from '@tooling/vitest/gate'
-import { request } from '../src/testing/requests.ts'
+import { createRequest } from '../src/testing/requests.ts'
 import { listeningCall } from '../src/testing/scripted-link.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
 import { toScript } from './scripted-process.ts'
@@ -81,7 +81,7 @@ describe('a server in a process of its own', () => {
     const lines: string[] = []
     const source = `console.error('fatal error'); console.error('x'.repeat(20000)); ${answering}`
     await using connection = toScript(source, { stderr: (line) => lines.push(line) })
-    expect(await connection.exchange(request(1), listeningCall())).toHaveProperty('result')
+    expect(await connection.exchange(createRequest(1), listeningCall())).toHaveProperty('result')
     await connection.close()
     expect(lines).toEqual(['fatal error', `${'x'.repeat(256)}…`])
   })
@@ -90,7 +90,7 @@ describe('a server in a process of its own', () => {
     const errors: StdioError[] = []
     const source = `console.log('Server is running'); ${answering}`
     await using connection = toScript(source, { onError: (error) => errors.push(error) })
-    expect(await connection.exchange(request(1), listeningCall())).toHaveProperty('result')
+    expect(await connection.exchange(createRequest(1), listeningCall())).toHaveProperty('result')
     expect(errors).toMatchObject([{ code: 'protocol', message: expect.stringContaining('Server is running') }])
   })
 })
@@ -118,7 +118,9 @@ describe('a process that ends', () => {
     await using connection = toScript(source, { restart: { limit: 3, pauseMs: 1 }, onExit })
     const codes: (string | undefined)[] = []
     for (let tries = 0; tries < 4; tries++) {
-      const failure: unknown = await connection.exchange(request(1), listeningCall()).catch((error: unknown) => error)
+      const failure: unknown = await connection
+        .exchange(createRequest(1), listeningCall())
+        .catch((error: unknown) => error)
       expect(failure).toMatchObject({ exitCode: 7, stderr: 'API_KEY is missing' })
       codes.push(isStdioError(failure) ? failure.code : undefined)
     }
@@ -140,9 +142,9 @@ describe('a process that ends', () => {
       restart: { pauseMs: 1 },
       onExit: () => exited.open(),
     })
-    expect(await connection.exchange(request('a'), listeningCall())).toMatchObject({ id: 'a', result: {} })
+    expect(await connection.exchange(createRequest('a'), listeningCall())).toMatchObject({ id: 'a', result: {} })
     await exited.opened
-    expect(await connection.exchange(request('b'), listeningCall())).toMatchObject({ id: 'b', result: {} })
+    expect(await connection.exchange(createRequest('b'), listeningCall())).toMatchObject({ id: 'b', result: {} })
     expect(connection.process.restarts).toBe(1)
   })
 
@@ -153,9 +155,9 @@ describe('a process that ends', () => {
       restart: false,
       onExit: () => exited.open(),
     })
-    await connection.exchange(request(1), listeningCall())
+    await connection.exchange(createRequest(1), listeningCall())
     await exited.opened
-    expect(await connection.exchange(request(2), listeningCall())).toHaveProperty('result')
+    expect(await connection.exchange(createRequest(2), listeningCall())).toHaveProperty('result')
   })
 })
 
@@ -222,7 +224,7 @@ describe('closing a connection', () => {
 
   test('while the process starts ends it as well', async () => {
     const connection = toScript(`setInterval(() => {}, 1000)`)
-    const call = connection.exchange(request(1), listeningCall()).catch((error: unknown) => error)
+    const call = connection.exchange(createRequest(1), listeningCall()).catch((error: unknown) => error)
     await connection.close()
     expect(await call).toMatchObject({ code: 'closed' })
     expect(connection.process.pid).toBeUndefined()
@@ -238,8 +240,8 @@ describe('closing a connection', () => {
 test('a call that is cancelled while the process starts does not hold up the others', async () => {
   await using connection = toServer()
   const controller = new AbortController()
-  const first = connection.exchange(request(1), listeningCall(controller.signal))
-  const second = connection.exchange(request(2), listeningCall())
+  const first = connection.exchange(createRequest(1), listeningCall(controller.signal))
+  const second = connection.exchange(createRequest(2), listeningCall())
   controller.abort('enough')
   await expect(first).rejects.toBe('enough')
   expect(await second).toMatchObject({ id: 2, result: {} })

@@ -1,7 +1,7 @@
 import { createGate } from '@tooling/vitest/gate'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import { request } from '../src/testing/requests.ts'
+import { createRequest } from '../src/testing/requests.ts'
 import { listeningCall } from '../src/testing/scripted-link.ts'
 import { toScript } from './scripted-process.ts'
 
@@ -12,7 +12,7 @@ describe('the probe of a fresh process', () => {
     const methods: string[] = []
     const source = hears('say({ id: message.id, result })')
     await using connection = toScript(source, { stderr: (method) => methods.push(method) })
-    await Promise.all([1, 2].map((id) => connection.exchange(request(id, 'tools/list'), listeningCall())))
+    await Promise.all([1, 2].map((id) => connection.exchange(createRequest(id, 'tools/list'), listeningCall())))
     await connection.close()
     expect(methods).toEqual(['server/discover', 'tools/list', 'tools/list'])
   })
@@ -34,7 +34,7 @@ describe('the probe of a fresh process', () => {
       const revision = named?.startsWith('2025') === true ? named : 'one of an earlier revision'
       const message = expect.stringContaining(`only MCP 2026-07-28; the server answered as ${revision}`)
       for (const id of [1, 2])
-        await expect(connection.exchange(request(id), listeningCall())).rejects.toMatchObject({
+        await expect(connection.exchange(createRequest(id), listeningCall())).rejects.toMatchObject({
           code: 'unsupported_version',
           message,
         })
@@ -46,7 +46,7 @@ describe('the probe of a fresh process', () => {
   test('takes a server that names other revisions for a modern one, and leaves the rest to the client', async () => {
     const error = `{ code: -32022, message: 'no', data: { supported: ['2027-01-01'], requested: '2026-07-28' } }`
     await using connection = toScript(hears(`say({ id: message.id, error: ${error} })`))
-    const answer = await connection.exchange(request(1), listeningCall())
+    const answer = await connection.exchange(createRequest(1), listeningCall())
     expect(answer).toMatchObject({ id: 1, error: { code: -32022 } })
   })
 
@@ -60,7 +60,7 @@ describe('the probe of a fresh process', () => {
       probe: { timeoutMs: 5000 },
       restart: false,
     })
-    const failure = connection.exchange(request(1), listeningCall()).catch((error: unknown) => error)
+    const failure = connection.exchange(createRequest(1), listeningCall()).catch((error: unknown) => error)
     await asked.opened
     clock.advance(5000)
     expect(await failure).toMatchObject({ code: 'probe', message: expect.stringContaining('5000 ms') })
@@ -70,7 +70,7 @@ describe('the probe of a fresh process', () => {
     const methods: string[] = []
     const source = hears('say({ id: message.id, result })')
     await using connection = toScript(source, { stderr: (method) => methods.push(method), probe: false })
-    await connection.exchange(request(1, 'tools/list'), listeningCall())
+    await connection.exchange(createRequest(1, 'tools/list'), listeningCall())
     await connection.close()
     expect(methods).toEqual(['tools/list'])
   })

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import type { JsonObject } from '@x/schema'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawPeer, type RawPeer } from '../src/testing/raw-peer.ts'
-import { request } from '../src/testing/requests.ts'
+import { createRequest } from '../src/testing/requests.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
 
 let programs: BuiltPrograms
@@ -43,7 +43,7 @@ function run(): Running {
   return { child, peer: rawPeer({ input: child.stdout, output: child.stdin }), said, ended }
 }
 
-const call = (id: number, name: string, given = {}) => request(id, 'tools/call', { name, arguments: given })
+const call = (id: number, name: string, given = {}) => createRequest(id, 'tools/call', { name, arguments: given })
 
 describe('a server on stdin and stdout', () => {
   test('sends printed output to stderr, and only messages to stdout [STD-003]', async () => {

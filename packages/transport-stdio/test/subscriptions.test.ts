@@ -6,7 +6,7 @@ import { createServer, memoryBus, resourceTemplate, type McpServer, type Subscri
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectStdio, connectStreams, serveStdio } from '../src/index.ts'
 import { rawPeer } from '../src/testing/raw-peer.ts'
-import { cancel, request } from '../src/testing/requests.ts'
+import { cancel, createRequest } from '../src/testing/requests.ts'
 import { serveRaw } from '../src/testing/serve-raw.ts'
 import { streamPair } from '../src/testing/stream-pair.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
@@ -14,7 +14,8 @@ import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
 const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
 const serve = (subscriptions: SubscriptionOptions = {}): McpServer =>
   createServer({ name: 'demo', version: '1.0.0', tools: [], prompts: [], resourceTemplates: [note], subscriptions })
-const listen = (id: RequestId, notifications: JsonObject) => request(id, 'subscriptions/listen', { notifications })
+const listen = (id: RequestId, notifications: JsonObject) =>
+  createRequest(id, 'subscriptions/listen', { notifications })
 const tools = { toolsListChanged: true }
 const _meta = (id: RequestId) => ({ [metaKeys.subscriptionId]: id })
 const acknowledged = { method: 'notifications/subscriptions/acknowledged' }
@@ -59,7 +60,7 @@ describe('streams on one channel', () => {
   test('end with a result and a cancellation each when the service does [SUB-009 SUB-010 CAN-002 CAN-003 CAN-011]', async () => {
     const server = serve()
     const served = serveRaw(server)
-    served.peer.say(listen(1, tools), listen('b', {}), request(3, 'server/discover'))
+    served.peer.say(listen(1, tools), listen('b', {}), createRequest(3, 'server/discover'))
     for (let count = 0; count < 3; count++) await served.peer.next()
     const closed = served.service.close()
     served.peer.end()
@@ -79,16 +80,16 @@ describe('streams on one channel', () => {
     served.peer.say(listen(1, tools))
     await served.peer.next()
     expect(state.listening).toBe(1)
-    served.peer.say(cancel(1), request(2, 'server/discover'))
+    served.peer.say(cancel(1), createRequest(2, 'server/discover'))
     expect(await served.peer.next()).toMatchObject({ id: 2 })
     expect(state.listening).toBe(0)
     await server.notifyListChanged('tools')
     served.peer.say(listen(1, {}))
     expect(await served.peer.next()).toMatchObject(acknowledged)
     await server.notifyListChanged('tools')
-    served.peer.say(request(3, 'server/discover'))
+    served.peer.say(createRequest(3, 'server/discover'))
     expect(await served.peer.next()).toMatchObject({ id: 3 })
-    expect(served.peer.waiting()).toEqual([])
+    expect(served.peer.listUnread()).toEqual([])
   })
 
   test('end when their client does', async () => {
@@ -129,7 +130,7 @@ describe('a reader that is slow', () => {
     const peer = read()
     expect(await peer.next()).toMatchObject(acknowledged)
     const heard: unknown[] = []
-    while (clock.waiting > 0 || peer.waiting().length > 0) heard.push(nameOf(await peer.next()))
+    while (clock.waiting > 0 || peer.listUnread().length > 0) heard.push(nameOf(await peer.next()))
     expect(heard.length).toBeGreaterThanOrEqual(3)
     expect(heard.length).toBeLessThan(20)
     expect(new Set(heard.slice(-3))).toEqual(new Set(['notifications/tools/list_changed', 'note://1', 'note://2']))
@@ -223,9 +224,9 @@ describe('a server in a process of its own', () => {
     const second = listener(controller.signal)
     const again = connection.exchange(listen(1, tools), second.call)
     await second.has(1)
-    expect(await connection.exchange(request(2, 'tools/call', { name: 'change' }), listener().call)).toHaveProperty(
-      'result',
-    )
+    expect(
+      await connection.exchange(createRequest(2, 'tools/call', { name: 'change' }), listener().call),
+    ).toHaveProperty('result')
     await second.has(2)
     expect(second.heard[1]).toMatchObject({ ...toolsChanged, params: { _meta: _meta(1) } })
     expect(first.heard).toHaveLength(1)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { scriptedServer } from '../testing/http-script.ts'
-import { call, createWorld, failure, served } from '../testing/world.ts'
+import { createScriptedServer } from '../testing/http-script.ts'
+import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { pageRedirect } from './page-redirect.ts'
 import { memoryStore } from './store.ts'
 
@@ -8,7 +8,7 @@ const callback = 'http://localhost:8080/callback'
 
 /** Starts a login in a page, and returns the answer with which its person comes back. */
 async function startLogin(running: Promise<unknown>): Promise<URL> {
-  const needed = await failure(running)
+  const needed = await rejectionOf(running)
   expect(needed).toMatchObject({ code: 'authorization_needed' })
   const response = await fetch((needed as { url: URL }).url, { redirect: 'manual' })
   return new URL(response.headers.get('location') ?? '')
@@ -17,81 +17,83 @@ async function startLogin(running: Promise<unknown>): Promise<URL> {
 describe.each([301, 302, 303, 307, 308])('A redirect with %i to another server (CVE-2026-111769)', (status) => {
   test.each([
     ['resource', '/.well-known/oauth-protected-resource/mcp'],
-    ['as', '/.well-known/oauth-authorization-server'],
-    ['as', '/register'],
-    ['as', '/par'],
-    ['as', '/token'],
+    ['authorizationServer', '/.well-known/oauth-authorization-server'],
+    ['authorizationServer', '/register'],
+    ['authorizationServer', '/par'],
+    ['authorizationServer', '/token'],
   ] as const)('of the %s at %s brings nothing there, and ends the login', async (of, path) => {
-    await using w = await createWorld()
-    await using evil = await scriptedServer()
+    await using w = await createTestEnvironment()
+    await using evil = await createScriptedServer()
     if (path === '/par') {
-      Object.assign(w.as.metadata, {
+      Object.assign(w.authorizationServer.metadata, {
         require_pushed_authorization_requests: true,
-        pushed_authorization_request_endpoint: `${w.as.issuer}/par`,
+        pushed_authorization_request_endpoint: `${w.authorizationServer.issuer}/par`,
       })
     }
     w[of].routes.set(path, () => ({ status, headers: { location: `${evil.origin}${path}` } }))
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'server_unavailable' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({
+      code: 'server_unavailable',
+    })
     expect(evil.received).toEqual([])
   })
 
   test('at a refresh brings no refresh token there, and the login is kept', async () => {
-    await using w = await createWorld()
-    await using evil = await scriptedServer()
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    w.as.endTokens()
-    const token = w.as.routes.get('/token')
-    w.as.routes.set('/token', () => ({ status, headers: { location: `${evil.origin}/token` } }))
-    expect(await failure(call(w.resource.url, auth))).toMatchObject({ code: 'server_unavailable' })
+    await using w = await createTestEnvironment()
+    await using evil = await createScriptedServer()
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
+    const token = w.authorizationServer.routes.get('/token')
+    w.authorizationServer.routes.set('/token', () => ({ status, headers: { location: `${evil.origin}/token` } }))
+    expect(await rejectionOf(callWithAuth(w.resource.url, auth))).toMatchObject({ code: 'server_unavailable' })
     expect(evil.received).toEqual([])
-    if (token) w.as.routes.set('/token', token)
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    if (token) w.authorizationServer.routes.set('/token', token)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(w.browser.visited).toHaveLength(1)
   })
 })
 
 describe('Two logins at once in one store', () => {
   test('have a verifier each, whichever ends first', async () => {
-    await using w = await createWorld()
-    await using other = await createWorld()
+    await using w = await createTestEnvironment()
+    await using other = await createTestEnvironment()
     const store = memoryStore()
-    const auth = w.login({ redirect: pageRedirect({ uri: callback }), store })
+    const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store })
     const [first, second] = [
-      await startLogin(call(w.resource.url, auth)),
-      await startLogin(call(other.resource.url, auth)),
+      await startLogin(callWithAuth(w.resource.url, auth)),
+      await startLogin(callWithAuth(other.resource.url, auth)),
     ]
     expect(await auth.finish(second)).toEqual({ url: other.resource.url })
     expect(await auth.finish(first)).toEqual({ url: w.resource.url })
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
-    expect(await call(other.resource.url, auth)).toMatchObject(served)
-    expect([w.as.count('/token'), other.as.count('/token')]).toEqual([1, 1])
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    expect(await callWithAuth(other.resource.url, auth)).toMatchObject(completeResponse)
+    expect([w.authorizationServer.count('/token'), other.authorizationServer.count('/token')]).toEqual([1, 1])
   })
 
   test('do not answer for each other: the code of one is not sent to the server of the other', async () => {
-    await using w = await createWorld()
-    await using other = await createWorld()
-    const auth = w.login({ redirect: pageRedirect({ uri: callback }), store: memoryStore() })
+    await using w = await createTestEnvironment()
+    await using other = await createTestEnvironment()
+    const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store: memoryStore() })
     const [first, second] = [
-      await startLogin(call(w.resource.url, auth)),
-      await startLogin(call(other.resource.url, auth)),
+      await startLogin(callWithAuth(w.resource.url, auth)),
+      await startLogin(callWithAuth(other.resource.url, auth)),
     ]
     const mixed = new URL(second)
     mixed.searchParams.set('code', first.searchParams.get('code') ?? '')
-    mixed.searchParams.set('iss', w.as.issuer)
-    expect(await failure(auth.finish(mixed))).toMatchObject({ code: 'response_invalid' })
-    expect([w.as.count('/token'), other.as.count('/token')]).toEqual([0, 0])
+    mixed.searchParams.set('iss', w.authorizationServer.issuer)
+    expect(await rejectionOf(auth.finish(mixed))).toMatchObject({ code: 'response_invalid' })
+    expect([w.authorizationServer.count('/token'), other.authorizationServer.count('/token')]).toEqual([0, 0])
   })
 })
 
 test('A refresh names the resource and no scope, which some servers refuse', async () => {
-  await using w = await createWorld()
-  const auth = w.login()
+  await using w = await createTestEnvironment()
+  const auth = w.createOAuth()
   w.resource.metadata['scopes_supported'] = ['read']
-  await call(w.resource.url, auth)
-  w.as.endTokens()
-  await call(w.resource.url, auth)
-  const forms = w.as.received.flatMap(({ path, form }) => (path === '/token' ? [form] : []))
+  await callWithAuth(w.resource.url, auth)
+  w.authorizationServer.expireTokens()
+  await callWithAuth(w.resource.url, auth)
+  const forms = w.authorizationServer.received.flatMap(({ path, form }) => (path === '/token' ? [form] : []))
   expect(forms.map((form) => [form.get('grant_type'), form.get('resource'), form.get('scope')])).toEqual([
     ['authorization_code', w.resource.url, null],
     ['refresh_token', w.resource.url, null],
@@ -99,11 +101,11 @@ test('A refresh names the resource and no scope, which some servers refuse', asy
 })
 
 test('An answer leads nowhere but to the server of its login, whatever address it carries', async () => {
-  await using w = await createWorld()
-  const auth = w.login({ redirect: pageRedirect({ uri: callback }), store: memoryStore() })
-  const answer = await startLogin(call(w.resource.url, auth))
+  await using w = await createTestEnvironment()
+  const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store: memoryStore() })
+  const answer = await startLogin(callWithAuth(w.resource.url, auth))
   for (const name of ['redirect_uri', 'return_to', 'next', 'url', 'resource'])
     answer.searchParams.set(name, 'https://evil.example.com/')
   expect(await auth.finish(answer)).toEqual({ url: w.resource.url })
-  expect(await call(w.resource.url, auth)).toMatchObject(served)
+  expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
 })

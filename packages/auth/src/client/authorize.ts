@@ -10,11 +10,11 @@ import { getOrObtainToken, type TokenRequirements, type TokenResult, type TokenS
 
 /** Sources from which the scopes of a login are chosen. */
 interface ScopeSources {
-  readonly demand: TokenChallenge
+  readonly tokenChallenge: TokenChallenge
   readonly metadata: ResourceMetadata
   readonly server: AuthorizationServer
   /** Scopes that logins for this resource have asked for so far. */
-  readonly requested: readonly string[]
+  readonly requestedScopes: readonly string[]
 }
 
 const maxScopes = 100
@@ -23,7 +23,12 @@ const maxScopes = 100
  * Chooses the scopes to ask for (basic/authorization, scope selection strategy): those of the challenge, else all that
  * the resource lists, and those that were asked for before. Throws {@link AuthError} `too_many_scopes`.
  */
-function selectScopes({ demand, metadata, server, requested }: ScopeSources): readonly string[] {
+function selectScopes({
+  tokenChallenge: demand,
+  metadata,
+  server,
+  requestedScopes: requested,
+}: ScopeSources): readonly string[] {
   const neededScopes = demand.scopes ?? metadata.scopes ?? []
   const scopes = new Set([...requested, ...neededScopes])
   // Alone it would take the place of the server's own choice of scopes.
@@ -46,9 +51,9 @@ export interface AuthServerSettings {
 export interface AuthorizerDeps extends TokenSource {
   readonly issuers: ReadonlyMap<string, AuthServerSettings>
   /** Issuers that the user has credentials for. */
-  readonly preferred: readonly string[]
+  readonly preferredIssuers: readonly string[]
   /** The only issuer that may be used. */
-  readonly pinned?: string | undefined
+  readonly configuredIssuer?: string | undefined
   readonly dpop?: Dpop | undefined
   /** True when a person has to act for a new authorization. */
   readonly requiresUserInteraction: boolean
@@ -71,23 +76,23 @@ export function createAuthServerContextResolver({
   issuers,
   dpop,
 }: AuthorizerDeps): AuthServerContextResolver {
-  const servers = new Map<string, { readonly at: number; readonly server: AuthorizationServer }>()
+  const servers = new Map<string, { readonly fetchedAt: number; readonly server: AuthorizationServer }>()
   return async (issuer, source, signal) => {
     const { alias, resource } = issuers.get(issuer) ?? {}
     const sendsResource = resource !== 'omit'
     const known = servers.get(issuer)
-    if (known !== undefined && now() - known.at < metadataTtlMs) {
-      return { server: known.server, fetch, signal, sendsResource, dpop: dpopFor(known.server, dpop) }
+    if (known !== undefined && now() - known.fetchedAt < metadataTtlMs) {
+      return { server: known.server, fetch, signal, sendsResource, dpop: selectDpop(known.server, dpop) }
     }
     const server = await discoverServerMetadata({ issuer, source, alias, fetch, signal })
     if (servers.size >= maxCachedServers) servers.clear()
-    servers.set(issuer, { at: now(), server })
-    return { server, fetch, signal, sendsResource, dpop: dpopFor(server, dpop) }
+    servers.set(issuer, { fetchedAt: now(), server })
+    return { server, fetch, signal, sendsResource, dpop: selectDpop(server, dpop) }
   }
 }
 
 /** Returns the proofs for a server that binds tokens to keys (RFC 9449, section 5.1). */
-function dpopFor(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | undefined {
+function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | undefined {
   const { issuer, dpop_signing_alg_values_supported: algorithms } = server
   if (dpop === undefined || algorithms?.includes('ES256')) return dpop
   if (!dpop.isRequired) return undefined
@@ -107,11 +112,14 @@ export interface TokenQuery {
 
 /** Finds out who issues tokens for an endpoint, and gets one there. */
 export async function authorize(
-  deps: AuthorizerDeps & { readonly tokens: StoredCredentials; readonly linkTo: AuthServerContextResolver },
+  deps: AuthorizerDeps & {
+    readonly tokens: StoredCredentials
+    readonly resolveServerContext: AuthServerContextResolver
+  },
   query: TokenQuery,
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
-  const { tokens, linkTo, fetch } = deps
+  const { tokens, resolveServerContext: linkTo, fetch } = deps
   const { endpoint, challenge, ...rest } = query
   // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to
   // another.
@@ -122,10 +130,10 @@ export async function authorize(
   const { resource } = metadata
   const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
   const scopes = selectScopes({
-    demand: challenge,
+    tokenChallenge: challenge,
     metadata,
     server: link.server,
-    requested: isSameResource ? lastEndpoint.requested : [],
+    requestedScopes: isSameResource ? lastEndpoint.requested : [],
   })
   const demandedScopes = challenge.scopes?.filter((scope) => scopes.includes(scope)) ?? []
   const tokenResult = await getOrObtainToken(deps, {
@@ -142,7 +150,7 @@ export async function authorize(
 
 /** The pinned issuer, else the first that there are credentials for, else the first. */
 async function chooseIssuer(
-  { pinned, preferred, records }: AuthorizerDeps,
+  { configuredIssuer: pinned, preferredIssuers: preferred, records }: AuthorizerDeps,
   { issuers }: ResourceMetadata,
   lastEndpoint: StoredEndpoint | undefined,
 ): Promise<string> {

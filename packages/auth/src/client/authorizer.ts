@@ -18,21 +18,21 @@ interface StepUpLimiter {
   tryAcquire(operation: string): boolean
 }
 
-const windowMs = 300_000
+const stepUpWindowMs = 300_000
 const maxAttemptsInWindow = 2
 const maxOperations = 1000
 
 // basic/authorization, step-up flow: a server that is never content must not send a person to log in for ever.
 function createStepUpLimiter(now: () => number): StepUpLimiter {
-  const attempts = new Map<string, { readonly since: number; readonly count: number }>()
+  const attempts = new Map<string, { readonly startedAt: number; readonly count: number }>()
   return {
     tryAcquire: (operation) => {
       const attempt = attempts.get(operation)
-      const isRecent = attempt !== undefined && now() - attempt.since < windowMs
-      const { since, count } = isRecent ? attempt : { since: now(), count: 0 }
+      const isRecent = attempt !== undefined && now() - attempt.startedAt < stepUpWindowMs
+      const { startedAt, count } = isRecent ? attempt : { startedAt: now(), count: 0 }
       if (count >= maxAttemptsInWindow) return false
       if (!isRecent && attempts.size >= maxOperations) attempts.clear()
-      attempts.set(operation, { since, count: count + 1 })
+      attempts.set(operation, { startedAt, count: count + 1 })
       return true
     },
   }
@@ -49,18 +49,18 @@ export interface Authorizer extends HttpAuthorizer {
 /** State of one call across its attempts. */
 interface CallState {
   /** The access token that it was sent with last. */
-  sent?: string
+  lastSentToken?: string
   obtainedBy?: TokenResult['obtainedBy']
-  authorizations: number
+  authorizationCount: number
   /** The access token for which a nonce was taken. */
-  nonceFor?: string
+  nonceRetryToken?: string
 }
 
 interface AuthorizerState extends AuthorizerDeps {
   readonly tokens: StoredCredentials
-  readonly linkTo: AuthServerContextResolver
+  readonly resolveServerContext: AuthServerContextResolver
   readonly sharedRequests: SharedRequests<TokenResult | undefined>
-  readonly stepUps: StepUpLimiter
+  readonly stepUpLimiter: StepUpLimiter
   readonly callStateOf: (target: HttpTarget) => CallState
 }
 
@@ -72,19 +72,19 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const state: AuthorizerState = {
     ...deps,
     tokens: createStoredCredentials(deps),
-    linkTo: createAuthServerContextResolver(deps),
+    resolveServerContext: createAuthServerContextResolver(deps),
     sharedRequests: createSharedRequests(),
-    stepUps: createStepUpLimiter(deps.now),
+    stepUpLimiter: createStepUpLimiter(deps.now),
     callStateOf: (target) => {
-      const call = calls.get(target) ?? { authorizations: 0 }
+      const call = calls.get(target) ?? { authorizationCount: 0 }
       calls.set(target, call)
       return call
     },
   }
-  const { tokens, linkTo, sharedRequests } = state
+  const { tokens, resolveServerContext, sharedRequests } = state
   return {
     tokens,
-    resolveServerContext: linkTo,
+    resolveServerContext,
     headers: (target) => tokenHeaders(state, target),
     onResponse: (head, target) => {
       deps.dpop?.takeNonce('resource', target.url, head.header('dpop-nonce'))
@@ -107,7 +107,7 @@ async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise
   const isRenewable = token.token.refresh !== undefined || !state.requiresUserInteraction
   const mustRenew = isRenewable && isRenewalDue(token.token, state.now())
   const { access, thumbprint } = mustRenew ? await renewToken(state, token, target) : token.token
-  state.callStateOf(target).sent = access
+  state.callStateOf(target).lastSentToken = access
   if (thumbprint === undefined || state.dpop === undefined) return { authorization: `Bearer ${access}` }
   const { requestUrl: url = target.url, method } = target
   return {
@@ -124,7 +124,7 @@ async function renewToken(
 ): Promise<StoredToken> {
   const { endpoint, token } = credential
   const requestRenewal = async (sharedSignal: AbortSignal): Promise<TokenResult | undefined> => {
-    const serverContext = await state.linkTo(endpoint.issuer, url, sharedSignal)
+    const serverContext = await state.resolveServerContext(endpoint.issuer, url, sharedSignal)
     const { resource, requested: scopes } = endpoint
     const requirements = { endpoint: url, serverContext, resource, scopes, requiredScopes: [] }
     const tokenResult = await getOrObtainToken(state, {
@@ -155,12 +155,12 @@ async function handleUnauthorized(
   if (!isTokenChallenge(header)) return undefined
   const call = state.callStateOf(target)
   const token = state.tokens.peek(target.url)
-  if (token?.token.thumbprint !== undefined && token.token.access === call.sent) {
+  if (token?.token.thumbprint !== undefined && token.token.access === call.lastSentToken) {
     const decision = handleProofError(state, head, target)
     if (decision !== undefined) return decision
   }
   // Another call has got a newer token meanwhile.
-  if (token !== undefined && token.token.access !== call.sent) return 'retry'
+  if (token !== undefined && token.token.access !== call.lastSentToken) return 'retry'
   if (call.obtainedBy === 'authorization') {
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
     throw new AuthError('token_refused', message, { issuer: token?.endpoint.issuer })
@@ -185,8 +185,8 @@ function handleProofError(
     throw new AuthError('token_refused', message, { error })
   }
   const isNonceOffered = head.header('dpop-nonce') !== undefined && dpop?.nonceOf('resource', target.url) !== undefined
-  if (isNonceOffered && call.nonceFor !== call.sent) {
-    if (call.sent !== undefined) call.nonceFor = call.sent
+  if (isNonceOffered && call.nonceRetryToken !== call.lastSentToken) {
+    if (call.lastSentToken !== undefined) call.nonceRetryToken = call.lastSentToken
     return 'retry'
   }
   const problem = isNonceOffered ? 'refuses the nonce that it gave a moment ago' : 'asks for a nonce and gives none'
@@ -201,9 +201,10 @@ async function handleForbidden(
 ): Promise<'retry' | undefined> {
   const demand = parseTokenChallenge(head.header('www-authenticate'))
   const call = state.callStateOf(target)
-  if (demand.error !== 'insufficient_scope' || demand.scopes === undefined || call.sent === undefined) return undefined
+  if (demand.error !== 'insufficient_scope' || demand.scopes === undefined || call.lastSentToken === undefined)
+    return undefined
   const token = state.tokens.peek(target.url)
-  if (hasNewerToken(demand.scopes, token, call.sent)) return 'retry'
+  if (hasNewerToken(demand.scopes, token, call.lastSentToken)) return 'retry'
   // A person may grant more the second time; a machine gets the same again.
   if (!state.requiresUserInteraction && demand.scopes.every((scope) => token?.token.requested.includes(scope)))
     return undefined
@@ -211,7 +212,7 @@ async function handleForbidden(
   return getToken(state, target, {
     challenge: demand,
     canRefresh: false,
-    isAllowed: () => state.stepUps.tryAcquire(operation),
+    isAllowed: () => state.stepUpLimiter.tryAcquire(operation),
   })
 }
 
@@ -238,8 +239,8 @@ async function getToken(
 ): Promise<'retry' | undefined> {
   const call = state.callStateOf(target)
   const { url: endpoint, signal } = target
-  const canObtain = (): boolean => call.authorizations < maxAuthorizations && isAllowed()
-  const query = { endpoint, challenge, rejectedToken: call.sent, canRefresh, canObtain }
+  const canObtain = (): boolean => call.authorizationCount < maxAuthorizations && isAllowed()
+  const query = { endpoint, challenge, rejectedToken: call.lastSentToken, canRefresh, canObtain }
   for (;;) {
     let isOwnAttempt = false
     const tokenResult = await state.sharedRequests.join(
@@ -250,9 +251,9 @@ async function getToken(
         return authorize(state, query, sharedSignal)
       },
     )
-    if (tokenResult !== undefined && tokenResult.token.access !== call.sent) {
+    if (tokenResult !== undefined && tokenResult.token.access !== call.lastSentToken) {
       call.obtainedBy = tokenResult.obtainedBy
-      if (tokenResult.obtainedBy === 'authorization') call.authorizations += 1
+      if (tokenResult.obtainedBy === 'authorization') call.authorizationCount += 1
       return 'retry'
     }
     // The outcome of another call, or of an attempt before this one was refused, says nothing of this call.

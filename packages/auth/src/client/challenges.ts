@@ -11,7 +11,7 @@ export interface Challenge {
 const maxHeaderLength = 8192
 const whitespace = /[ \t]*/y
 const separators = /[ \t,]*/y
-const token = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
+const tokenPattern = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
 const equalsSign = /[ \t]*=[ \t]*/y
 const quotedString = /"((?:[^"\\]|\\[^])*)"/y
 const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
@@ -26,7 +26,7 @@ export function parseChallenges(header: string | undefined): readonly Challenge[
   const challenges: Challenge[] = []
   for (;;) {
     reader.take(separators)
-    const scheme = reader.take(token)
+    const scheme = reader.take(tokenPattern)
     if (scheme === undefined) return challenges
     const params = new Map<string, string>()
     challenges.push({ scheme: scheme.toLowerCase(), params })
@@ -39,7 +39,7 @@ function readParams(reader: HeaderReader, params: Map<string, string>): void {
   for (;;) {
     const start = reader.position()
     reader.take(separators)
-    const name = reader.take(token)
+    const name = reader.take(tokenPattern)
     const value = name !== undefined && reader.take(equalsSign) !== undefined ? readValue(reader) : undefined
     // The name was the scheme of the next challenge, or the text keeps to the grammar no longer.
     if (name === undefined || value === undefined) return reader.moveTo(start)
@@ -53,7 +53,7 @@ function readValue(reader: HeaderReader): string | undefined {
     reader
       .take(quotedString)
       ?.slice(1, -1)
-      .replaceAll(/\\([^])/g, '$1') ?? reader.take(token)
+      .replaceAll(/\\([^])/g, '$1') ?? reader.take(tokenPattern)
   )
 }
 

@@ -4,7 +4,7 @@ import { AuthError } from './auth-error.ts'
 interface SharedRequest<T> {
   readonly scopes: readonly string[]
   readonly outcome: Promise<T>
-  readonly waiting: Set<AbortSignal>
+  readonly waiterSignals: Set<AbortSignal>
   readonly controller: AbortController
 }
 
@@ -41,18 +41,18 @@ export function createSharedRequests<T>(): SharedRequests<T> {
       clearTimeout(timer)
       requests.delete(key)
     })
-    const sharedRequest = { scopes, outcome, waiting: new Set<AbortSignal>(), controller }
+    const sharedRequest = { scopes, outcome, waiterSignals: new Set<AbortSignal>(), controller }
     requests.set(key, sharedRequest)
     return sharedRequest
   }
   const awaitOutcome = async (sharedRequest: SharedRequest<T>, signal: AbortSignal): Promise<T> => {
     const stopWaiting = (): void => {
-      sharedRequest.waiting.delete(signal)
-      if (sharedRequest.waiting.size > 0) return
+      sharedRequest.waiterSignals.delete(signal)
+      if (sharedRequest.waiterSignals.size > 0) return
       sharedRequest.controller.abort(new AuthError('login_ended', 'The login ended: the connection was closed'))
     }
-    if (!sharedRequest.waiting.has(signal)) {
-      sharedRequest.waiting.add(signal)
+    if (!sharedRequest.waiterSignals.has(signal)) {
+      sharedRequest.waiterSignals.add(signal)
       signal.addEventListener('abort', stopWaiting, { once: true })
     }
     try {

@@ -106,7 +106,7 @@ async function beginLogin(
 /** A flow with its answer, of which the state alone has been checked. */
 export interface AnsweredLogin extends PendingLogin {
   readonly state: string
-  readonly answer: URL
+  readonly responseUrl: URL
 }
 
 /**
@@ -130,7 +130,7 @@ export async function takePendingLogin(
         return storedLogin
       })
     : undefined
-  if (login !== undefined && login.expiresAt > now()) return { ...login, state, answer: answerUrl }
+  if (login !== undefined && login.expiresAt > now()) return { ...login, state, responseUrl: answerUrl }
   throw new AuthError('response_invalid', 'The answer belongs to no login under way here: begin the login anew')
 }
 
@@ -152,7 +152,7 @@ export async function finishLogin(
 function checkAuthResponse(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
-  { answer, state }: AnsweredLogin,
+  { responseUrl: answer, state }: AnsweredLogin,
 ): URLSearchParams {
   const { issuer } = server
   try {

@@ -2,96 +2,100 @@ import { connectHttp } from '@x/transport-http/client'
 import { createGate } from '@tooling/vitest/gate'
 import { describe, expect, test } from 'vitest'
 import { callTool } from '../testing/call.ts'
-import { call, createWorld, failure, served } from '../testing/world.ts'
+import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { memoryStore } from './store.ts'
 
 const fifty = Array.from({ length: 50 }, (_, index) => index)
 
 describe('Fifty calls at once', () => {
   test('without a token send one person to log in [AUE-023]', async () => {
-    await using w = await createWorld()
-    await using connection = connectHttp(w.resource.url, { auth: w.login() })
+    await using w = await createTestEnvironment()
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth() })
     const results = await Promise.all(fifty.map(() => callTool(connection)))
-    for (const result of results) expect(result).toMatchObject(served)
-    expect([w.browser.visited.length, w.as.count('/register'), w.as.count('/token')]).toEqual([1, 1, 1])
+    for (const result of results) expect(result).toMatchObject(completeResponse)
+    expect([
+      w.browser.visited.length,
+      w.authorizationServer.count('/register'),
+      w.authorizationServer.count('/token'),
+    ]).toEqual([1, 1, 1])
   })
 
   test.each([
     ['has ended by the clock', 3600],
     ['is refused', undefined],
   ])('with a token that %s refresh once [AUE-023 AUE-025]', async (_, expiresIn) => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     let time = Date.now()
-    w.as.expiresIn = expiresIn
-    await using connection = connectHttp(w.resource.url, { auth: w.login({ runtime: { now: () => time } }) })
+    w.authorizationServer.expiresIn = expiresIn
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ runtime: { now: () => time } }) })
     await callTool(connection)
     time += 3_600_000
-    w.as.endTokens()
+    w.authorizationServer.expireTokens()
     const results = await Promise.all(fifty.map(() => callTool(connection)))
-    for (const result of results) expect(result).toMatchObject(served)
-    expect([w.browser.visited.length, w.as.count('/token')]).toEqual([1, 2])
+    for (const result of results) expect(result).toMatchObject(completeResponse)
+    expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 2])
   })
 
   test('of five hosts that share a store refresh once [AUE-023]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const store = memoryStore()
-    await call(w.resource.url, w.login({ store }))
-    w.as.endTokens()
-    const hosts = [0, 1, 2, 3, 4].map(() => connectHttp(w.resource.url, { auth: w.login({ store }) }))
+    await callWithAuth(w.resource.url, w.createOAuth({ store }))
+    w.authorizationServer.expireTokens()
+    const hosts = [0, 1, 2, 3, 4].map(() => connectHttp(w.resource.url, { auth: w.createOAuth({ store }) }))
     const results = await Promise.all(fifty.map((index) => callTool(hosts[index % 5] ?? connectHttp(w.resource.url))))
-    for (const result of results) expect(result).toMatchObject(served)
-    expect([w.browser.visited.length, w.as.count('/token')]).toEqual([1, 2])
+    for (const result of results) expect(result).toMatchObject(completeResponse)
+    expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 2])
     for (const host of hosts) await host.close()
   })
 
   test('of which some need more scopes lose none of them', async () => {
-    await using w = await createWorld()
-    w.resource.needs.set('write', ['write'])
-    w.resource.needs.set('admin', ['admin'])
-    await using connection = connectHttp(w.resource.url, { auth: w.login() })
+    await using w = await createTestEnvironment()
+    w.resource.requiredScopes.set('write', ['write'])
+    w.resource.requiredScopes.set('admin', ['admin'])
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth() })
     const names = ['greet', 'write', 'admin']
     const results = await Promise.all(fifty.map((index) => callTool(connection, names[index % 3])))
-    for (const result of results) expect(result).toMatchObject(served)
+    for (const result of results) expect(result).toMatchObject(completeResponse)
     expect(w.browser.visited.length).toBeLessThanOrEqual(3)
     expect(w.browser.visited.at(-1)?.searchParams.get('scope')?.split(' ').toSorted()).toEqual(['admin', 'write'])
   })
 
   test('of which the login fails get that error each, and the next call begins anew', async () => {
-    await using w = await createWorld()
-    const token = w.as.routes.get('/token')
-    w.as.routes.set('/token', () => ({ status: 503 }))
-    await using connection = connectHttp(w.resource.url, { auth: w.login() })
-    const errors = await Promise.all(fifty.map(() => failure(callTool(connection))))
+    await using w = await createTestEnvironment()
+    const token = w.authorizationServer.routes.get('/token')
+    w.authorizationServer.routes.set('/token', () => ({ status: 503 }))
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth() })
+    const errors = await Promise.all(fifty.map(() => rejectionOf(callTool(connection))))
     for (const error of errors) expect(error).toMatchObject({ code: 'server_unavailable' })
     expect(w.browser.visited).toHaveLength(1)
-    if (token) w.as.routes.set('/token', token)
-    expect(await callTool(connection)).toMatchObject(served)
+    if (token) w.authorizationServer.routes.set('/token', token)
+    expect(await callTool(connection)).toMatchObject(completeResponse)
   })
 })
 
 describe('A call that is given up while a person logs in', () => {
   test('fails at once, and the login goes on for the next call', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const [isVisiting, mayReturn] = [createGate(), createGate()]
-    w.browser.back = async (answer) => {
+    w.browser.transformAnswer = async (answer) => {
       isVisiting.open()
       await mayReturn.opened
       return answer
     }
-    await using connection = connectHttp(w.resource.url, { auth: w.login() })
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth() })
     const controller = new AbortController()
-    const given = failure(callTool(connection, 'greet', controller.signal))
+    const given = rejectionOf(callTool(connection, 'greet', controller.signal))
     await isVisiting.opened
     controller.abort(new Error('given up'))
     expect(await given).toMatchObject({ message: 'given up' })
     const next = callTool(connection)
     mayReturn.open()
-    expect(await next).toMatchObject(served)
+    expect(await next).toMatchObject(completeResponse)
     expect(w.browser.visited).toHaveLength(1)
   })
 
   test('because its connection closes ends the login, for which nobody waits any more', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const [isVisiting, isEnded] = [createGate(), createGate<unknown>()]
     const redirect = {
       applicationType: 'native' as const,
@@ -105,8 +109,8 @@ describe('A call that is given up while a person logs in', () => {
         close: async () => isEnded.open(signal.reason),
       }),
     }
-    const connection = connectHttp(w.resource.url, { auth: w.login({ redirect }) })
-    const given = failure(callTool(connection))
+    const connection = connectHttp(w.resource.url, { auth: w.createOAuth({ redirect }) })
+    const given = rejectionOf(callTool(connection))
     await isVisiting.opened
     await connection.close()
     expect(await given).toMatchObject({ code: 'closed' })
@@ -115,9 +119,9 @@ describe('A call that is given up while a person logs in', () => {
 })
 
 test('A late 401 for a token that was replaced uses the newer one [AUE-025]', async () => {
-  await using w = await createWorld()
-  w.as.expiresIn = undefined
-  await using connection = connectHttp(w.resource.url, { auth: w.login() })
+  await using w = await createTestEnvironment()
+  w.authorizationServer.expiresIn = undefined
+  await using connection = connectHttp(w.resource.url, { auth: w.createOAuth() })
   await callTool(connection)
   const mcp = w.resource.routes.get('/mcp')
   const [isHeld, mayAnswer] = [createGate(), createGate()]
@@ -132,9 +136,9 @@ test('A late 401 for a token that was replaced uses the newer one [AUE-025]', as
   })
   const late = callTool(connection)
   await isHeld.opened
-  w.as.endTokens()
+  w.authorizationServer.expireTokens()
   await callTool(connection)
   mayAnswer.open()
-  expect(await late).toMatchObject(served)
-  expect([w.browser.visited.length, w.as.count('/token')]).toEqual([1, 2])
+  expect(await late).toMatchObject(completeResponse)
+  expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 2])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { call, createWorld, failure, served } from '../testing/world.ts'
+import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { memoryStore } from './store.ts'
 
 const resourcePath = '/.well-known/oauth-protected-resource'
@@ -7,23 +7,23 @@ const bare = { status: 401, headers: { 'www-authenticate': 'Bearer' }, body: 'no
 
 describe('The metadata of a resource', () => {
   test('is looked for at the path of the endpoint, then at the root, where the challenge names none [AUD-006 AUD-008]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const { routes } = w.resource
     const mcp = routes.get('/mcp')
     routes.set('/mcp', (one) => (one.headers.authorization === undefined || !mcp ? bare : mcp(one)))
     const metadata = routes.get(`${resourcePath}/mcp`)
     routes.delete(`${resourcePath}/mcp`)
     if (metadata) routes.set(resourcePath, metadata)
-    expect(await call(w.resource.url, w.login())).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.createOAuth())).toMatchObject(completeResponse)
     const looked = w.resource.received.map(({ path }) => path).filter((path) => path !== '/mcp')
     expect(looked).toEqual([`${resourcePath}/mcp`, resourcePath])
   })
 
   test('that the challenge names is the only one that is read [AUD-007]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.routes.delete(`${resourcePath}/mcp`)
     w.resource.routes.set(resourcePath, () => ({ body: w.resource.metadata }))
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'metadata_invalid' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'metadata_invalid' })
     expect(w.resource.count(resourcePath)).toBe(0)
   })
 
@@ -40,11 +40,11 @@ describe('The metadata of a resource', () => {
     ['credentials', (origin: string) => origin.replace('//', '//a:b@'), false],
     ['no URL', () => 'mcp', false],
   ])('may name %s as its resource: %s [AUD-015 AUE-002 AUT-033]', async (_, resource, isUsed) => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['resource'] = resource(w.resource.origin)
-    const outcome = await failure(call(w.resource.url, w.login()))
+    const outcome = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
     expect(outcome).toEqual(isUsed ? undefined : expect.objectContaining({ code: 'resource_mismatch' }))
-    expect(w.as.received.length > 0).toBe(isUsed)
+    expect(w.authorizationServer.received.length > 0).toBe(isUsed)
   })
 
   test.each([
@@ -54,9 +54,9 @@ describe('The metadata of a resource', () => {
     ['an error', { status: 500 }, 'server_unavailable'],
     ['no authorization server', { body: {} }, 'resource_mismatch'],
   ])('that is %s ends the call with an error [AUE-027]', async (_, answer, code) => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.routes.set(`${resourcePath}/mcp`, () => answer)
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code })
     expect(w.resource.count('/elsewhere')).toBe(0)
   })
 })
@@ -76,18 +76,20 @@ describe('The metadata of an authorization server', () => {
     'is looked for in the order of the specification, with the path "%s" [AUT-009 AUD-010 AUD-011 AUD-012]',
     async (path, places) => {
       for (const [index, place] of places.entries()) {
-        await using w = await createWorld()
-        w.as.routes.delete('/.well-known/oauth-authorization-server')
-        w.as.metadata['issuer'] = w.as.issuer + path
-        w.as.metadata['authorization_response_iss_parameter_supported'] = false
-        w.browser.back = (answer) => {
+        await using w = await createTestEnvironment()
+        w.authorizationServer.routes.delete('/.well-known/oauth-authorization-server')
+        w.authorizationServer.metadata['issuer'] = w.authorizationServer.issuer + path
+        w.authorizationServer.metadata['authorization_response_iss_parameter_supported'] = false
+        w.browser.transformAnswer = (answer) => {
           answer.searchParams.delete('iss')
           return answer
         }
-        w.as.routes.set(place, () => ({ body: w.as.metadata }))
-        w.resource.metadata['authorization_servers'] = [w.as.issuer + path]
-        expect(await call(w.resource.url, w.login())).toMatchObject(served)
-        const looked = w.as.received.map((one) => one.path).filter((one) => one.includes('.well-known'))
+        w.authorizationServer.routes.set(place, () => ({ body: w.authorizationServer.metadata }))
+        w.resource.metadata['authorization_servers'] = [w.authorizationServer.issuer + path]
+        expect(await callWithAuth(w.resource.url, w.createOAuth())).toMatchObject(completeResponse)
+        const looked = w.authorizationServer.received
+          .map((one) => one.path)
+          .filter((one) => one.includes('.well-known'))
         expect(looked).toEqual(places.slice(0, index + 1))
       }
     },
@@ -99,31 +101,31 @@ describe('The metadata of an authorization server', () => {
     ['itself in capitals', (issuer: string) => issuer.toUpperCase()],
     ['nobody', () => undefined],
   ])('that names %s as its issuer is not used [AUD-013 AUD-014]', async (_, issuer) => {
-    await using w = await createWorld()
-    w.as.metadata['issuer'] = issuer(w.as.issuer)
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'issuer_mismatch' })
-    expect(w.as.received.map(({ path }) => path)).toEqual(['/.well-known/oauth-authorization-server'])
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata['issuer'] = issuer(w.authorizationServer.issuer)
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'issuer_mismatch' })
+    expect(w.authorizationServer.received.map(({ path }) => path)).toEqual(['/.well-known/oauth-authorization-server'])
   })
 
   test('may spell its issuer otherwise where the user vouches for it', async () => {
-    await using w = await createWorld()
-    w.as.metadata['issuer'] = `${w.as.issuer}/`
-    w.browser.back = (answer) => {
-      answer.searchParams.set('iss', `${w.as.issuer}/`)
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata['issuer'] = `${w.authorizationServer.issuer}/`
+    w.browser.transformAnswer = (answer) => {
+      answer.searchParams.set('iss', `${w.authorizationServer.issuer}/`)
       return answer
     }
-    const issuers = { [w.as.issuer]: { alias: `${w.as.issuer}/` } }
-    expect(await call(w.resource.url, w.login({ issuers }))).toMatchObject(served)
+    const issuers = { [w.authorizationServer.issuer]: { alias: `${w.authorizationServer.issuer}/` } }
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ issuers }))).toMatchObject(completeResponse)
   })
 
   test.each([
     ['lists no method', undefined],
     ['lists plain alone', ['plain']],
   ])('that %s of PKCE ends the login [AUS-011 AUS-013 AUS-014 AUS-015]', async (_, methods) => {
-    await using w = await createWorld()
-    w.as.metadata['code_challenge_methods_supported'] = methods
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'pkce_unsupported' })
-    expect([w.browser.visited.length, w.as.count('/register')]).toEqual([0, 0])
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata['code_challenge_methods_supported'] = methods
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'pkce_unsupported' })
+    expect([w.browser.visited.length, w.authorizationServer.count('/register')]).toEqual([0, 0])
   })
 })
 
@@ -131,25 +133,25 @@ describe('The client id', () => {
   const metadataUrl = 'https://client.example.com/client.json'
 
   test('is the registered one for this issuer, then the metadata document, then a registration [AUT-005 AUT-011 AUR-001 AUR-002 AUR-010 AUR-011]', async () => {
-    await using w = await createWorld()
-    w.as.metadata['client_id_metadata_document_supported'] = true
-    const registrations = [{ issuer: w.as.issuer, id: 'registered', secret: 'a-secret' }]
-    await call(w.resource.url, w.login({ client: { name: 'test', metadataUrl, registrations } }))
-    await call(w.resource.url, w.login({ client: { name: 'test', metadataUrl } }))
-    w.as.metadata['client_id_metadata_document_supported'] = false
-    await call(w.resource.url, w.login({ client: { name: 'test', metadataUrl } }))
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata['client_id_metadata_document_supported'] = true
+    const registrations = [{ issuer: w.authorizationServer.issuer, id: 'registered', secret: 'a-secret' }]
+    await callWithAuth(w.resource.url, w.createOAuth({ client: { name: 'test', metadataUrl, registrations } }))
+    await callWithAuth(w.resource.url, w.createOAuth({ client: { name: 'test', metadataUrl } }))
+    w.authorizationServer.metadata['client_id_metadata_document_supported'] = false
+    await callWithAuth(w.resource.url, w.createOAuth({ client: { name: 'test', metadataUrl } }))
     const ids = w.browser.visited.map((url) => url.searchParams.get('client_id'))
     expect(ids).toEqual(['registered', metadataUrl, expect.stringMatching(/^client-/)])
-    expect(w.as.count('/register')).toBe(1)
-    const [first] = w.as.received.filter(({ path }) => path === '/token')
+    expect(w.authorizationServer.count('/register')).toBe(1)
+    const [first] = w.authorizationServer.received.filter(({ path }) => path === '/token')
     expect(first?.headers.authorization).toBe(`Basic ${btoa('registered:a-secret')}`)
   })
 
   test('is registered as what it is: native or web, with refresh tokens, without scopes [AUT-048 AUR-012 AUR-013]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = ['read']
-    await call(w.resource.url, w.login())
-    const registration = w.as.received.find(({ path }) => path === '/register')
+    await callWithAuth(w.resource.url, w.createOAuth())
+    const registration = w.authorizationServer.received.find(({ path }) => path === '/register')
     expect(JSON.parse(registration?.body ?? '')).toEqual({
       client_name: 'test',
       redirect_uris: ['http://127.0.0.1:7777/callback'],
@@ -161,51 +163,51 @@ describe('The client id', () => {
   })
 
   test('is registered once for an issuer, and again when its secret has ended [AUR-017]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     let time = Date.now()
-    w.as.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post']
+    w.authorizationServer.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post']
     const secret = { client_secret: 's-1', client_secret_expires_at: Math.floor(time / 1000) + 60 }
-    w.as.routes.set('/register', () => ({ status: 201, body: { client_id: 'c', ...secret } }))
+    w.authorizationServer.routes.set('/register', () => ({ status: 201, body: { client_id: 'c', ...secret } }))
     const store = memoryStore()
     const options = { store, runtime: { now: () => time } }
-    const auth = w.login(options)
-    await call(w.resource.url, auth)
+    const auth = w.createOAuth(options)
+    await callWithAuth(w.resource.url, auth)
     await auth.logout(w.resource.url)
-    await call(w.resource.url, w.login(options))
-    expect(w.as.count('/register')).toBe(1)
-    expect(w.as.received.find(({ path }) => path === '/token')?.form.get('client_secret')).toBe('s-1')
+    await callWithAuth(w.resource.url, w.createOAuth(options))
+    expect(w.authorizationServer.count('/register')).toBe(1)
+    expect(w.authorizationServer.received.find(({ path }) => path === '/token')?.form.get('client_secret')).toBe('s-1')
     await auth.logout(w.resource.url)
     time += 61_000
-    await call(w.resource.url, w.login(options))
-    expect(w.as.count('/register')).toBe(2)
+    await callWithAuth(w.resource.url, w.createOAuth(options))
+    expect(w.authorizationServer.count('/register')).toBe(2)
   })
 
   test('is taken from a registration that answers 200', async () => {
-    await using w = await createWorld()
-    w.as.routes.set('/register', () => ({ status: 200, body: { client_id: 'c' } }))
-    expect(await call(w.resource.url, w.login())).toMatchObject(served)
+    await using w = await createTestEnvironment()
+    w.authorizationServer.routes.set('/register', () => ({ status: 200, body: { client_id: 'c' } }))
+    expect(await callWithAuth(w.resource.url, w.createOAuth())).toMatchObject(completeResponse)
   })
 
   test('that the server does not register ends the login with its reason [AUR-015 AUR-016]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const body = { error: 'invalid_redirect_uri', error_description: 'no loopbacks here' }
-    w.as.routes.set('/register', () => ({ status: 400, body }))
-    const error = await failure(call(w.resource.url, w.login()))
+    w.authorizationServer.routes.set('/register', () => ({ status: 400, body }))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
     expect(error).toMatchObject({ code: 'registration_rejected', error: 'invalid_redirect_uri' })
     expect(error).toHaveProperty('message', expect.stringContaining('no loopbacks here'))
   })
 
   test('that nobody can give ends the login with the way out', async () => {
-    await using w = await createWorld()
-    delete w.as.metadata['registration_endpoint']
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'client_needed' })
+    await using w = await createTestEnvironment()
+    delete w.authorizationServer.metadata['registration_endpoint']
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'client_needed' })
   })
 
   test.each(['http://example.com/client.json', 'https://example.com', 'client.json', 'https://a:b@example.com/c.json'])(
     'cannot be the metadata document %s [AUR-004 AUR-005]',
     async (address) => {
-      await using w = await createWorld()
-      expect(() => w.login({ client: { name: 'test', metadataUrl: address } })).toThrow(TypeError)
+      await using w = await createTestEnvironment()
+      expect(() => w.createOAuth({ client: { name: 'test', metadataUrl: address } })).toThrow(TypeError)
     },
   )
 })

@@ -2,29 +2,36 @@ import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, generateKeyPa
 import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test } from 'vitest'
 import { callTool } from '../testing/call.ts'
-import type { Received } from '../testing/http-script.ts'
+import type { ReceivedRequest } from '../testing/http-script.ts'
 import { checkProof } from '../testing/proofs.ts'
-import { call, createProofs, createWorld, failure, served, type World } from '../testing/world.ts'
+import {
+  callWithAuth,
+  createTestDpop,
+  createTestEnvironment,
+  rejectionOf,
+  completeResponse,
+  type TestEnvironment,
+} from '../testing/world.ts'
 import { authorizedFetch } from './authorized-fetch.ts'
 import { clientCredentials } from './machine.ts'
 import { memoryStore } from './store.ts'
 
-async function dpopWorld(): Promise<World> {
-  const world = await createWorld()
-  world.as.metadata['dpop_signing_alg_values_supported'] = ['RS256', 'ES256']
+async function dpopWorld(): Promise<TestEnvironment> {
+  const world = await createTestEnvironment()
+  world.authorizationServer.metadata['dpop_signing_alg_values_supported'] = ['RS256', 'ES256']
   return world
 }
 
-const received = (w: World, path: string): readonly Received[] =>
-  [...w.as.received, ...w.resource.received].filter((one) => one.path === path)
-const jtisOf = (requests: readonly Received[]): readonly unknown[] =>
+const received = (w: TestEnvironment, path: string): readonly ReceivedRequest[] =>
+  [...w.authorizationServer.received, ...w.resource.received].filter((one) => one.path === path)
+const jtisOf = (requests: readonly ReceivedRequest[]): readonly unknown[] =>
   requests.flatMap(({ headers }) => (headers.dpop === undefined ? [] : [decodeJwt(String(headers.dpop)).jti]))
 
 describe('A token that is bound to a key', () => {
   test('is presented with the scheme DPoP and a fresh proof on every request [AUE-014]', async () => {
     await using w = await dpopWorld()
-    await using connection = connectHttp(w.resource.url, { auth: w.login({ dpop: true }) })
-    for (let calls = 0; calls < 3; calls += 1) expect(await callTool(connection)).toMatchObject(served)
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
+    for (let calls = 0; calls < 3; calls += 1) expect(await callTool(connection)).toMatchObject(completeResponse)
     const [first, ...others] = received(w, '/mcp')
     expect(first?.headers).not.toHaveProperty('dpop')
     expect(others.map(({ headers }) => headers.authorization)).toEqual(
@@ -43,28 +50,30 @@ describe('A token that is bound to a key', () => {
   test('is refreshed with a proof of the same key, by the next program that has the store as well', async () => {
     await using w = await dpopWorld()
     const store = memoryStore()
-    await call(w.resource.url, w.login({ dpop: true, store }))
-    w.as.endTokens()
-    expect(await call(w.resource.url, w.login({ dpop: true, store }))).toMatchObject(served)
-    expect([w.browser.visited.length, w.as.count('/token')]).toEqual([1, 2])
+    await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))
+    w.authorizationServer.expireTokens()
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))).toMatchObject(completeResponse)
+    expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 2])
   })
 
   test('has one key for all that share the store, when they begin at once', async () => {
     await using w = await dpopWorld()
     const store = memoryStore()
-    const login = (): Promise<unknown> => call(w.resource.url, w.login({ dpop: true, store }))
-    for (const result of await Promise.all([login(), login(), login()])) expect(result).toMatchObject(served)
-    expect([w.browser.visited.length, w.as.count('/token')]).toEqual([1, 1])
+    const login = (): Promise<unknown> => callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))
+    for (const result of await Promise.all([login(), login(), login()])) expect(result).toMatchObject(completeResponse)
+    expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 1])
   })
 
   test('is not used where the key is lost: the person logs in again', async () => {
     await using w = await dpopWorld()
     const store = memoryStore()
-    await call(w.resource.url, w.login({ dpop: true, store }))
+    await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))
     const keyPair = await generateKeyPair('ES256')
-    expect(await call(w.resource.url, w.login({ dpop: { keyPair }, store }))).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: { keyPair }, store }))).toMatchObject(
+      completeResponse,
+    )
     // Nor is it sent as a bearer token, by a program without the key.
-    expect(await failure(call(w.resource.url, w.login({ store })))).toBeUndefined()
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ store })))).toBeUndefined()
     expect(
       received(w, '/mcp').filter(({ headers }) => headers.authorization?.startsWith('Bearer canary-access')),
     ).toHaveLength(1)
@@ -77,7 +86,7 @@ describe('A token that is bound to a key', () => {
       await using w = await dpopWorld()
       const store = memoryStore()
       await store.set('key dpop', broken)
-      expect(await call(w.resource.url, w.login({ dpop: true, store }))).toMatchObject(served)
+      expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: true, store }))).toMatchObject(completeResponse)
     },
   )
 
@@ -87,7 +96,7 @@ describe('A token that is bound to a key', () => {
     const values: string[] = []
     const inner = memoryStore()
     const store = { ...inner, set: (key: string, value: string) => (values.push(value), inner.set(key, value)) }
-    await call(w.resource.url, w.login({ dpop: { keyPair }, store }))
+    await callWithAuth(w.resource.url, w.createOAuth({ dpop: { keyPair }, store }))
     expect(values.join('\n')).not.toContain('"d"')
     for (const { headers } of received(w, '/mcp').slice(1)) {
       expect(Object.keys(decodeProtectedHeader(String(headers.dpop)).jwk ?? {}).toSorted()).toEqual([
@@ -101,25 +110,25 @@ describe('A token that is bound to a key', () => {
 
   test('is obtained by machines as well', async () => {
     await using w = await dpopWorld()
-    w.as.otherGrants.set('client_credentials', () => ({ scope: '', resource: w.resource.url }))
+    w.authorizationServer.otherGrants.set('client_credentials', () => ({ scope: '', resource: w.resource.url }))
     const auth = clientCredentials({
-      issuer: w.as.issuer,
+      issuer: w.authorizationServer.issuer,
       client: { id: 'job', secret: 's' },
       dpop: { required: true },
     })
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(received(w, '/mcp').at(-1)?.headers.authorization).toMatch(/^DPoP /)
   })
 
   test('proves the address that is fetched, and not the endpoint', async () => {
     await using w = await dpopWorld()
-    const auth = w.login({ dpop: true })
-    await call(w.resource.url, auth)
+    const auth = w.createOAuth({ dpop: true })
+    await callWithAuth(w.resource.url, auth)
     w.resource.routes.set('/files/1', async (one) => ({
       body: await checkProof(one, {
         url: `${w.resource.origin}/files/1`,
-        access: one.headers.authorization?.slice(5),
-        seen: new Set(),
+        accessToken: one.headers.authorization?.slice(5),
+        usedProofIds: new Set(),
       }),
     }))
     const answer = await authorizedFetch(auth, { endpoint: w.resource.url })(`${w.resource.origin}/files/1?part=2`)
@@ -130,13 +139,15 @@ describe('A token that is bound to a key', () => {
 describe('A nonce', () => {
   test('of each server is taken, and the request is sent once more [AUE-015]', async () => {
     await using w = await dpopWorld()
-    w.as.nonce = 'nonce-of-as'
+    w.authorizationServer.nonce = 'nonce-of-as'
     w.resource.nonce = 'nonce-of-server'
-    await using connection = connectHttp(w.resource.url, { auth: w.login({ dpop: true }) })
-    expect(await callTool(connection)).toMatchObject(served)
-    expect(await callTool(connection)).toMatchObject(served)
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
+    expect(await callTool(connection)).toMatchObject(completeResponse)
+    expect(await callTool(connection)).toMatchObject(completeResponse)
     // Without a token, without a nonce, with both; the second call has both at once.
-    expect([w.as.count('/token'), w.resource.count('/mcp'), w.browser.visited.length]).toEqual([2, 4, 1])
+    expect([w.authorizationServer.count('/token'), w.resource.count('/mcp'), w.browser.visited.length]).toEqual([
+      2, 4, 1,
+    ])
     const all = [...received(w, '/token'), ...received(w, '/mcp')]
     expect(new Set(jtisOf(all)).size).toBe(5)
     const nonces = all.flatMap(({ headers }) => (headers.dpop ? [decodeJwt(String(headers.dpop))['nonce']] : []))
@@ -145,27 +156,27 @@ describe('A nonce', () => {
 
   test('that changes is taken from the challenge, without a new token [AUE-015]', async () => {
     await using w = await dpopWorld()
-    const auth = w.login({ dpop: true })
-    w.as.nonce = w.resource.nonce = 'one'
-    await call(w.resource.url, auth)
+    const auth = w.createOAuth({ dpop: true })
+    w.authorizationServer.nonce = w.resource.nonce = 'one'
+    await callWithAuth(w.resource.url, auth)
     w.resource.nonce = 'two'
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
-    w.as.nonce = 'two'
-    w.as.endTokens()
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
-    expect([w.as.count('/token'), w.browser.visited.length]).toEqual([4, 1])
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    w.authorizationServer.nonce = 'two'
+    w.authorizationServer.expireTokens()
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    expect([w.authorizationServer.count('/token'), w.browser.visited.length]).toEqual([4, 1])
   })
 
   test('costs fifty calls at once one login, and none of them fails when it changes [AUE-015 AUE-023]', async () => {
     await using w = await dpopWorld()
-    w.as.nonce = w.resource.nonce = 'one'
-    await using connection = connectHttp(w.resource.url, { auth: w.login({ dpop: true }) })
+    w.authorizationServer.nonce = w.resource.nonce = 'one'
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
     const fifty = (): Promise<unknown[]> => Promise.all(Array.from({ length: 50 }, () => callTool(connection)))
-    for (const result of await fifty()) expect(result).toMatchObject(served)
+    for (const result of await fifty()) expect(result).toMatchObject(completeResponse)
     w.resource.nonce = 'two'
-    for (const result of await fifty()) expect(result).toMatchObject(served)
-    expect([w.browser.visited.length, w.as.count('/token')]).toEqual([1, 2])
-    const jtis = jtisOf([...w.as.received, ...w.resource.received])
+    for (const result of await fifty()) expect(result).toMatchObject(completeResponse)
+    expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 2])
+    const jtis = jtisOf([...w.authorizationServer.received, ...w.resource.received])
     expect(new Set(jtis).size).toBe(jtis.length)
   })
 
@@ -176,7 +187,7 @@ describe('A nonce', () => {
       const reply = (await mcp?.(one)) ?? {}
       return { ...reply, headers: { ...reply.headers, 'dpop-nonce': 'from-200' } }
     })
-    await using connection = connectHttp(w.resource.url, { auth: w.login({ dpop: true }) })
+    await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
     await callTool(connection)
     w.resource.nonce = 'from-200'
     await callTool(connection)
@@ -184,10 +195,10 @@ describe('A nonce', () => {
   })
 
   test.each([
-    ['is never right', (w: World) => (w.resource.nonce = 'x'.repeat(2000)), 'token_refused'],
+    ['is never right', (w: TestEnvironment) => (w.resource.nonce = 'x'.repeat(2000)), 'token_refused'],
     [
       'is not given',
-      (w: World) => {
+      (w: TestEnvironment) => {
         const header = 'DPoP error="use_dpop_nonce"'
         refuseTokens(w, () => ({ 'www-authenticate': header }))
       },
@@ -195,7 +206,7 @@ describe('A nonce', () => {
     ],
     [
       'is another each time',
-      (w: World) => {
+      (w: TestEnvironment) => {
         let count = 0
         const header = 'DPoP error="use_dpop_nonce"'
         refuseTokens(w, () => ({ 'www-authenticate': header, 'dpop-nonce': `nonce-${(count += 1)}` }))
@@ -205,25 +216,25 @@ describe('A nonce', () => {
   ])('of the server that %s ends the call: no loop, and no further login', async (_, change, code) => {
     await using w = await dpopWorld()
     change(w)
-    expect(await failure(call(w.resource.url, w.login({ dpop: true })))).toMatchObject({ code })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: true })))).toMatchObject({ code })
     expect([w.resource.count('/mcp') <= 3, w.browser.visited.length]).toEqual([true, 1])
   })
 
   test('of the authorization server that is another each time ends the login', async () => {
     await using w = await dpopWorld()
     let count = 0
-    w.as.routes.set('/token', () => ({
+    w.authorizationServer.routes.set('/token', () => ({
       status: 400,
       headers: { 'dpop-nonce': `nonce-${(count += 1)}` },
       body: { error: 'use_dpop_nonce' },
     }))
-    const error = await failure(call(w.resource.url, w.login({ dpop: true })))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: true })))
     expect(error).toMatchObject({ code: 'token_rejected', error: 'use_dpop_nonce' })
-    expect(w.as.count('/token')).toBe(2)
+    expect(w.authorizationServer.count('/token')).toBe(2)
   })
 
   test('of a hundred servers and more takes no more memory than a hundred', () => {
-    const dpop = createProofs()
+    const dpop = createTestDpop()
     const at = (n: number): URL => new URL(`https://s${n}.example.com/`)
     for (let n = 0; n < 1000; n += 1) dpop.takeNonce('resource', at(n), `nonce-${n}`)
     const stored = Array.from({ length: 1000 }, (_, n) => dpop.nonceOf('resource', at(n))).filter(Boolean)
@@ -235,13 +246,13 @@ describe('A nonce', () => {
   })
 
   test.each(['', 'a b', 'a"b', 'a\\b', 'ä', 'x'.repeat(1025)])('%j is none', (nonce) => {
-    const dpop = createProofs()
+    const dpop = createTestDpop()
     dpop.takeNonce('resource', new URL('https://a.example'), nonce)
     expect(dpop.nonceOf('resource', new URL('https://a.example'))).toBeUndefined()
   })
 })
 
-function refuseTokens(w: World, headers: () => Record<string, string>): void {
+function refuseTokens(w: TestEnvironment, headers: () => Record<string, string>): void {
   const mcp = w.resource.routes.get('/mcp')
   w.resource.routes.set('/mcp', (one) =>
     one.headers.authorization === undefined ? (mcp?.(one) ?? {}) : { status: 401, headers: headers(), body: 'no' },
@@ -250,28 +261,32 @@ function refuseTokens(w: World, headers: () => Record<string, string>): void {
 
 describe('An authorization server without DPoP', () => {
   test('issues bearer tokens, to which no proof is added', async () => {
-    await using w = await createWorld()
-    expect(await call(w.resource.url, w.login({ dpop: true }))).toMatchObject(served)
-    expect(w.as.seen() + w.resource.seen()).not.toContain('"dpop"')
+    await using w = await createTestEnvironment()
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ dpop: true }))).toMatchObject(completeResponse)
+    expect(w.authorizationServer.describeRequests() + w.resource.describeRequests()).not.toContain('"dpop"')
   })
 
   test.each([
-    ['does not list ES256', (w: World) => (w.as.metadata['dpop_signing_alg_values_supported'] = ['RS256']), 0],
-    ['issues a bearer token all the same', (w: World) => (w.as.ignoresProofs = true), 1],
+    [
+      'does not list ES256',
+      (w: TestEnvironment) => (w.authorizationServer.metadata['dpop_signing_alg_values_supported'] = ['RS256']),
+      0,
+    ],
+    ['issues a bearer token all the same', (w: TestEnvironment) => (w.authorizationServer.ignoresProofs = true), 1],
   ])('that %s is refused where bound tokens are required', async (_, change, logins) => {
     await using w = await dpopWorld()
     change(w)
-    const error = await failure(call(w.resource.url, w.login({ dpop: { required: true } })))
-    expect(error).toMatchObject({ code: 'dpop_unsupported', issuer: w.as.issuer })
-    expect([w.browser.visited.length, w.resource.seen().includes('access-')]).toEqual([logins, false])
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: { required: true } })))
+    expect(error).toMatchObject({ code: 'dpop_unsupported', issuer: w.authorizationServer.issuer })
+    expect([w.browser.visited.length, w.resource.describeRequests().includes('access-')]).toEqual([logins, false])
   })
 
   test('leaves bearer tokens in the store, which are not used where bound ones are required', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const store = memoryStore()
-    await call(w.resource.url, w.login({ store }))
-    w.as.metadata['dpop_signing_alg_values_supported'] = ['ES256']
-    await call(w.resource.url, w.login({ store, dpop: { required: true } }))
+    await callWithAuth(w.resource.url, w.createOAuth({ store }))
+    w.authorizationServer.metadata['dpop_signing_alg_values_supported'] = ['ES256']
+    await callWithAuth(w.resource.url, w.createOAuth({ store, dpop: { required: true } }))
     expect(received(w, '/mcp').map(({ headers }) => headers.authorization?.split(' ')[0])).toEqual([
       undefined,
       'Bearer',
@@ -284,7 +299,7 @@ describe('An authorization server without DPoP', () => {
 test('A proof that the server refuses is no reason for a new login', async () => {
   await using w = await dpopWorld()
   refuseTokens(w, () => ({ 'www-authenticate': 'DPoP error="invalid_dpop_proof"' }))
-  const error = await failure(call(w.resource.url, w.login({ dpop: true })))
+  const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ dpop: true })))
   expect(error).toMatchObject({ code: 'token_refused', error: 'invalid_dpop_proof' })
   expect([w.resource.count('/mcp'), w.browser.visited.length]).toEqual([2, 1])
 })
@@ -300,7 +315,7 @@ test.each([
     },
   ],
 ])('A key pair %s makes no proofs', async (_, make) => {
-  await using w = await createWorld()
+  await using w = await createTestEnvironment()
   const keyPair = await make()
-  expect(() => w.login({ dpop: { keyPair } })).toThrow(TypeError)
+  expect(() => w.createOAuth({ dpop: { keyPair } })).toThrow(TypeError)
 })

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type ScriptedAuthorizationServer, scriptedAuthorizationServer } from '../testing/scripted-as.ts'
-import { call, createWorld, failure, served, type World } from '../testing/world.ts'
+import { type ScriptedAuthorizationServer, createScriptedAuthorizationServer } from '../testing/scripted-as.ts'
+import {
+  callWithAuth,
+  createTestEnvironment,
+  rejectionOf,
+  completeResponse,
+  type TestEnvironment,
+} from '../testing/world.ts'
 import { enterprise, type EnterpriseOptions } from './enterprise.ts'
 import type { MachineAuth } from './machine.ts'
 
@@ -8,22 +14,25 @@ const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const idJag = 'urn:ietf:params:oauth:token-type:id-jag'
 
-interface Enterprise extends World {
+interface Enterprise extends TestEnvironment {
   readonly idp: ScriptedAuthorizationServer
   employee(options?: Partial<EnterpriseOptions>): MachineAuth
 }
 
 async function enterpriseWorld(): Promise<Enterprise> {
-  const world = await createWorld()
-  const idp = await scriptedAuthorizationServer()
+  const world = await createTestEnvironment()
+  const idp = await createScriptedAuthorizationServer()
   let grants = 0
   idp.otherGrants.set(exchange, () => ({
     body: { access_token: `jag-${(grants += 1)}`, issued_token_type: idJag, token_type: 'N_A', expires_in: 300 },
   }))
-  world.as.otherGrants.set(jwtBearer, (form) => ({ scope: form.get('scope') ?? '', resource: world.resource.url }))
+  world.authorizationServer.otherGrants.set(jwtBearer, (form) => ({
+    scope: form.get('scope') ?? '',
+    resource: world.resource.url,
+  }))
   const employee = (options: Partial<EnterpriseOptions> = {}): MachineAuth =>
     enterprise({
-      issuer: world.as.issuer,
+      issuer: world.authorizationServer.issuer,
       client: { id: 'items', secret: 'items-secret' },
       idp: { issuer: idp.issuer, client: { id: 'items-at-idp', secret: 'idp-secret' } },
       identity: () => 'id-token-1',
@@ -46,18 +55,18 @@ describe('enterprise', () => {
   test('exchanges the identity for a grant, and the grant for a token [AUE-019 AUE-020]', async () => {
     await using w = await enterpriseWorld()
     w.resource.metadata['scopes_supported'] = ['read']
-    expect(await call(w.resource.url, w.employee())).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.employee())).toMatchObject(completeResponse)
     const [asked] = tokenRequests(w.idp)
     expect(Object.fromEntries(asked?.form ?? [])).toEqual({
       grant_type: exchange,
       requested_token_type: idJag,
-      audience: w.as.issuer,
+      audience: w.authorizationServer.issuer,
       resource: w.resource.url,
       scope: 'read',
       subject_token: 'id-token-1',
       subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
     })
-    const [granted] = tokenRequests(w.as)
+    const [granted] = tokenRequests(w.authorizationServer)
     expect(Object.fromEntries(granted?.form ?? [])).toEqual({
       grant_type: jwtBearer,
       assertion: 'jag-1',
@@ -69,19 +78,20 @@ describe('enterprise', () => {
       basic('items-at-idp:idp-secret'),
       basic('items:items-secret'),
     ])
-    expect(w.as.count('/authorize')).toBe(0)
+    expect(w.authorizationServer.count('/authorize')).toBe(0)
     // Neither server sees what is the other’s.
-    for (const secret of ['id-token-1', 'idp-secret']) expect(w.as.seen()).not.toContain(secret)
-    expect(w.idp.seen()).not.toContain(btoa('items:items-secret'))
+    for (const secret of ['id-token-1', 'idp-secret'])
+      expect(w.authorizationServer.describeRequests()).not.toContain(secret)
+    expect(w.idp.describeRequests()).not.toContain(btoa('items:items-secret'))
   })
 
   test('declares its extension, and gets a new grant for each token', async () => {
     await using w = await enterpriseWorld()
     const auth = w.employee()
-    await call(w.resource.url, auth)
-    w.as.endTokens()
-    await call(w.resource.url, auth)
-    expect(tokenRequests(w.as).map(({ form }) => form.get('assertion'))).toEqual(['jag-1', 'jag-2'])
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
+    await callWithAuth(w.resource.url, auth)
+    expect(tokenRequests(w.authorizationServer).map(({ form }) => form.get('assertion'))).toEqual(['jag-1', 'jag-2'])
     expect(auth.capabilities).toEqual({
       extensions: { 'io.modelcontextprotocol/enterprise-managed-authorization': {} },
     })
@@ -90,7 +100,7 @@ describe('enterprise', () => {
   test('takes SAML assertions, a token endpoint without metadata, and public clients of the provider', async () => {
     await using w = await enterpriseWorld()
     const idp = { issuer: w.idp.issuer, tokenEndpoint: `${w.idp.issuer}/token`, client: { id: 'items-at-idp' } }
-    await call(w.resource.url, w.employee({ idp, identity: () => ({ token: '<saml/>', type: 'saml2' }) }))
+    await callWithAuth(w.resource.url, w.employee({ idp, identity: () => ({ token: '<saml/>', type: 'saml2' }) }))
     expect(Object.fromEntries(tokenRequests(w.idp)[0]?.form ?? [])).toMatchObject({
       subject_token: '<saml/>',
       subject_token_type: 'urn:ietf:params:oauth:token-type:saml2',
@@ -112,7 +122,7 @@ describe('enterprise', () => {
       rejectedToken.push(request.rejectedToken)
       return request.rejectedToken === undefined ? 'id-token-1' : 'id-token-2'
     }
-    expect(await call(w.resource.url, w.employee({ identity }))).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.employee({ identity }))).toMatchObject(completeResponse)
     expect(rejectedToken).toEqual([undefined, 'id-token-1'])
   })
 
@@ -126,9 +136,9 @@ describe('enterprise', () => {
   ])('gives up when the identity %s', async (_, identity, requests) => {
     await using w = await enterpriseWorld()
     w.idp.otherGrants.set(exchange, () => ({ status: 400, body: { error: 'invalid_grant' } }))
-    const error = await failure(call(w.resource.url, w.employee({ identity })))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.employee({ identity })))
     expect(error).toMatchObject({ code: 'token_rejected', error: 'invalid_grant', issuer: w.idp.issuer })
-    expect([tokenRequests(w.idp).length, tokenRequests(w.as).length]).toEqual([requests, 0])
+    expect([tokenRequests(w.idp).length, tokenRequests(w.authorizationServer).length]).toEqual([requests, 0])
   })
 
   test.each([
@@ -149,32 +159,36 @@ describe('enterprise', () => {
   ])('fails when %s: the authorization server is not asked', async (_, reply, code) => {
     await using w = await enterpriseWorld()
     w.idp.otherGrants.set(exchange, () => reply)
-    const error = await failure(call(w.resource.url, w.employee()))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.employee()))
     expect(error).toMatchObject({ code, issuer: w.idp.issuer })
-    expect([tokenRequests(w.idp).length, tokenRequests(w.as).length]).toEqual([1, 0])
+    expect([tokenRequests(w.idp).length, tokenRequests(w.authorizationServer).length]).toEqual([1, 0])
     const text = JSON.stringify([String(error), error])
     for (const secret of ['id-token-1', 'an-access-token', 'secret']) expect(text).not.toContain(secret)
   })
 
   test('fails with the error of the authorization server when that refuses the grant', async () => {
     await using w = await enterpriseWorld()
-    w.as.otherGrants.set(jwtBearer, () => ({ status: 400, body: { error: 'invalid_grant' } }))
-    const error = await failure(call(w.resource.url, w.employee()))
-    expect(error).toMatchObject({ code: 'token_rejected', error: 'invalid_grant', issuer: w.as.issuer })
-    expect([tokenRequests(w.idp).length, tokenRequests(w.as).length]).toEqual([1, 1])
+    w.authorizationServer.otherGrants.set(jwtBearer, () => ({ status: 400, body: { error: 'invalid_grant' } }))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.employee()))
+    expect(error).toMatchObject({
+      code: 'token_rejected',
+      error: 'invalid_grant',
+      issuer: w.authorizationServer.issuer,
+    })
+    expect([tokenRequests(w.idp).length, tokenRequests(w.authorizationServer).length]).toEqual([1, 1])
   })
 
   test('asks the provider for nothing when the server names another authorization server', async () => {
     await using w = await enterpriseWorld()
-    await using evil = await scriptedAuthorizationServer()
+    await using evil = await createScriptedAuthorizationServer()
     w.resource.metadata['authorization_servers'] = [evil.issuer]
-    expect(await failure(call(w.resource.url, w.employee()))).toMatchObject({ code: 'client_needed' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.employee()))).toMatchObject({ code: 'client_needed' })
     expect([w.idp.received.length, evil.received.length]).toEqual([0, 0])
   })
 
   test('says that the identity is empty', async () => {
     await using w = await enterpriseWorld()
-    expect(await failure(call(w.resource.url, w.employee({ identity: () => '' })))).toMatchObject({
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.employee({ identity: () => '' })))).toMatchObject({
       code: 'client_needed',
     })
   })

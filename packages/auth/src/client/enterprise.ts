@@ -42,7 +42,7 @@ export interface EnterpriseOptions extends MachineOptions {
 }
 
 /** The types of tokens (RFC 8693, section 3, and the draft of the identity assertion grant). */
-const tokenTypeUrn = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
+const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
 
 /**
  * Authorizes requests with the login of a person at the identity provider of their enterprise, which decides on the MCP
@@ -108,12 +108,12 @@ function exchangeFields(
   { token, type }: IdentityAssertion,
 ): Record<string, string> {
   return {
-    requested_token_type: tokenTypeUrn('id-jag'),
+    requested_token_type: tokenTypeUrnOf('id-jag'),
     audience: serverContext.server.issuer,
     resource,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
     subject_token: token,
-    subject_token_type: tokenTypeUrn(type),
+    subject_token_type: tokenTypeUrnOf(type),
   }
 }
 

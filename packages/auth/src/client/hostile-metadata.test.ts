@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isAuthError } from './auth-error.ts'
-import { call, createWorld, failure, served } from '../testing/world.ts'
+import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 
 const keys = fc.constantFrom(
   'issuer',
@@ -34,11 +34,11 @@ const texts = fc.oneof(
 test.each(['resource', 'authorization server'])(
   'hostile metadata of the %s is an error of its own, or of no effect',
   async (of) => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const [server, path] =
       of === 'resource'
         ? [w.resource, '/.well-known/oauth-protected-resource/mcp']
-        : [w.as, '/.well-known/oauth-authorization-server']
+        : [w.authorizationServer, '/.well-known/oauth-authorization-server']
     const { metadata } = server
     const body = fc.oneof(
       texts,
@@ -46,10 +46,10 @@ test.each(['resource', 'authorization server'])(
     )
     const property = fc.asyncProperty(body, async (given) => {
       server.routes.set(path, () => ({ body: given }))
-      const running = call(w.resource.url, w.login())
-      const error = await failure(running)
+      const running = callWithAuth(w.resource.url, w.createOAuth())
+      const error = await rejectionOf(running)
       if (error === undefined) {
-        expect(await running).toMatchObject(served)
+        expect(await running).toMatchObject(completeResponse)
         return
       }
       expect(isAuthError(error), String(error)).toBe(true)

@@ -1,74 +1,82 @@
 import { describe, expect, test } from 'vitest'
-import { scriptedAuthorizationServer } from '../testing/scripted-as.ts'
-import { call, createWorld, failure, served, type World } from '../testing/world.ts'
+import { createScriptedAuthorizationServer } from '../testing/scripted-as.ts'
+import {
+  callWithAuth,
+  createTestEnvironment,
+  rejectionOf,
+  completeResponse,
+  type TestEnvironment,
+} from '../testing/world.ts'
 import { pageRedirect } from './page-redirect.ts'
 import { memoryStore } from './store.ts'
 
-const secretsOf = (w: World): readonly string[] =>
-  w.as.received.flatMap(({ headers, form }) => [
+const secretsOf = (w: TestEnvironment): readonly string[] =>
+  w.authorizationServer.received.flatMap(({ headers, form }) => [
     ...['refresh_token', 'code', 'code_verifier', 'client_secret'].flatMap((name) => form.get(name) ?? []),
     ...(headers.authorization === undefined ? [] : [headers.authorization]),
   ])
 
 describe('A server that names another authorization server', () => {
   test('has everything begun anew there: no client, token or secret of the first arrives at the second [AUD-003 AUD-004 AUR-017 AUR-018 AUR-019 AUT-044]', async () => {
-    await using w = await createWorld()
-    await using other = await scriptedAuthorizationServer()
-    w.as.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post']
-    w.as.routes.set('/register', () => ({
+    await using w = await createTestEnvironment()
+    await using other = await createScriptedAuthorizationServer()
+    w.authorizationServer.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post']
+    w.authorizationServer.routes.set('/register', () => ({
       status: 201,
       body: { client_id: 'first-client', client_secret: 'first-secret' },
     }))
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    w.as.endTokens()
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
     w.resource.metadata['authorization_servers'] = [other.issuer]
-    w.resource.accepted = [other]
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    w.resource.acceptedServers = [other]
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(other.count('/register')).toBe(1)
     const secrets = ['first-client', ...secretsOf(w)]
     expect(secrets).toContain('first-secret')
-    for (const secret of secrets) expect(other.seen()).not.toContain(secret)
+    for (const secret of secrets) expect(other.describeRequests()).not.toContain(secret)
   })
 
   test('gets an error when the client is registered with the first alone: nothing of it is sent (CVE-2026-104850) [AUR-020]', async () => {
-    await using w = await createWorld()
-    await using evil = await scriptedAuthorizationServer()
-    const registrations = [{ issuer: w.as.issuer, id: 'registered-client', secret: 'registered-secret' }]
-    const auth = w.login({ client: { name: 'test', registrations } })
-    await call(w.resource.url, auth)
-    w.as.endTokens()
+    await using w = await createTestEnvironment()
+    await using evil = await createScriptedAuthorizationServer()
+    const registrations = [
+      { issuer: w.authorizationServer.issuer, id: 'registered-client', secret: 'registered-secret' },
+    ]
+    const auth = w.createOAuth({ client: { name: 'test', registrations } })
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
     w.resource.metadata['authorization_servers'] = [evil.issuer]
-    const error = await failure(call(w.resource.url, auth))
+    const error = await rejectionOf(callWithAuth(w.resource.url, auth))
     expect(error).toMatchObject({ code: 'client_needed', issuer: evil.issuer })
-    expect(error).toHaveProperty('message', expect.stringContaining(w.as.issuer))
-    for (const secret of ['registered', ...secretsOf(w)]) expect(evil.seen()).not.toContain(secret)
+    expect(error).toHaveProperty('message', expect.stringContaining(w.authorizationServer.issuer))
+    for (const secret of ['registered', ...secretsOf(w)]) expect(evil.describeRequests()).not.toContain(secret)
     expect(evil.count('/token')).toBe(0)
   })
 
   test('cannot have the refresh token sent there by metadata that copies the issuer of the first', async () => {
-    await using w = await createWorld()
-    await using evil = await scriptedAuthorizationServer()
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    w.as.endTokens()
-    evil.metadata['issuer'] = w.as.issuer
+    await using w = await createTestEnvironment()
+    await using evil = await createScriptedAuthorizationServer()
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
+    evil.metadata['issuer'] = w.authorizationServer.issuer
     w.resource.metadata['authorization_servers'] = [evil.issuer]
-    expect(await failure(call(w.resource.url, auth))).toMatchObject({ code: 'issuer_mismatch' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, auth))).toMatchObject({ code: 'issuer_mismatch' })
     expect(evil.received.map(({ method }) => method)).toEqual(['GET'])
   })
 
   test('keeps the login of the first for its return', async () => {
-    await using w = await createWorld()
-    await using other = await scriptedAuthorizationServer()
+    await using w = await createTestEnvironment()
+    await using other = await createScriptedAuthorizationServer()
     const store = memoryStore()
-    await call(w.resource.url, w.login({ store }))
+    await callWithAuth(w.resource.url, w.createOAuth({ store }))
     w.resource.metadata['authorization_servers'] = [other.issuer]
-    w.resource.accepted = [other]
-    await call(w.resource.url, w.login({ store }))
-    w.resource.metadata['authorization_servers'] = [w.as.issuer]
-    w.resource.accepted = [w.as]
-    expect(await call(w.resource.url, w.login({ store }))).toMatchObject(served)
+    w.resource.acceptedServers = [other]
+    await callWithAuth(w.resource.url, w.createOAuth({ store }))
+    w.resource.metadata['authorization_servers'] = [w.authorizationServer.issuer]
+    w.resource.acceptedServers = [w.authorizationServer]
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ store }))).toMatchObject(completeResponse)
     expect(w.browser.visited).toHaveLength(2)
   })
 })
@@ -87,41 +95,41 @@ describe('An address in metadata', () => {
     '-flag',
     '$(touch /tmp/x)',
   ])('%s is nowhere to send a person to (CVE-2025-6514) [AUE-028 AUS-007]', async (address) => {
-    await using w = await createWorld()
-    w.as.metadata['authorization_endpoint'] = address
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'unsafe_url' })
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata['authorization_endpoint'] = address
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'unsafe_url' })
     expect(w.browser.visited).toHaveLength(0)
   })
 
   test.each(['token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
     'of plain http is no %s [AUE-027 AUS-007]',
     async (name) => {
-      await using w = await createWorld()
-      w.as.metadata[name] = 'http://auth.example.com/x'
-      expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'unsafe_url' })
+      await using w = await createTestEnvironment()
+      w.authorizationServer.metadata[name] = 'http://auth.example.com/x'
+      expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'unsafe_url' })
     },
   )
 
   test.each(['http://127.0.0.1:1/x', 'https://localhost/x', 'https://[::1]/x', 'http://a.localhost/x'])(
     'of this machine, %s, is not taken from a server elsewhere [AUE-027]',
     async (address) => {
-      await using w = await createWorld()
+      await using w = await createTestEnvironment()
       const asked: string[] = []
       const fetch = async (url: string): Promise<Response> => {
         asked.push(url)
         return Response.json({ resource: 'https://mcp.example.com', authorization_servers: [address] })
       }
-      const auth = w.login({ fetch })
-      expect(await failure(auth.login('https://mcp.example.com/mcp'))).toMatchObject({ code: 'unsafe_url' })
+      const auth = w.createOAuth({ fetch })
+      expect(await rejectionOf(auth.login('https://mcp.example.com/mcp'))).toMatchObject({ code: 'unsafe_url' })
       expect(asked).toEqual(['https://mcp.example.com/.well-known/oauth-protected-resource/mcp'])
     },
   )
 
   test('that a challenge names is checked before it is read', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const header = 'Bearer resource_metadata="file:///etc/passwd"'
     w.resource.routes.set('/mcp', () => ({ status: 401, headers: { 'www-authenticate': header } }))
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'unsafe_url' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'unsafe_url' })
   })
 })
 
@@ -138,35 +146,35 @@ describe('The answer of a login', () => {
     ['without a code', (answer: URL) => answer.searchParams.delete('code')],
     ['with two codes', (answer: URL) => answer.searchParams.append('code', 'other')],
   ])('%s is refused, and no code is sent [AUT-022 AUT-023 AUT-024 AUT-027 AUS-019 AUE-030]', async (_, change) => {
-    await using w = await createWorld()
-    w.browser.back = (answer) => {
+    await using w = await createTestEnvironment()
+    w.browser.transformAnswer = (answer) => {
       change(answer)
       return answer
     }
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ name: 'AuthError' })
-    expect(w.as.count('/token')).toBe(0)
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ name: 'AuthError' })
+    expect(w.authorizationServer.count('/token')).toBe(0)
   })
 
   test.each([
-    ['the right issuer', (w: World) => w.as.issuer, true],
+    ['the right issuer', (w: TestEnvironment) => w.authorizationServer.issuer, true],
     ['none', () => undefined, true],
     ['another issuer', () => 'https://evil.example.com', false],
-    ['the issuer in another case', (w: World) => w.as.issuer.toUpperCase(), false],
+    ['the issuer in another case', (w: TestEnvironment) => w.authorizationServer.issuer.toUpperCase(), false],
   ])('may name %s where iss was not promised: %s [AUT-025 AUT-026 AUT-027]', async (_, iss, isUsed) => {
-    await using w = await createWorld()
-    delete w.as.metadata['authorization_response_iss_parameter_supported']
-    w.browser.back = (answer) => {
+    await using w = await createTestEnvironment()
+    delete w.authorizationServer.metadata['authorization_response_iss_parameter_supported']
+    w.browser.transformAnswer = (answer) => {
       const value = iss(w)
       if (value === undefined) answer.searchParams.delete('iss')
       else answer.searchParams.set('iss', value)
       return answer
     }
-    const outcome = await failure(call(w.resource.url, w.login()))
+    const outcome = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
     expect(outcome).toEqual(isUsed ? undefined : expect.objectContaining({ code: 'response_invalid' }))
   })
 
   test('that is an error is shown when it is the right server’s, and not when it is another’s [AUT-028]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const denied = (iss: string) => (answer: URL) => {
       const state = answer.searchParams.get('state') ?? ''
       return new URL(
@@ -174,61 +182,64 @@ describe('The answer of a login', () => {
         answer,
       )
     }
-    w.browser.back = denied(w.as.issuer)
-    const shown = await failure(call(w.resource.url, w.login()))
+    w.browser.transformAnswer = denied(w.authorizationServer.issuer)
+    const shown = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
     expect(shown).toMatchObject({ code: 'authorization_denied', error: 'access_denied' })
-    w.browser.back = denied('https://evil.example.com')
-    const hidden = await failure(call(w.resource.url, w.login()))
+    w.browser.transformAnswer = denied('https://evil.example.com')
+    const hidden = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
     expect(hidden).toMatchObject({ code: 'response_invalid', error: undefined })
     expect(hidden).toHaveProperty('message', expect.not.stringContaining('told you'))
   })
 
   test('works once: replayed, it belongs to no login [AUE-030 AUT-019]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const redirect = pageRedirect({ uri: 'http://localhost:8080/callback' })
-    const auth = w.login({ redirect })
-    const needed = await failure(call(w.resource.url, auth))
+    const auth = w.createOAuth({ redirect })
+    const needed = await rejectionOf(callWithAuth(w.resource.url, auth))
     expect(needed).toMatchObject({ code: 'authorization_needed' })
     const response = await fetch((needed as { url: URL }).url, { redirect: 'manual' })
     const answer = response.headers.get('location') ?? ''
     expect(await auth.finish(answer)).toEqual({ url: w.resource.url })
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
-    expect(await failure(auth.finish(answer))).toMatchObject({ code: 'response_invalid' })
-    expect(w.as.count('/token')).toBe(1)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    expect(await rejectionOf(auth.finish(answer))).toMatchObject({ code: 'response_invalid' })
+    expect(w.authorizationServer.count('/token')).toBe(1)
   })
 
   test('comes too late after ten minutes [AUE-030]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     let time = Date.now()
     const redirect = pageRedirect({ uri: 'http://localhost:8080/callback' })
-    const auth = w.login({ redirect, runtime: { now: () => time } })
-    const needed = await failure(call(w.resource.url, auth))
+    const auth = w.createOAuth({ redirect, runtime: { now: () => time } })
+    const needed = await rejectionOf(callWithAuth(w.resource.url, auth))
     const response = await fetch((needed as { url: URL }).url, { redirect: 'manual' })
     time += 600_001
     const late = auth.finish(response.headers.get('location') ?? '')
-    expect(await failure(late)).toMatchObject({ code: 'response_invalid' })
+    expect(await rejectionOf(late)).toMatchObject({ code: 'response_invalid' })
   })
 
   test('of a login that another person began is nobody’s here', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const redirect = pageRedirect({ uri: 'http://localhost:8080/callback' })
-    const needed = await failure(call(w.resource.url, w.login({ redirect })))
+    const needed = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ redirect })))
     const response = await fetch((needed as { url: URL }).url, { redirect: 'manual' })
-    const other = w.login({ redirect }).finish(response.headers.get('location') ?? '')
-    expect(await failure(other)).toMatchObject({ code: 'response_invalid' })
+    const other = w.createOAuth({ redirect }).finish(response.headers.get('location') ?? '')
+    expect(await rejectionOf(other)).toMatchObject({ code: 'response_invalid' })
   })
 })
 
 test('An error holds no token, code or secret, whatever a server echoes', async () => {
-  await using w = await createWorld()
-  w.as.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_basic']
-  w.as.routes.set('/register', () => ({ status: 201, body: { client_id: 'c', client_secret: 'the-secret' } }))
-  w.as.routes.set('/token', ({ form, headers }) => ({
+  await using w = await createTestEnvironment()
+  w.authorizationServer.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_basic']
+  w.authorizationServer.routes.set('/register', () => ({
+    status: 201,
+    body: { client_id: 'c', client_secret: 'the-secret' },
+  }))
+  w.authorizationServer.routes.set('/token', ({ form, headers }) => ({
     status: 401,
     headers: { 'www-authenticate': `Bearer realm="${form.get('code')}"` },
     body: { error: 'invalid_client', authorization: headers.authorization },
   }))
-  const error = await failure(call(w.resource.url, w.login()))
+  const error = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
   expect(error).toMatchObject({ code: 'token_rejected', error: 'invalid_client' })
   const text = JSON.stringify([String(error), error, (error as Error).cause])
   for (const secret of secretsOf(w)) expect(text).not.toContain(secret)

@@ -4,8 +4,14 @@ import { isJsonObject, metaKeys } from '@x/schema'
 import { type CryptoKey, decodeProtectedHeader, exportJWK, exportPKCS8, generateKeyPair, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { callTool } from '../testing/call.ts'
-import { scriptedAuthorizationServer } from '../testing/scripted-as.ts'
-import { call, createWorld, failure, served, type World } from '../testing/world.ts'
+import { createScriptedAuthorizationServer } from '../testing/scripted-as.ts'
+import {
+  callWithAuth,
+  createTestEnvironment,
+  rejectionOf,
+  completeResponse,
+  type TestEnvironment,
+} from '../testing/world.ts'
 import { clientCredentials, type ClientCredentialsOptions, type MachineAuth, workload } from './machine.ts'
 import { memoryStore } from './store.ts'
 
@@ -14,13 +20,19 @@ const fields = (form: URLSearchParams): { scope: string; resource: string } => (
   scope: form.get('scope') ?? '',
   resource: form.get('resource') ?? '',
 })
-const tokenRequests = (w: World) => w.as.received.filter(({ path }) => path === '/token')
+const tokenRequests = (w: TestEnvironment) => w.authorizationServer.received.filter(({ path }) => path === '/token')
 
-async function jobWorld(): Promise<World & { job(options?: Partial<ClientCredentialsOptions>): MachineAuth }> {
-  const world = await createWorld()
-  world.as.otherGrants.set('client_credentials', fields)
+async function jobWorld(): Promise<
+  TestEnvironment & { job(options?: Partial<ClientCredentialsOptions>): MachineAuth }
+> {
+  const world = await createTestEnvironment()
+  world.authorizationServer.otherGrants.set('client_credentials', fields)
   const job = (options = {}): MachineAuth =>
-    clientCredentials({ issuer: world.as.issuer, client: { id: 'job', secret: 'job-secret' }, ...options })
+    clientCredentials({
+      issuer: world.authorizationServer.issuer,
+      client: { id: 'job', secret: 'job-secret' },
+      ...options,
+    })
   return { ...world, job }
 }
 
@@ -28,22 +40,22 @@ describe('clientCredentials', () => {
   test('gets a token with a secret, for the resource of the challenge, and nobody logs in [AUE-017 AUE-031]', async () => {
     await using w = await jobWorld()
     w.resource.metadata['resource'] = w.resource.origin
-    expect(await call(w.resource.url, w.job())).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.job())).toMatchObject(completeResponse)
     const [request] = tokenRequests(w)
     expect(Object.fromEntries(request?.form ?? [])).toEqual({
       grant_type: 'client_credentials',
       resource: w.resource.origin,
     })
     expect(request?.headers.authorization).toBe(`Basic ${btoa('job:job-secret')}`)
-    expect([w.as.count('/authorize'), w.as.count('/register')]).toEqual([0, 0])
+    expect([w.authorizationServer.count('/authorize'), w.authorizationServer.count('/register')]).toEqual([0, 0])
   })
 
   test('sends a secret in the body where the server or the option says so', async () => {
     await using w = await jobWorld()
     const client = { id: 'job', secret: 'job-secret', method: 'client_secret_post' } as const
-    await call(w.resource.url, w.job({ client }))
-    w.as.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post']
-    await call(w.resource.url, w.job())
+    await callWithAuth(w.resource.url, w.job({ client }))
+    w.authorizationServer.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_post']
+    await callWithAuth(w.resource.url, w.job())
     expect(tokenRequests(w).map(({ form }) => form.get('client_secret'))).toEqual(['job-secret', 'job-secret'])
   })
 
@@ -57,14 +69,14 @@ describe('clientCredentials', () => {
       await using w = await jobWorld()
       const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
       const auth = w.job({ client: { id: 'job', key: { privateKey: await given(privateKey), keyId: 'one' } } })
-      await call(w.resource.url, auth)
-      w.as.endTokens()
-      await call(w.resource.url, auth)
+      await callWithAuth(w.resource.url, auth)
+      w.authorizationServer.expireTokens()
+      await callWithAuth(w.resource.url, auth)
       const jtis: unknown[] = []
       for (const { form } of tokenRequests(w)) {
         const assertion = form.get('client_assertion') ?? ''
         const { payload } = await jwtVerify(assertion, publicKey, {
-          audience: w.as.issuer,
+          audience: w.authorizationServer.issuer,
           issuer: 'job',
           subject: 'job',
         })
@@ -98,10 +110,10 @@ describe('clientCredentials', () => {
     await using connection = connectHttp(w.resource.url, { auth: w.job({ runtime: { now: () => time } }) })
     await callTool(connection)
     time += 3_571_000
-    w.as.endTokens()
+    w.authorizationServer.expireTokens()
     const calls = w.resource.count('/mcp')
     const results = await Promise.all(Array.from({ length: 50 }, () => callTool(connection)))
-    for (const result of results) expect(result).toMatchObject(served)
+    for (const result of results) expect(result).toMatchObject(completeResponse)
     expect([w.resource.count('/mcp') - calls, tokenRequests(w).length]).toEqual([50, 2])
   })
 
@@ -109,31 +121,31 @@ describe('clientCredentials', () => {
     await using w = await jobWorld()
     let time = Date.now()
     const auth = w.job({ runtime: { now: () => time } })
-    await call(w.resource.url, auth)
+    await callWithAuth(w.resource.url, auth)
     time += 3_571_000
-    w.as.routes.set('/token', () => ({ status: 503 }))
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    w.authorizationServer.routes.set('/token', () => ({ status: 503 }))
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     time += 60_000
-    expect(await failure(call(w.resource.url, auth))).toMatchObject({ code: 'server_unavailable' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, auth))).toMatchObject({ code: 'server_unavailable' })
   })
 
   test('asks for the scopes of a 403 and the earlier ones, once [AUT-058]', async () => {
     await using w = await jobWorld()
     w.resource.metadata['scopes_supported'] = ['read']
-    w.resource.needs.set('write', ['write'])
+    w.resource.requiredScopes.set('write', ['write'])
     const auth = w.job()
-    await call(w.resource.url, auth)
-    expect(await call(w.resource.url, auth, 'write')).toMatchObject(served)
+    await callWithAuth(w.resource.url, auth)
+    expect(await callWithAuth(w.resource.url, auth, 'write')).toMatchObject(completeResponse)
     expect(tokenRequests(w).map(({ form }) => form.get('scope'))).toEqual(['read', 'read write'])
   })
 
   test('takes a 403 as the answer when the scopes were asked for already', async () => {
     await using w = await jobWorld()
-    w.as.otherGrants.set('client_credentials', (form) => ({ ...fields(form), scope: '' }))
-    w.resource.needs.set('write', ['write'])
+    w.authorizationServer.otherGrants.set('client_credentials', (form) => ({ ...fields(form), scope: '' }))
+    w.resource.requiredScopes.set('write', ['write'])
     const auth = w.job()
     for (const calls of [1, 2]) {
-      const error = await failure(call(w.resource.url, auth, 'write'))
+      const error = await rejectionOf(callWithAuth(w.resource.url, auth, 'write'))
       expect([calls, error]).toEqual([calls, expect.objectContaining({ name: 'HttpError', status: 403 })])
     }
     expect(tokenRequests(w).map(({ form }) => form.get('scope'))).toEqual([null, 'write'])
@@ -141,13 +153,13 @@ describe('clientCredentials', () => {
 
   test('keeps no refresh token, asks for no offline access, and shares tokens over a store', async () => {
     await using w = await jobWorld()
-    w.as.metadata['scopes_supported'] = ['read', 'offline_access']
+    w.authorizationServer.metadata['scopes_supported'] = ['read', 'offline_access']
     w.resource.metadata['scopes_supported'] = ['read']
     const values: string[] = []
     const inner = memoryStore()
     const store = { ...inner, set: (key: string, value: string) => (values.push(value), inner.set(key, value)) }
-    await call(w.resource.url, w.job({ store }))
-    await call(w.resource.url, w.job({ store }))
+    await callWithAuth(w.resource.url, w.job({ store }))
+    await callWithAuth(w.resource.url, w.job({ store }))
     expect(tokenRequests(w).map(({ form }) => form.get('scope'))).toEqual(['read'])
     expect(values.join('\n')).not.toContain('refresh-')
   })
@@ -155,8 +167,8 @@ describe('clientCredentials', () => {
   test('uses no token of another client in the same store', async () => {
     await using w = await jobWorld()
     const store = memoryStore()
-    await call(w.resource.url, w.job({ store }))
-    await call(w.resource.url, w.job({ store, client: { id: 'other', secret: 'other-secret' } }))
+    await callWithAuth(w.resource.url, w.job({ store }))
+    await callWithAuth(w.resource.url, w.job({ store, client: { id: 'other', secret: 'other-secret' } }))
     expect(tokenRequests(w).map(({ headers }) => headers.authorization)).toEqual([
       `Basic ${btoa('job:job-secret')}`,
       `Basic ${btoa('other:other-secret')}`,
@@ -180,8 +192,8 @@ describe('clientCredentials', () => {
     ['binds a token to a key that nobody has', { body: { access_token: 'a', token_type: 'DPoP' } }, 'token_rejected'],
   ])('fails when the authorization server %s, after one request', async (_, reply, code) => {
     await using w = await jobWorld()
-    w.as.routes.set('/token', () => reply)
-    const error = await failure(call(w.resource.url, w.job()))
+    w.authorizationServer.routes.set('/token', () => reply)
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.job()))
     expect(error).toMatchObject({ code })
     expect(tokenRequests(w)).toHaveLength(1)
     expect(JSON.stringify([String(error), error])).not.toContain('job-secret')
@@ -189,11 +201,11 @@ describe('clientCredentials', () => {
 
   test('sends nothing to an authorization server that it was not given for (CVE-2026-104850) [AUR-020]', async () => {
     await using w = await jobWorld()
-    await using evil = await scriptedAuthorizationServer()
+    await using evil = await createScriptedAuthorizationServer()
     w.resource.metadata['authorization_servers'] = [evil.issuer]
-    const error = await failure(call(w.resource.url, w.job()))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.job()))
     expect(error).toMatchObject({ code: 'client_needed', issuer: evil.issuer })
-    expect(error).toHaveProperty('message', expect.stringContaining(w.as.issuer))
+    expect(error).toHaveProperty('message', expect.stringContaining(w.authorizationServer.issuer))
     expect(evil.received).toHaveLength(0)
   })
 
@@ -204,7 +216,7 @@ describe('clientCredentials', () => {
     ['no JWK', {}],
   ])('says that a key is %s, without showing it', async (_, privateKey) => {
     await using w = await jobWorld()
-    const error = await failure(call(w.resource.url, w.job({ client: { id: 'job', key: { privateKey } } })))
+    const error = await rejectionOf(callWithAuth(w.resource.url, w.job({ client: { id: 'job', key: { privateKey } } })))
     expect(error).toMatchObject({ code: 'key_invalid' })
     expect(JSON.stringify([String(error), error, (error as Error).cause])).not.toContain('secret-key-text')
     expect(tokenRequests(w)).toHaveLength(0)
@@ -218,14 +230,14 @@ describe('clientCredentials', () => {
 
 describe('workload', () => {
   test('presents a fresh assertion of the workload for each token [AUE-021]', async () => {
-    await using w = await createWorld()
-    w.as.otherGrants.set(jwtBearer, fields)
+    await using w = await createTestEnvironment()
+    w.authorizationServer.otherGrants.set(jwtBearer, fields)
     let read = 0
     const assertion = async (): Promise<string> => `assertion-${(read += 1)}\n`
-    const auth = workload({ issuer: w.as.issuer, client: { id: 'importer' }, assertion })
-    await call(w.resource.url, auth)
-    w.as.endTokens()
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    const auth = workload({ issuer: w.authorizationServer.issuer, client: { id: 'importer' }, assertion })
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     const sent = (assertion: string) => ({
       grant_type: jwtBearer,
       client_id: 'importer',
@@ -242,26 +254,30 @@ describe('workload', () => {
   test.each(['invalid_grant', 'invalid_scope', 'unauthorized_client', 'unsupported_grant_type', 'use_dpop_nonce'])(
     'surfaces %s: nothing is tried again, and no other grant [AUE-021]',
     async (code) => {
-      await using w = await createWorld()
+      await using w = await createTestEnvironment()
       const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ3In0.c2ln'
       const body = { error: code, error_description: `${jwt} will not do` }
-      w.as.otherGrants.set(jwtBearer, () => ({ status: 400, body }))
-      const auth = workload({ issuer: w.as.issuer, client: { id: 'importer' }, assertion: () => jwt })
-      const error = await failure(call(w.resource.url, auth))
-      expect(error).toMatchObject({ code: 'token_rejected', error: code, issuer: w.as.issuer })
-      expect([tokenRequests(w).length, w.as.count('/authorize'), w.as.count('/register')]).toEqual([1, 0, 0])
+      w.authorizationServer.otherGrants.set(jwtBearer, () => ({ status: 400, body }))
+      const auth = workload({ issuer: w.authorizationServer.issuer, client: { id: 'importer' }, assertion: () => jwt })
+      const error = await rejectionOf(callWithAuth(w.resource.url, auth))
+      expect(error).toMatchObject({ code: 'token_rejected', error: code, issuer: w.authorizationServer.issuer })
+      expect([
+        tokenRequests(w).length,
+        w.authorizationServer.count('/authorize'),
+        w.authorizationServer.count('/register'),
+      ]).toEqual([1, 0, 0])
       // A server shows the assertion that it refuses, which may be good elsewhere.
       expect(JSON.stringify([String(error), error])).not.toContain(jwt)
     },
   )
 
   test('says that an assertion is empty, and passes on why it could not be read', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const auth = (assertion: () => string): MachineAuth =>
-      workload({ issuer: w.as.issuer, client: { id: 'importer' }, assertion })
+      workload({ issuer: w.authorizationServer.issuer, client: { id: 'importer' }, assertion })
     expect(
-      await failure(
-        call(
+      await rejectionOf(
+        callWithAuth(
           w.resource.url,
           auth(() => ' \n'),
         ),
@@ -270,7 +286,7 @@ describe('workload', () => {
     const unreadable = auth(() => {
       throw new Error('no such file')
     })
-    expect(await failure(call(w.resource.url, unreadable))).toMatchObject({ message: 'no such file' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, unreadable))).toMatchObject({ message: 'no such file' })
     expect(tokenRequests(w)).toHaveLength(0)
   })
 })

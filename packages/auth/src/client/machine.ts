@@ -65,7 +65,7 @@ export function clientCredentials(options: ClientCredentialsOptions): MachineAut
     clientId: options.client.id,
     request: async (requirements) =>
       requestGrant(requirements.serverContext, await authenticate(requirements.serverContext.server), {
-        type: 'client_credentials',
+        grantType: 'client_credentials',
         fields: grantFields(requirements),
       }),
   })
@@ -110,7 +110,7 @@ export async function requestWithAssertion(
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
   const client = await authenticate(requirements.serverContext.server)
   return requestGrant(requirements.serverContext, client, {
-    type: jwtBearerGrantType,
+    grantType: jwtBearerGrantType,
     fields: { ...grantFields(requirements), assertion },
   })
 }
@@ -130,8 +130,8 @@ export function createMachineAuth(options: MachineOptions, grant: MachineGrant):
   const authorizer = createAuthorizer({
     ...deps,
     issuers: new Map([[issuer, { alias, resource }]]),
-    preferred: [],
-    pinned: issuer,
+    preferredIssuers: [],
+    configuredIssuer: issuer,
     requiresUserInteraction: false,
     isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
     // RFC 6749, section 4.4.3: there should be no refresh tokens; the grant itself is as good.

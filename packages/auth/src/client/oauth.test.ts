@@ -1,16 +1,16 @@
 import { connectHttp } from '@x/transport-http/client'
 import { describe, expect, test, vi } from 'vitest'
 import { callTool } from '../testing/call.ts'
-import { call, createWorld, failure, served } from '../testing/world.ts'
+import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { memoryStore } from './store.ts'
 
 describe('A login', () => {
   test('answers 401 with a token, which every later request carries [AUT-007 AUT-037 AUT-038 AUD-007 AUD-009 AUS-010]', async () => {
-    await using w = await createWorld()
-    const auth = w.login()
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth()
     await using connection = connectHttp(w.resource.url, { auth })
-    expect(await callTool(connection)).toMatchObject(served)
-    expect(await callTool(connection)).toMatchObject(served)
+    expect(await callTool(connection)).toMatchObject(completeResponse)
+    expect(await callTool(connection)).toMatchObject(completeResponse)
     expect([w.browser.visited.length, w.resource.count('/mcp')]).toEqual([1, 3])
     const [, second, third] = w.resource.received.filter(({ path }) => path === '/mcp')
     expect(second?.headers.authorization).toMatch(/^Bearer canary-access-/)
@@ -19,9 +19,9 @@ describe('A login', () => {
   })
 
   test('asks with PKCE, state and the resource, and exchanges with the same resource [AUT-029 AUT-030 AUS-002 AUS-012 AUS-019 AUE-031]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['resource'] = w.resource.origin
-    await call(w.resource.url, w.login())
+    await callWithAuth(w.resource.url, w.createOAuth())
     const [asked] = w.browser.visited
     const { code_challenge_method, resource, response_type } = Object.fromEntries(asked?.searchParams ?? [])
     expect({ code_challenge_method, resource, response_type }).toEqual({
@@ -29,118 +29,123 @@ describe('A login', () => {
       resource: w.resource.origin,
       response_type: 'code',
     })
-    const exchange = w.as.received.find(({ path }) => path === '/token')
+    const exchange = w.authorizationServer.received.find(({ path }) => path === '/token')
     expect(exchange?.form.get('resource')).toBe(w.resource.origin)
     expect(asked?.searchParams.get('state')?.length).toBeGreaterThan(20)
   })
 
   test('happens before the first request when it is asked for', async () => {
-    await using w = await createWorld()
-    const auth = w.login()
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth()
     await auth.login(w.resource.url)
     expect([w.browser.visited.length, w.resource.count('/mcp')]).toEqual([1, 0])
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(w.resource.count('/mcp')).toBe(1)
   })
 
   test('is there for the next program that has the store [AUS-004]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const store = memoryStore()
-    await call(w.resource.url, w.login({ store }))
-    expect(await call(w.resource.url, w.login({ store }))).toMatchObject(served)
+    await callWithAuth(w.resource.url, w.createOAuth({ store }))
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ store }))).toMatchObject(completeResponse)
     expect([w.browser.visited.length, w.resource.count('/mcp')]).toEqual([1, 3])
   })
 
   test('ends with logout: the tokens are revoked, forgotten, and the next request carries none', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const store = memoryStore()
-    const auth = w.login({ store })
-    await call(w.resource.url, auth)
+    const auth = w.createOAuth({ store })
+    await callWithAuth(w.resource.url, auth)
     await auth.logout(w.resource.url)
     expect(
-      w.as.received.filter(({ path }) => path === '/revoke').map(({ form }) => form.get('token_type_hint')),
+      w.authorizationServer.received
+        .filter(({ path }) => path === '/revoke')
+        .map(({ form }) => form.get('token_type_hint')),
     ).toEqual(['refresh_token', 'access_token'])
-    await call(w.resource.url, w.login({ store }))
+    await callWithAuth(w.resource.url, w.createOAuth({ store }))
     expect(w.browser.visited).toHaveLength(2)
   })
 
   test('is forgotten by logout even when the server is away, and that is said', async () => {
-    await using w = await createWorld()
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    w.as.routes.set('/revoke', () => ({ status: 503 }))
-    expect(await failure(auth.logout(w.resource.url))).toMatchObject({ code: 'server_unavailable' })
-    await call(w.resource.url, auth)
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.routes.set('/revoke', () => ({ status: 503 }))
+    expect(await rejectionOf(auth.logout(w.resource.url))).toMatchObject({ code: 'server_unavailable' })
+    await callWithAuth(w.resource.url, auth)
     expect(w.browser.visited).toHaveLength(2)
   })
 
   test('uses pushed requests where the server requires them [AUE-032]', async () => {
-    await using w = await createWorld()
-    w.as.metadata['require_pushed_authorization_requests'] = true
-    w.as.metadata['pushed_authorization_request_endpoint'] = `${w.as.issuer}/par`
-    expect(await call(w.resource.url, w.login())).toMatchObject(served)
+    await using w = await createTestEnvironment()
+    w.authorizationServer.metadata['require_pushed_authorization_requests'] = true
+    w.authorizationServer.metadata['pushed_authorization_request_endpoint'] = `${w.authorizationServer.issuer}/par`
+    expect(await callWithAuth(w.resource.url, w.createOAuth())).toMatchObject(completeResponse)
     expect([...(w.browser.visited[0]?.searchParams.keys() ?? [])]).toEqual(['client_id', 'request_uri'])
   })
 
   test('leaves out resource where the user says that the server refuses it', async () => {
-    await using w = await createWorld()
-    const auth = w.login({ issuers: { [w.as.issuer]: { resource: 'omit' } } })
-    await failure(call(w.resource.url, auth))
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth({ issuers: { [w.authorizationServer.issuer]: { resource: 'omit' } } })
+    await rejectionOf(callWithAuth(w.resource.url, auth))
     expect(w.browser.visited[0]?.searchParams.has('resource')).toBe(false)
-    expect(w.as.received.find(({ path }) => path === '/token')?.form.has('resource')).toBe(false)
+    expect(w.authorizationServer.received.find(({ path }) => path === '/token')?.form.has('resource')).toBe(false)
   })
 
   test('whose token is refused a moment later ends with an error and no loop [AUE-026]', async () => {
-    await using w = await createWorld()
-    w.resource.accepted = []
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'token_refused' })
+    await using w = await createTestEnvironment()
+    w.resource.acceptedServers = []
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'token_refused' })
     expect(w.browser.visited).toHaveLength(1)
   })
 
   test('is not begun for a server that wants a password', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.routes.set('/mcp', () => ({
       status: 401,
       headers: { 'www-authenticate': 'Basic realm="x"' },
       body: 'no',
     }))
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ name: 'HttpError', status: 401 })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({
+      name: 'HttpError',
+      status: 401,
+    })
     expect(w.browser.visited).toHaveLength(0)
   })
 })
 
 describe('A token that ended', () => {
   test('is refreshed before it is used, and the new refresh token is kept [AUT-049 AUE-031]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     let time = Date.now()
-    const auth = w.login({ runtime: { now: () => time } })
+    const auth = w.createOAuth({ runtime: { now: () => time } })
     for (let hours = 0; hours < 3; hours += 1) {
-      expect(await call(w.resource.url, auth)).toMatchObject(served)
+      expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
       time += 3_600_000
-      w.as.endTokens()
+      w.authorizationServer.expireTokens()
     }
-    expect([w.browser.visited.length, w.as.count('/token')]).toEqual([1, 3])
-    const refreshes = w.as.received.filter(({ form }) => form.get('grant_type') === 'refresh_token')
+    expect([w.browser.visited.length, w.authorizationServer.count('/token')]).toEqual([1, 3])
+    const refreshes = w.authorizationServer.received.filter(({ form }) => form.get('grant_type') === 'refresh_token')
     expect(refreshes.map(({ form }) => form.get('resource'))).toEqual([w.resource.url, w.resource.url])
   })
 
   test('is refreshed after 401 when nobody said how long it lives', async () => {
-    await using w = await createWorld()
-    w.as.expiresIn = undefined
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    w.as.endTokens()
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    await using w = await createTestEnvironment()
+    w.authorizationServer.expiresIn = undefined
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(w.browser.visited).toHaveLength(1)
   })
 
   test('leads to a new login when the refresh token is over as well', async () => {
-    await using w = await createWorld()
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    w.as.endTokens()
-    w.as.endLogins()
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
+    w.authorizationServer.expireLogins()
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(w.browser.visited).toHaveLength(2)
   })
 
@@ -152,51 +157,52 @@ describe('A token that ended', () => {
     ['answers nonsense', () => ({ body: '<h1>welcome' })],
     ['redirects', () => ({ status: 302, headers: { location: 'https://example.com/' } })],
   ])('is kept while the authorization server %s, and the call fails [AUE-024]', async (_, answer) => {
-    await using w = await createWorld()
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    w.as.endTokens()
-    const token = w.as.routes.get('/token')
-    w.as.routes.set('/token', answer)
-    expect(await failure(call(w.resource.url, auth))).toMatchObject({ name: 'AuthError' })
-    if (token) w.as.routes.set('/token', token)
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.expireTokens()
+    const token = w.authorizationServer.routes.get('/token')
+    w.authorizationServer.routes.set('/token', answer)
+    expect(await rejectionOf(callWithAuth(w.resource.url, auth))).toMatchObject({ name: 'AuthError' })
+    if (token) w.authorizationServer.routes.set('/token', token)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(w.browser.visited).toHaveLength(1)
   })
 
   test('is not refreshed for each call when it lives for seconds', async () => {
-    await using w = await createWorld()
-    w.as.expiresIn = 20
-    const auth = w.login()
-    for (let calls = 0; calls < 3; calls += 1) expect(await call(w.resource.url, auth)).toMatchObject(served)
-    expect(w.as.count('/token')).toBe(1)
+    await using w = await createTestEnvironment()
+    w.authorizationServer.expiresIn = 20
+    const auth = w.createOAuth()
+    for (let calls = 0; calls < 3; calls += 1)
+      expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    expect(w.authorizationServer.count('/token')).toBe(1)
   })
 
   test('is used to its end while the authorization server is away', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     let time = Date.now()
-    const auth = w.login({ runtime: { now: () => time } })
-    await call(w.resource.url, auth)
-    w.as.routes.set('/token', () => ({ status: 503 }))
+    const auth = w.createOAuth({ runtime: { now: () => time } })
+    await callWithAuth(w.resource.url, auth)
+    w.authorizationServer.routes.set('/token', () => ({ status: 503 }))
     time += 3_590_000
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
   })
 })
 
 describe('Scopes', () => {
   test('that a tool needs are asked for together with those from before [AUT-014 AUT-015 AUT-058 AUT-059]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = ['read']
-    w.resource.needs.set('update', ['write'])
-    const auth = w.login()
-    await call(w.resource.url, auth)
-    expect(await call(w.resource.url, auth, 'update')).toMatchObject(served)
+    w.resource.requiredScopes.set('update', ['write'])
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
+    expect(await callWithAuth(w.resource.url, auth, 'update')).toMatchObject(completeResponse)
     expect(w.browser.visited.map((url) => url.searchParams.get('scope'))).toEqual(['read', 'read write'])
-    expect(w.as.received.some(({ form }) => form.get('grant_type') === 'refresh_token')).toBe(false)
+    expect(w.authorizationServer.received.some(({ form }) => form.get('grant_type') === 'refresh_token')).toBe(false)
   })
 
   test('of the challenge win over those that the resource lists [AUT-013 AUT-017 AUT-018]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = ['read', 'write', 'admin']
     const mcp = w.resource.routes.get('/mcp')
     w.resource.routes.set('/mcp', (one) =>
@@ -204,12 +210,12 @@ describe('Scopes', () => {
         ? { status: 401, headers: { 'www-authenticate': 'Bearer scope="read"' } }
         : mcp(one),
     )
-    expect(await call(w.resource.url, w.login())).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.createOAuth())).toMatchObject(completeResponse)
     expect(w.browser.visited[0]?.searchParams.get('scope')).toBe('read')
   })
 
   test('are asked for at most twice for an operation that is never content, and then 403 is the answer [AUT-060 AUE-026]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = ['read']
     let more = 0
     const mcp = w.resource.routes.get('/mcp')
@@ -220,17 +226,17 @@ describe('Scopes', () => {
         ? mcp(one)
         : { status: 403, headers: { 'www-authenticate': header }, body: 'no' }
     })
-    const auth = w.login()
-    expect(await failure(call(w.resource.url, auth))).toMatchObject({ name: 'HttpError', status: 403 })
+    const auth = w.createOAuth()
+    expect(await rejectionOf(callWithAuth(w.resource.url, auth))).toMatchObject({ name: 'HttpError', status: 403 })
     expect(w.browser.visited).toHaveLength(3)
-    expect(await failure(call(w.resource.url, auth))).toMatchObject({ status: 403 })
+    expect(await rejectionOf(callWithAuth(w.resource.url, auth))).toMatchObject({ status: 403 })
     expect(w.browser.visited).toHaveLength(3)
   })
 
   test('without end are refused', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = Array.from({ length: 101 }, (_, index) => `scope${index}`)
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'too_many_scopes' })
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'too_many_scopes' })
     expect(w.browser.visited).toHaveLength(0)
   })
 
@@ -239,10 +245,10 @@ describe('Scopes', () => {
     [['read'], 'read', null],
     [undefined, 'read', null],
   ])('hold offline_access when the server lists it: %j [AUT-050]', async (listed, scope, prompt) => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = ['read']
-    if (listed) w.as.metadata['scopes_supported'] = listed
-    await call(w.resource.url, w.login())
+    if (listed) w.authorizationServer.metadata['scopes_supported'] = listed
+    await callWithAuth(w.resource.url, w.createOAuth())
     const [asked] = w.browser.visited
     expect([asked?.searchParams.get('scope'), asked?.searchParams.get('prompt')]).toEqual([scope, prompt])
   })
@@ -250,45 +256,47 @@ describe('Scopes', () => {
 
 describe('An authorization server', () => {
   test('that never answers ends the call after its time, and the next call logs in [AUE-027]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const place = '/.well-known/oauth-authorization-server'
-    const metadata = w.as.routes.get(place)
+    const metadata = w.authorizationServer.routes.get(place)
     const timeouts: AbortController[] = []
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
       const controller = new AbortController()
       timeouts.push(controller)
       return controller.signal
     })
-    w.as.routes.set(place, () => {
+    w.authorizationServer.routes.set(place, () => {
       for (const controller of timeouts) controller.abort(new DOMException('late', 'TimeoutError'))
       return new Promise<never>(() => {})
     })
-    const auth = w.login()
-    const error = await failure(call(w.resource.url, auth))
+    const auth = w.createOAuth()
+    const error = await rejectionOf(callWithAuth(w.resource.url, auth))
     expect(error).toMatchObject({ code: 'server_unavailable' })
     expect(String(error)).toContain('did not answer within 5000 ms')
     timeout.mockRestore()
-    if (metadata) w.as.routes.set(place, metadata)
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    if (metadata) w.authorizationServer.routes.set(place, metadata)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
   })
 
   test('that is not there ends the call, and nothing is forgotten [AUE-024]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const store = memoryStore()
-    await call(w.resource.url, w.login({ store }))
-    w.as.endTokens()
+    await callWithAuth(w.resource.url, w.createOAuth({ store }))
+    w.authorizationServer.expireTokens()
     const fetch = async (url: string, request: RequestInit): Promise<Response> => {
-      if (url.startsWith(w.as.issuer)) throw new TypeError('fetch failed')
+      if (url.startsWith(w.authorizationServer.issuer)) throw new TypeError('fetch failed')
       return globalThis.fetch(url, request)
     }
-    expect(await failure(call(w.resource.url, w.login({ store, fetch })))).toMatchObject({ code: 'server_unavailable' })
-    expect(await call(w.resource.url, w.login({ store }))).toMatchObject(served)
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ store, fetch })))).toMatchObject({
+      code: 'server_unavailable',
+    })
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ store }))).toMatchObject(completeResponse)
     expect(w.browser.visited).toHaveLength(1)
   })
 
   test.each(['a\r\nb', 'a b', 'é'])('that gives the access token %j has it refused', async (token) => {
-    await using w = await createWorld()
-    w.as.routes.set('/token', () => ({ body: { access_token: token, token_type: 'Bearer' } }))
-    expect(await failure(call(w.resource.url, w.login()))).toMatchObject({ code: 'token_rejected' })
+    await using w = await createTestEnvironment()
+    w.authorizationServer.routes.set('/token', () => ({ body: { access_token: token, token_type: 'Bearer' } }))
+    expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'token_rejected' })
   })
 })

@@ -57,7 +57,7 @@ export function oauth(options: OAuthOptions): OAuth {
     isUsable: (token) => matchesBinding(deps.dpop, token),
     requiresUserInteraction: true,
     issuers: new Map(Object.entries(issuers)),
-    preferred: identity.registrations?.map(({ issuer }) => issuer) ?? [],
+    preferredIssuers: identity.registrations?.map(({ issuer }) => issuer) ?? [],
   })
   return {
     headers: authorizer.headers,

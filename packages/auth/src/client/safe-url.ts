@@ -7,14 +7,14 @@ import { AuthError, quoteText } from './auth-error.ts'
  */
 export function parseSafeUrl(text: string, source: URL, label: string): URL {
   const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
-  const problem = url === undefined ? 'which is no absolute URL' : urlProblem(url, source)
+  const problem = url === undefined ? 'which is no absolute URL' : findUrlProblem(url, source)
   if (url === undefined || problem !== undefined) {
     throw new AuthError('unsafe_url', `${label} is ${quoteText(text)}, ${problem}`)
   }
   return url
 }
 
-function urlProblem(url: URL, source: URL): string | undefined {
+function findUrlProblem(url: URL, source: URL): string | undefined {
   const isLoopbackUrl = isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'which is not https'
   if (url.username !== '' || url.password !== '') return 'which holds credentials'

@@ -33,7 +33,7 @@ export function toServerClient(storedClient: StoredClient, server: oauth.Authori
   if (secret === undefined || method === 'none') return { client, auth: oauth.None() }
   const supportedMethods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const chosenMethod = method ?? authMethods.find((candidate) => supportedMethods.includes(candidate))
-  const auth = chosenMethod === 'client_secret_post' ? oauth.ClientSecretPost(secret) : basicAuth(secret)
+  const auth = chosenMethod === 'client_secret_post' ? oauth.ClientSecretPost(secret) : createBasicAuth(secret)
   return { client, auth: chosenMethod === 'none' ? oauth.None() : auth }
 }
 
@@ -41,7 +41,7 @@ export function toServerClient(storedClient: StoredClient, server: oauth.Authori
  * Authenticates with a secret in the header (RFC 6749, section 2.3.1). The library encodes hyphens and dots as well,
  * which servers that decode nothing refuse.
  */
-function basicAuth(secret: string): oauth.ClientAuth {
+function createBasicAuth(secret: string): oauth.ClientAuth {
   const encodeFormText = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
   return (...[, client, , headers]) => {
     headers.set('authorization', `Basic ${btoa(`${encodeFormText(client.client_id)}:${encodeFormText(secret)}`)}`)

@@ -43,12 +43,12 @@ export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStor
   }
 }
 
-const queues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
+const lockQueues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
 
 /** Runs alone for a key: over processes where the store can, and in this process in any case. */
 export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
-  const queue = queues.get(store) ?? new Map<string, Promise<unknown>>()
-  queues.set(store, queue)
+  const queue = lockQueues.get(store) ?? new Map<string, Promise<unknown>>()
+  lockQueues.set(store, queue)
   const runLocked = (): Promise<T> => (store.lock === undefined ? run() : store.lock(key, run))
   const queuedRun = (queue.get(key) ?? Promise.resolve()).then(runLocked, runLocked)
   queue.set(key, queuedRun)

@@ -63,8 +63,8 @@ interface RecordKind<T> {
 }
 
 const isNonEmptyText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const optionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
-const optionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
+const toOptionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
+const toOptionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
 
 const tokenRecordKind: RecordKind<StoredToken> = {
   name: 'token',
@@ -73,11 +73,11 @@ const tokenRecordKind: RecordKind<StoredToken> = {
       ? {
           access,
           clientId,
-          refresh: optionalText(refresh),
-          expiresAt: optionalTime(expiresAt),
-          renewAt: optionalTime(renewAt),
+          refresh: toOptionalText(refresh),
+          expiresAt: toOptionalTime(expiresAt),
+          renewAt: toOptionalTime(renewAt),
           requested: stringsOf(requested) ?? [],
-          thumbprint: optionalText(thumbprint),
+          thumbprint: toOptionalText(thumbprint),
         }
       : undefined,
 }
@@ -101,9 +101,9 @@ const clientRecordKind: RecordKind<StoredClient> = {
     isNonEmptyText(id)
       ? {
           id,
-          secret: optionalText(secret),
-          expiresAt: optionalTime(expiresAt),
-          method: optionalText(method),
+          secret: toOptionalText(secret),
+          expiresAt: toOptionalTime(expiresAt),
+          method: toOptionalText(method),
           redirectUris: stringsOf(redirectUris) ?? [],
         }
       : undefined,

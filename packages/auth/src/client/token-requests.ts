@@ -24,14 +24,14 @@ const refreshBeforeMs = 30_000
 /** The part of a stored token that its grant says. */
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { access, refresh, thumbprint } = grant
-  return { access, refresh, thumbprint, ...lifeOf(grant, now) }
+  return { access, refresh, thumbprint, ...lifetimeOf(grant, now) }
 }
 
 /**
  * The end of what was granted, and the time to renew it, in milliseconds since 1970; nothing when the server did not
  * say.
  */
-function lifeOf({ expiresInMs: lifetimeMs }: TokenGrant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
+function lifetimeOf({ expiresInMs: lifetimeMs }: TokenGrant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
   if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
   // A token that lives for less than a minute is good for half of that.
   return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeMs, lifetimeMs / 2) }
@@ -81,7 +81,7 @@ export function requestRefreshGrant(
 
 /** Parameters of a grant without an authorization response. */
 export interface GrantRequest {
-  readonly type: string
+  readonly grantType: string
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -89,7 +89,7 @@ export interface GrantRequest {
 export function requestGrant(
   link: AuthServerContext,
   { client, auth }: ServerClient,
-  { type, fields }: GrantRequest,
+  { grantType: type, fields }: GrantRequest,
 ): Promise<TokenGrant> {
   const { server } = link
   return runGrantRequest(link, async () => {

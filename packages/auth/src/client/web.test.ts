@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { scriptedServer } from '../testing/http-script.ts'
-import { call, createWorld, failure, served } from '../testing/world.ts'
+import { createScriptedServer } from '../testing/http-script.ts'
+import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { authErrorOf, isAuthError } from './auth-error.ts'
 import { authorizedFetch } from './authorized-fetch.ts'
 import { pageRedirect } from './page-redirect.ts'
@@ -8,7 +8,7 @@ import { memoryStore, type WebStorage, webStorageStore } from './store.ts'
 
 describe('A page', () => {
   test('leaves for the login as a web application, and goes on after the return with what it kept [AUR-014]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const values = new Map<string, string>()
     const storage: WebStorage = {
       getItem: (key) => values.get(key) ?? null,
@@ -16,19 +16,22 @@ describe('A page', () => {
       removeItem: (key) => void values.delete(key),
     }
     const left: URL[] = []
-    const open = (): ReturnType<typeof w.login> =>
-      w.login({
+    const open = (): ReturnType<typeof w.createOAuth> =>
+      w.createOAuth({
         redirect: pageRedirect({ uri: 'https://app.example.com/', assign: (url) => void left.push(url) }),
         store: webStorageStore(storage),
       })
-    expect(await failure(call(w.resource.url, open()))).toMatchObject({ code: 'authorization_needed', url: left[0] })
-    const registration = w.as.received.find(({ path }) => path === '/register')
+    expect(await rejectionOf(callWithAuth(w.resource.url, open()))).toMatchObject({
+      code: 'authorization_needed',
+      url: left[0],
+    })
+    const registration = w.authorizationServer.received.find(({ path }) => path === '/register')
     expect(JSON.parse(registration?.body ?? '')).toMatchObject({ application_type: 'web' })
     const response = await fetch(left[0] ?? '', { redirect: 'manual' })
     // The page was loaded anew.
     const auth = open()
     expect(await auth.finish(response.headers.get('location') ?? '')).toEqual({ url: w.resource.url })
-    expect(await call(w.resource.url, open())).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, open())).toMatchObject(completeResponse)
     expect([left.length, [...values.keys()].some((key) => key.includes('flow'))]).toEqual([1, false])
   })
 
@@ -50,9 +53,9 @@ describe('A page', () => {
 
 describe('authorizedFetch', () => {
   test('logs in where it has to, and sends the token of the endpoint', async () => {
-    await using w = await createWorld()
-    const auth = w.login()
-    await call(w.resource.url, auth)
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth()
+    await callWithAuth(w.resource.url, auth)
     w.resource.routes.set('/files/1', ({ headers, body }) => ({ body: { token: headers.authorization, body } }))
     const fetch = authorizedFetch(auth, { endpoint: w.resource.url })
     const answer = await fetch(`${w.resource.origin}/files/1`, { method: 'PUT', body: 'text' })
@@ -61,17 +64,17 @@ describe('authorizedFetch', () => {
   })
 
   test('sends a request again after 401', async () => {
-    await using w = await createWorld()
-    const auth = w.login()
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth()
     const body = JSON.stringify({ id: 1, params: { name: 'greet' } })
     const answer = await authorizedFetch(auth)(w.resource.url, { method: 'POST', body })
     expect([answer.status, w.resource.count('/mcp')]).toEqual([200, 2])
   })
 
   test('sends nothing to another origin than the endpoint’s, and follows no redirect', async () => {
-    await using w = await createWorld()
-    await using other = await scriptedServer()
-    const fetch = authorizedFetch(w.login(), { endpoint: w.resource.url })
+    await using w = await createTestEnvironment()
+    await using other = await createScriptedServer()
+    const fetch = authorizedFetch(w.createOAuth(), { endpoint: w.resource.url })
     await expect(fetch(`${other.origin}/x`)).rejects.toThrow(TypeError)
     w.resource.routes.set('/moved', () => ({ status: 307, headers: { location: `${other.origin}/x` } }))
     expect((await fetch(`${w.resource.origin}/moved`)).status).toBe(307)
@@ -79,25 +82,25 @@ describe('authorizedFetch', () => {
   })
 
   test('refuses a body that it could not send again', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const body = new ReadableStream()
-    await expect(authorizedFetch(w.login())(w.resource.url, { method: 'POST', body })).rejects.toThrow(TypeError)
+    await expect(authorizedFetch(w.createOAuth())(w.resource.url, { method: 'POST', body })).rejects.toThrow(TypeError)
   })
 })
 
 test('The error of a login is found behind the error of a call', async () => {
-  const error = await failure(Promise.reject(new Error('call', { cause: new Error('inner') })))
+  const error = await rejectionOf(Promise.reject(new Error('call', { cause: new Error('inner') })))
   expect([isAuthError(error), authErrorOf(error)]).toEqual([false, undefined])
 })
 
 test('A record that cannot be read counts as none', async () => {
-  await using w = await createWorld()
+  await using w = await createTestEnvironment()
   const inner = memoryStore()
   const keys: string[] = []
   const store = { ...inner, set: (key: string, value: string) => (keys.push(key), inner.set(key, value)) }
-  await call(w.resource.url, w.login({ store }))
+  await callWithAuth(w.resource.url, w.createOAuth({ store }))
   for (const broken of ['', 'null', '[]', '{"access":7}', '{"issuer":"x"}', '{{']) {
     for (const key of keys) await inner.set(key, broken)
-    expect(await call(w.resource.url, w.login({ store }))).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ store }))).toMatchObject(completeResponse)
   }
 })

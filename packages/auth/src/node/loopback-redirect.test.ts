@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { call, createWorld, failure, served } from '../testing/world.ts'
+import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { loopbackRedirect } from './loopback-redirect.ts'
 
 const quiet = { show: () => {} }
@@ -12,24 +12,24 @@ const browse = async (url: URL): Promise<void> => {
 
 describe('A login through the loopback address', () => {
   test('takes a free port, and registers the address without it [AUS-009 AUS-017 AUE-029]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const shown: URL[] = []
     const redirect = loopbackRedirect({ open: (url) => void browse(url), show: (url) => void shown.push(url) })
-    const auth = w.login({ redirect })
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    const auth = w.createOAuth({ redirect })
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     const uri = new URL(shown[0]?.searchParams.get('redirect_uri') ?? '')
     expect([uri.hostname, uri.pathname, uri.port === '']).toEqual(['127.0.0.1', '/callback', false])
-    const registration = w.as.received.find(({ path }) => path === '/register')
+    const registration = w.authorizationServer.received.find(({ path }) => path === '/register')
     expect(JSON.parse(registration?.body ?? '')).toMatchObject({ redirect_uris: ['http://127.0.0.1/callback'] })
     // The listener is gone.
     await expect(fetch(uri)).rejects.toThrow('fetch failed')
     await auth.logout(w.resource.url)
-    expect(await call(w.resource.url, auth)).toMatchObject(served)
-    expect(w.as.count('/register')).toBe(1)
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    expect(w.authorizationServer.count('/register')).toBe(1)
   })
 
   test('takes the first free port of those that are registered', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const free = createServer()
@@ -41,13 +41,13 @@ describe('A login through the loopback address', () => {
     await new Promise((resolve) => free.close(resolve))
     const shown: URL[] = []
     const redirect = loopbackRedirect({ ports, open: (url) => void browse(url), show: (url) => void shown.push(url) })
-    await call(w.resource.url, w.login({ redirect }))
+    await callWithAuth(w.resource.url, w.createOAuth({ redirect }))
     expect(shown[0]?.searchParams.get('redirect_uri')).toBe(`http://127.0.0.1:${ports[1]}/callback`)
     await new Promise((resolve) => taken.close(resolve))
   })
 
   test('is not ended by other requests to its port: another state, path, host or verb [AUS-019 AUE-029]', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const statuses: number[] = []
     const open = async (url: URL): Promise<void> => {
       const response = await fetch(url, { redirect: 'manual' })
@@ -67,14 +67,14 @@ describe('A login through the loopback address', () => {
       for (const [address, request] of others) statuses.push((await fetch(address, request)).status)
       statuses.push((await fetch(answer)).status)
     }
-    expect(await call(w.resource.url, w.login({ redirect: loopbackRedirect({ ...quiet, open }) }))).toMatchObject(
-      served,
-    )
+    expect(
+      await callWithAuth(w.resource.url, w.createOAuth({ redirect: loopbackRedirect({ ...quiet, open }) })),
+    ).toMatchObject(completeResponse)
     expect(statuses).toEqual([404, 404, 404, 404, 200])
   })
 
   test('shows nothing of its answer, lets no script run, and reads no body (CVE-2025-58444, CVE-2026-109527)', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const pages: [string | null, string][] = []
     const open = async (url: URL): Promise<void> => {
       const answer = new URL((await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '')
@@ -84,21 +84,21 @@ describe('A login through the loopback address', () => {
       const page = await fetch(answer)
       pages.push([page.headers.get('content-security-policy'), await page.text()])
     }
-    await call(w.resource.url, w.login({ redirect: loopbackRedirect({ ...quiet, open }) }))
+    await callWithAuth(w.resource.url, w.createOAuth({ redirect: loopbackRedirect({ ...quiet, open }) }))
     expect(pages).toEqual([["default-src 'none'", expect.not.stringMatching(/script|canary/)]])
   })
 
   test('works where no browser opens: the person has the address', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const redirect = loopbackRedirect({
       show: (url) => void browse(url),
       open: () => Promise.reject(new Error('no browser')),
     })
-    expect(await call(w.resource.url, w.login({ redirect }))).toMatchObject(served)
+    expect(await callWithAuth(w.resource.url, w.createOAuth({ redirect }))).toMatchObject(completeResponse)
   })
 
   test('ends with an error when its program gives up, and the port is free again', async () => {
-    await using w = await createWorld()
+    await using w = await createTestEnvironment()
     const controller = new AbortController()
     let uri = ''
     const redirect = loopbackRedirect({
@@ -108,8 +108,8 @@ describe('A login through the loopback address', () => {
         controller.abort()
       },
     })
-    const login = w.login({ redirect }).login(w.resource.url, { signal: controller.signal })
-    expect(await failure(login)).toMatchObject({ code: 'login_ended' })
+    const login = w.createOAuth({ redirect }).login(w.resource.url, { signal: controller.signal })
+    expect(await rejectionOf(login)).toMatchObject({ code: 'login_ended' })
     await expect(fetch(uri)).rejects.toThrow('fetch failed')
   })
 })

@@ -51,10 +51,10 @@ export function authenticate(
   const knownIdentity = typeof header === 'string' ? findKnownBearer(header, request, state) : undefined
   if (knownIdentity !== undefined) return knownIdentity
   const credentials = typeof header === 'string' ? parseAuthorization(header) : header
-  if (credentials === undefined) return defaultChallenges(state).missing
+  if (credentials === undefined) return defaultChallenges(state).missingToken
   if ('token' in credentials) return identifyCaller(credentials, request, state)
   state.onError(new TokenError('invalid_request', credentials.problem))
-  return defaultChallenges(state).malformed
+  return defaultChallenges(state).malformedRequest
 }
 
 /** Returns the identity of a token without a binding that was verified before; nearly every request has one. */
@@ -78,13 +78,13 @@ interface HashedHeader {
  * The last header of each open connection. Hashing it is most of what a known token costs, and a client sends the same
  * one until it renews its token. Nothing outlives the connection.
  */
-const lastHeaders = new WeakMap<object, HashedHeader>()
+const lastHeaderByConnection = new WeakMap<object, HashedHeader>()
 
 function digestOf(header: string, connection: object | undefined): string | Promise<string> {
-  const lastHeader = connection && lastHeaders.get(connection)
+  const lastHeader = connection && lastHeaderByConnection.get(connection)
   if (lastHeader?.header === header) return lastHeader.digest
   const digest = sha256(header)
-  if (connection !== undefined && typeof digest === 'string') lastHeaders.set(connection, { header, digest })
+  if (connection !== undefined && typeof digest === 'string') lastHeaderByConnection.set(connection, { header, digest })
   return digest
 }
 
@@ -95,7 +95,7 @@ function connectionOf({ source }: HttpRequestHead): object | undefined {
 }
 
 /** The answers to requests that named no scheme. */
-export function defaultChallenges({ challenges, proofRequired }: AuthenticationState): Challenges {
+export function defaultChallenges({ challenges, isProofRequired: proofRequired }: AuthenticationState): Challenges {
   return proofRequired ? challenges.dpop : challenges.bearer
 }
 
@@ -106,25 +106,29 @@ async function identifyCaller(
 ): Promise<AuthenticationResult> {
   const challenges = state.challenges[credentials.scheme]
   try {
-    const { authenticationResult, binding } = await verifyOnce(
+    const { authenticationResult, binding } = await getOrVerifyToken(
       credentials.token,
       await sha256(credentialsKey(credentials)),
       state,
     )
     if (isPlainBearer(binding, credentials.scheme, state)) return authenticationResult
     const nonce = await checkBinding(credentials, { request, binding }, state)
-    return nonce === undefined ? authenticationResult : challenges.useNonce(nonce)
+    return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
     // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any
     // other.
     if (!isTokenError(error)) throw error
     state.onError(error)
-    if (error.code === 'issuer_unavailable') return challenges.unavailable
-    return error.code === 'invalid_proof' ? challenges.invalidProof : challenges.invalid
+    if (error.code === 'issuer_unavailable') return challenges.serverUnavailable
+    return error.code === 'invalid_proof' ? challenges.invalidProof : challenges.invalidToken
   }
 }
 
-function verifyOnce(token: string, digest: string, state: AuthenticationState): VerifiedToken | Promise<VerifiedToken> {
+function getOrVerifyToken(
+  token: string,
+  digest: string,
+  state: AuthenticationState,
+): VerifiedToken | Promise<VerifiedToken> {
   const knownToken = state.verifiedTokens.get(digest, state.now()) ?? state.pendingVerifications.get(digest)
   if (knownToken !== undefined) return knownToken
   const verification = verifyToken(token, digest, state).finally(() => state.pendingVerifications.delete(digest))
@@ -137,7 +141,7 @@ async function verifyToken(token: string, digest: string, state: AuthenticationS
   const claims = await issuer.verify(token)
   const binding = parseTokenBinding(claims)
   const principal = freezePrincipal(withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state))
-  const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
+  const { createScopeChallenge: insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
   const cachedUntil = state.now() + issuer.cacheMs
   state.verifiedTokens.set(
@@ -168,7 +172,7 @@ export interface TokenCache<T> {
 
 interface CachedEntry<T> {
   readonly value: T
-  readonly until: number
+  readonly validUntil: number
 }
 
 /**
@@ -190,7 +194,7 @@ export function createTokenCache<T>(size: number): TokenCache<T> {
       const recentEntry = currentEntries.get(digest)
       const entry = recentEntry ?? previousEntries.get(digest)
       if (entry === undefined) return undefined
-      if (entry.until <= now) {
+      if (entry.validUntil <= now) {
         currentEntries.delete(digest)
         previousEntries.delete(digest)
         return undefined
@@ -198,6 +202,6 @@ export function createTokenCache<T>(size: number): TokenCache<T> {
       if (recentEntry === undefined) addEntry(digest, entry)
       return entry.value
     },
-    set: (digest, value, expiresAt) => addEntry(digest, { value, until: expiresAt }),
+    set: (digest, value, expiresAt) => addEntry(digest, { value, validUntil: expiresAt }),
   }
 }

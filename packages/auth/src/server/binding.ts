@@ -9,7 +9,7 @@ export interface TokenBinding {
   /** The thumbprint of a key, of which each request brings a proof (RFC 9449). */
   readonly jkt?: string
   /** The digest of the certificate of the connection (RFC 8705). */
-  readonly certificate?: string
+  readonly certificateThumbprint?: string
 }
 
 /** Returns the certificate, as DER, with which the client of a request authenticated to TLS. */
@@ -19,7 +19,7 @@ export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 export interface BindingOptions {
   /** Undefined where tokens with a proof are not taken. */
   readonly proofs: ProofVerifier | undefined
-  readonly proofRequired: boolean
+  readonly isProofRequired: boolean
   readonly certificateOf: CertificateOf | undefined
 }
 
@@ -33,7 +33,7 @@ export function parseTokenBinding({ cnf }: JsonObject): TokenBinding | undefined
   const isSupported = Object.keys(others).length === 0 && isOptionalText(jkt) && isOptionalText(certificate)
   if (!isSupported || (jkt ?? certificate) === undefined)
     throw new TokenError('invalid_claim', 'The token is bound in a way that cannot be checked here')
-  return { ...(jkt !== undefined && { jkt }), ...(certificate !== undefined && { certificate }) }
+  return { ...(jkt !== undefined && { jkt }), ...(certificate !== undefined && { certificateThumbprint: certificate }) }
 }
 
 function isOptionalText(value: unknown): value is string | undefined {
@@ -44,7 +44,7 @@ function isOptionalText(value: unknown): value is string | undefined {
 export function isPlainBearer(
   binding: TokenBinding | undefined,
   scheme: AccessToken['scheme'],
-  { proofRequired }: BindingOptions,
+  { isProofRequired: proofRequired }: BindingOptions,
 ): boolean {
   return binding === undefined && scheme === 'bearer' && !proofRequired
 }
@@ -56,9 +56,9 @@ export function isPlainBearer(
 export async function checkBinding(
   { token, scheme }: AccessToken,
   { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: TokenBinding | undefined },
-  { proofs, proofRequired, certificateOf }: BindingOptions,
+  { proofs, isProofRequired: proofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
-  const { jkt, certificate } = binding
+  const { jkt, certificateThumbprint: certificate } = binding
   // RFC 9449, section 7.1: a bound token is no bearer token, and the other way round.
   if ((scheme === 'dpop') !== (jkt !== undefined))
     throw new TokenError('wrong_scheme', `The token does not belong behind the scheme ${scheme}`)

@@ -11,20 +11,20 @@ export interface HttpErrorResponse {
 /** The answers to requests that are not let in. */
 export interface Challenges {
   /** There are no credentials: the challenge names no error (RFC 6750, section 3.1). */
-  readonly missing: HttpErrorResponse
+  readonly missingToken: HttpErrorResponse
   /** The one answer for every invalid token. */
-  readonly invalid: HttpErrorResponse
-  readonly malformed: HttpErrorResponse
+  readonly invalidToken: HttpErrorResponse
+  readonly malformedRequest: HttpErrorResponse
   /** The proof beside a token is not good (RFC 9449, section 7.1). */
   readonly invalidProof: HttpErrorResponse
   /** Neither yes nor no: a 401 would send every user to the login page. */
-  readonly unavailable: HttpErrorResponse
+  readonly serverUnavailable: HttpErrorResponse
   /** The proof has to be made anew with this nonce (RFC 9449, section 9). */
-  useNonce(nonce: string): HttpErrorResponse
+  createNonceChallenge(nonce: string): HttpErrorResponse
   /**
    * All the scopes that the operation needs, in one challenge (basic/authorization/index, scope challenge handling).
    */
-  insufficient(scopes: Scopes): HttpErrorResponse
+  createScopeChallenge(scopes: Scopes): HttpErrorResponse
 }
 
 /** Facts of the server that challenges name. */
@@ -49,24 +49,24 @@ export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' |
   }
   const invalidProofMessage = 'Send a fresh proof for this request and this token in the DPoP header'
   return {
-    missing: challengeResponse(401, 'Send an access token', { scope }),
-    invalid: challengeResponse(401, 'The access token is not valid here', { error: 'invalid_token', scope }),
-    malformed: challengeResponse(400, 'Send one Authorization header: "Bearer", a space and the access token', {
+    missingToken: challengeResponse(401, 'Send an access token', { scope }),
+    invalidToken: challengeResponse(401, 'The access token is not valid here', { error: 'invalid_token', scope }),
+    malformedRequest: challengeResponse(400, 'Send one Authorization header: "Bearer", a space and the access token', {
       error: 'invalid_request',
     }),
     invalidProof: challengeResponse(401, invalidProofMessage, { error: 'invalid_dpop_proof' }),
-    unavailable: {
+    serverUnavailable: {
       status: 503,
       message: 'The access token cannot be checked at present: try again',
       headers: { 'Retry-After': '5' },
     },
-    useNonce(nonce) {
+    createNonceChallenge(nonce) {
       const { headers, ...others } = challengeResponse(401, 'Make the proof with the nonce in DPoP-Nonce', {
         error: 'use_dpop_nonce',
       })
       return { ...others, headers: { ...headers, 'DPoP-Nonce': nonce, 'Cache-Control': 'no-store' } }
     },
-    insufficient: (neededScopes) =>
+    createScopeChallenge: (neededScopes) =>
       challengeResponse(403, `This needs the scopes ${neededScopes.join(' ')}`, {
         error: 'insufficient_scope',
         scope: neededScopes.join(' '),

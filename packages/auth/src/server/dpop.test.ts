@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { memoryStore, randomKey, sealed } from '@x/state-codec'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
-import { type Protected, protectScripted, resource } from '../testing/protected.ts'
+import { type ProtectedServer, createProtectedServer, resource } from '../testing/protected.ts'
 
 const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
 const jwk = await exportJWK(publicKey)
@@ -25,12 +25,12 @@ function proofFor(token: string, { claims = {}, header = {}, key = privateKey }:
     .sign(key)
 }
 
-const bound = (server: Protected) => server.issuer.sign({ claims: { cnf: { jkt } } })
-const sendBound = (server: Protected, token: string, proof?: string) =>
+const bound = (server: ProtectedServer) => server.issuer.sign({ claims: { cnf: { jkt } } })
+const sendBound = (server: ProtectedServer, token: string, proof?: string) =>
   server.send(undefined, { headers: { authorization: `DPoP ${token}`, ...(proof !== undefined && { dpop: proof }) } })
 
 test('a bound token with a proof of its key is good, with each proof once [AUE-012]', async () => {
-  await using server = await protectScripted({ dpop: 'accepted' })
+  await using server = await createProtectedServer({ dpop: 'accepted' })
   const token = await bound(server)
   const proof = await proofFor(token)
   expect((await sendBound(server, token, proof)).status).toBe(200)
@@ -40,7 +40,7 @@ test('a bound token with a proof of its key is good, with each proof once [AUE-0
     expect.stringMatching(/^DPoP error="invalid_dpop_proof", resource_metadata="[^"]+", algs="RS256 [^"]+", Bearer /),
   ])
   expect((await sendBound(server, token, await proofFor(token))).status).toBe(200)
-  expect(server.codes()).toEqual(['invalid_proof'])
+  expect(server.listErrorCodes()).toEqual(['invalid_proof'])
 })
 
 const seconds = Math.floor(Date.now() / 1000)
@@ -65,18 +65,18 @@ test.each<[string, ProofChanges]>([
   ['without a key', { header: { jwk: undefined } }],
   ['signed with a secret', { header: { jwk: { kty: 'oct', k: 'AAAA' } } }],
 ])('a proof %s is refused [AUE-012]', async (_, changes) => {
-  await using server = await protectScripted({ dpop: 'accepted' })
+  await using server = await createProtectedServer({ dpop: 'accepted' })
   const token = await bound(server)
   const response = await sendBound(server, token, await proofFor(token, changes))
   expect([
     response.status,
     response.headers.get('www-authenticate')?.startsWith('DPoP error="invalid_dpop_proof"'),
   ]).toEqual([401, true])
-  expect([server.codes(), server.principals]).toEqual([['invalid_proof'], []])
+  expect([server.listErrorCodes(), server.principals]).toEqual([['invalid_proof'], []])
 })
 
 test('what is no proof is refused [AUE-012]', async () => {
-  await using server = await protectScripted({ dpop: 'accepted' })
+  await using server = await createProtectedServer({ dpop: 'accepted' })
   const token = await bound(server)
   const proof = await proofFor(token)
   for (const bad of [undefined, '', 'a.b.c', `${proof}, ${proof}`, 'a'.repeat(9000), proof.slice(0, -6)])
@@ -85,7 +85,7 @@ test('what is no proof is refused [AUE-012]', async () => {
 })
 
 test('the address of a proof is compared without its query, and with scheme and host in any case', async () => {
-  await using server = await protectScripted({ dpop: 'accepted' })
+  await using server = await createProtectedServer({ dpop: 'accepted' })
   const token = await bound(server)
   for (const htu of [`${resource}?a=b`, `${resource}#c`, 'HTTPS://MCP.example.com:443/mcp'])
     expect((await sendBound(server, token, await proofFor(token, { claims: { htu } }))).status).toBe(200)
@@ -93,18 +93,18 @@ test('the address of a proof is compared without its query, and with scheme and 
 
 test('a bound token is never a bearer token, and a bearer token is never a bound one [AUE-013]', async () => {
   for (const dpop of ['accepted', 'required', undefined] as const) {
-    await using server = await protectScripted({ dpop })
+    await using server = await createProtectedServer({ dpop })
     const token = await bound(server)
     expect((await server.send(token, { headers: { dpop: await proofFor(token) } })).status).toBe(401)
     const free = await server.issuer.sign()
     expect((await sendBound(server, free, await proofFor(free))).status).toBe(401)
     expect(server.principals).toEqual([])
-    expect(server.codes()).toEqual(['wrong_scheme', 'wrong_scheme'])
+    expect(server.listErrorCodes()).toEqual(['wrong_scheme', 'wrong_scheme'])
   }
 })
 
 test('a token that is remembered is still checked for its proof', async () => {
-  await using server = await protectScripted({ dpop: 'accepted' })
+  await using server = await createProtectedServer({ dpop: 'accepted' })
   const token = await bound(server)
   expect((await sendBound(server, token, await proofFor(token))).status).toBe(200)
   expect((await sendBound(server, token)).status).toBe(401)
@@ -112,7 +112,7 @@ test('a token that is remembered is still checked for its proof', async () => {
 })
 
 test('where proofs are required, a bearer token is refused and the challenge names DPoP alone', async () => {
-  await using server = await protectScripted({ dpop: 'required' })
+  await using server = await createProtectedServer({ dpop: 'required' })
   const missing = await server.send()
   expect(missing.headers.get('www-authenticate')).toMatch(
     /^DPoP scope="items:read", resource_metadata="[^"]+", algs="[^"]+"$/,
@@ -126,7 +126,7 @@ test('where proofs are required, a bearer token is refused and the challenge nam
 })
 
 test('where proofs are accepted, the first challenge names both ways', async () => {
-  await using server = await protectScripted({ dpop: 'accepted' })
+  await using server = await createProtectedServer({ dpop: 'accepted' })
   const missing = await server.send()
   expect(missing.headers.get('www-authenticate')).toMatch(
     /^Bearer scope="items:read", resource_metadata="[^"]+", DPoP algs="/,
@@ -135,8 +135,8 @@ test('where proofs are accepted, the first challenge names both ways', async () 
 
 test('a server with nonces has each proof made with a recent one, whichever instance made it [AUE-012]', async () => {
   const nonce = sealed({ keys: [randomKey()], audience: 'items' })
-  await using server = await protectScripted({ dpop: { nonce } })
-  await using sibling = await protectScripted({ dpop: { nonce }, issuers: () => [server.issuer.issuer] })
+  await using server = await createProtectedServer({ dpop: { nonce } })
+  await using sibling = await createProtectedServer({ dpop: { nonce }, issuers: () => [server.issuer.issuer] })
   const token = await bound(server)
   const asked = await sendBound(server, token, await proofFor(token))
   expect([asked.status, asked.headers.get('www-authenticate')?.startsWith('DPoP error="use_dpop_nonce"')]).toEqual([
@@ -150,15 +150,15 @@ test('a server with nonces has each proof made with a recent one, whichever inst
   const madeUp = await sendBound(server, token, await withNonce('made-up'))
   expect([madeUp.status, madeUp.headers.get('dpop-nonce')]).toEqual([401, expect.any(String)])
   // The proof's own time is checked against the same clock.
-  server.pass(301_000)
+  server.advanceTime(301_000)
   const claims = { nonce: given, iat: Math.floor(Date.now() / 1000) + 301 }
   expect((await sendBound(server, token, await proofFor(token, { claims }))).headers.get('dpop-nonce')).not.toBeNull()
 })
 
 test('instances that share a store take each proof once [AUE-012]', async () => {
   const used = memoryStore()
-  await using server = await protectScripted({ dpop: { used } })
-  await using sibling = await protectScripted({ dpop: { used }, issuers: () => [server.issuer.issuer] })
+  await using server = await createProtectedServer({ dpop: { used } })
+  await using sibling = await createProtectedServer({ dpop: { used }, issuers: () => [server.issuer.issuer] })
   const token = await bound(server)
   const proof = await proofFor(token)
   expect((await sendBound(server, token, proof)).status).toBe(200)
@@ -166,12 +166,12 @@ test('instances that share a store take each proof once [AUE-012]', async () => 
 })
 
 test('a proof is remembered for as long as its time could be right', async () => {
-  await using server = await protectScripted({ dpop: 'accepted' })
+  await using server = await createProtectedServer({ dpop: 'accepted' })
   const token = await server.issuer.sign({ claims: { cnf: { jkt }, exp: seconds + 7200 } })
   const proof = await proofFor(token, { claims: { iat: Math.floor(Date.now() / 1000) + 58 } })
   expect((await sendBound(server, token, proof)).status).toBe(200)
   for (const ms of [30_000, 60_000, 20_000]) {
-    server.pass(ms)
+    server.advanceTime(ms)
     expect((await sendBound(server, token, proof)).status).toBe(401)
   }
   expect(server.errors.every((error) => error instanceof Error && error.message === 'The proof was used before')).toBe(
@@ -184,14 +184,14 @@ const thumbprint = createHash('sha256').update(certificate).digest('base64url')
 
 test('a token that is bound to a certificate is good with that certificate alone [AUE-016]', async () => {
   let given: Uint8Array<ArrayBuffer> | undefined = certificate
-  await using server = await protectScripted({ certificateOf: () => given })
+  await using server = await createProtectedServer({ certificateOf: () => given })
   const token = await server.issuer.sign({ claims: { cnf: { 'x5t#S256': thumbprint } } })
   expect((await server.send(token)).status).toBe(200)
   given = new TextEncoder().encode('another')
   expect((await server.send(token)).status).toBe(401)
   given = undefined
   expect((await server.send(token)).status).toBe(401)
-  expect(server.codes()).toEqual(['wrong_certificate', 'wrong_certificate'])
+  expect(server.listErrorCodes()).toEqual(['wrong_certificate', 'wrong_certificate'])
   const metadata = await server.handler(new Request(new URL('/.well-known/oauth-protected-resource', resource)))
   expect(await metadata.json()).toMatchObject({ tls_client_certificate_bound_access_tokens: true })
 })
@@ -205,7 +205,7 @@ test.each([
   ['a list', [jkt]],
   ['a thumbprint that is none', { jkt: 7 }],
 ])('a token that is bound to %s is refused [AUE-013 AUE-016]', async (_, cnf) => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign({ claims: { cnf: cnf as never } })
   expect((await server.send(token)).status).toBe(401)
   expect((await sendBound(server, token, await proofFor(token))).status).toBe(401)

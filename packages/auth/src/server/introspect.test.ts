@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { protect } from '../server.ts'
-import { protectScripted, resource, type ScriptedOptions } from '../testing/protected.ts'
+import { createProtectedServer, resource, type ScriptedOptions } from '../testing/protected.ts'
 
 const client = { id: 'items', secret: 'quite: secret' }
 const options: ScriptedOptions = { issuers: (issuer) => [{ issuer, introspection: { client } }] }
 const good = { active: true, aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
 
 test('an opaque token is good when its issuer says so, to a server that authenticates [AUE-010]', async () => {
-  await using server = await protectScripted(options)
+  await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', { json: { ...good, exp: Math.floor(Date.now() / 1000) + 60 } })
   expect((await server.send('opaque-token')).status).toBe(200)
   expect(server.principals[0]).toMatchObject({ subject: 'ada', client: 'cli', scopes: ['items:read'] })
@@ -17,10 +17,10 @@ test('an opaque token is good when its issuer says so, to a server that authenti
 })
 
 test('a JWT of that issuer is asked about as well, since it may have been revoked', async () => {
-  await using server = await protectScripted(options)
+  await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', { json: { active: false } })
   expect((await server.send(await server.issuer.sign())).status).toBe(401)
-  expect(server.codes()).toEqual(['inactive'])
+  expect(server.listErrorCodes()).toEqual(['inactive'])
 })
 
 const seconds = Math.floor(Date.now() / 1000)
@@ -33,21 +33,21 @@ test.each([
   ['not valid yet', { ...good, nbf: seconds + 60 }, 'not_yet_valid'],
   ['of another issuer', { ...good, iss: 'https://evil.example' }, 'invalid_claim'],
 ])('a token that is %s is refused [AUE-010]', async (_, json, code) => {
-  await using server = await protectScripted(options)
+  await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', { json })
   expect((await server.send('opaque')).status).toBe(401)
-  expect([server.codes(), server.principals]).toEqual([[code], []])
+  expect([server.listErrorCodes(), server.principals]).toEqual([[code], []])
 })
 
 test('what was said is kept for thirty seconds [AUE-010]', async () => {
-  await using server = await protectScripted(options)
+  await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', { json: good })
   await Promise.all([server.send('opaque'), server.send('opaque')])
-  server.pass(29_000)
+  server.advanceTime(29_000)
   expect((await server.send('opaque')).status).toBe(200)
   expect(server.issuer.requests.filter(({ path }) => path === '/introspect')).toHaveLength(1)
   server.issuer.answer('/introspect', { json: { active: false } })
-  server.pass(1000)
+  server.advanceTime(1000)
   expect((await server.send('opaque')).status).toBe(401)
 })
 
@@ -58,11 +58,11 @@ test.each([
   ['answers something else', { json: { ok: true } }],
   ['answers yes in a word', { json: { active: 'true' } }],
 ])('an issuer that %s is as good as away: 503 [AUE-005]', async (_, answer) => {
-  await using server = await protectScripted(options)
+  await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', answer)
   const response = await server.send('opaque')
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([503, null])
-  expect(server.codes()).toEqual(['issuer_unavailable'])
+  expect(server.listErrorCodes()).toEqual(['issuer_unavailable'])
   server.issuer.answer('/introspect', { json: good })
   expect((await server.send('opaque')).status).toBe(200)
 })
@@ -70,7 +70,7 @@ test.each([
 test('made-up tokens do not become as many questions at once', async () => {
   let running = 0
   let most = 0
-  await using server = await protectScripted({
+  await using server = await createProtectedServer({
     ...options,
     fetch: async (url, init) => {
       if (!url.endsWith('/introspect')) return fetch(url, init)
@@ -89,7 +89,7 @@ test('made-up tokens do not become as many questions at once', async () => {
 })
 
 test('an answer that repeats the token leaves it out of the principal [AUE-008]', async () => {
-  await using server = await protectScripted(options)
+  await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', { json: { ...good, access_token: 'opaque-canary', token: 'opaque-canary' } })
   await server.send('opaque-canary')
   expect(JSON.stringify(server.principals)).not.toContain('canary')

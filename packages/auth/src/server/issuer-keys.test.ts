@@ -1,12 +1,12 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { expect, test } from 'vitest'
-import { protectScripted } from '../testing/protected.ts'
+import { createProtectedServer } from '../testing/protected.ts'
 import type { ScriptedAuthServer } from '@tooling/auth-server/scripted'
 
 const fetched = ({ requests }: ScriptedAuthServer, path = '/jwks') => requests.filter((one) => one.path === path).length
 
 test('a key that the issuer rotates is used with the next request [AUE-009]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   expect((await server.send(await server.issuer.sign())).status).toBe(200)
   await server.issuer.rotate()
   expect((await server.send(await server.issuer.sign({ claims: { sub: 'eve' } }))).status).toBe(200)
@@ -14,20 +14,20 @@ test('a key that the issuer rotates is used with the next request [AUE-009]', as
 })
 
 test('keys that nobody has are looked for once in thirty seconds [AUE-009]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const sign = (kid: string) => server.issuer.sign({ header: { kid } })
   expect((await server.send(await server.issuer.sign())).status).toBe(200)
   for (let number = 0; number < 20; number += 1)
     expect((await server.send(await sign(`made-up-${number}`))).status).toBe(401)
   expect(fetched(server.issuer)).toBe(2)
-  server.pass(30_000)
+  server.advanceTime(30_000)
   await Promise.all(Array.from({ length: 20 }, async (_, number) => server.send(await sign(`again-${number}`))))
   expect(fetched(server.issuer)).toBe(3)
-  expect(new Set(server.codes())).toEqual(new Set(['unknown_key']))
+  expect(new Set(server.listErrorCodes())).toEqual(new Set(['unknown_key']))
 })
 
 test('requests that come together fetch keys once', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const tokens = await Promise.all(
     Array.from({ length: 20 }, (_, index) => server.issuer.sign({ claims: { sub: `u${index}` } })),
   )
@@ -37,28 +37,28 @@ test('requests that come together fetch keys once', async () => {
 })
 
 test('a key that the issuer took back is not believed for longer than ten minutes', async () => {
-  await using server = await protectScripted({ cacheMs: 0 })
+  await using server = await createProtectedServer({ cacheMs: 0 })
   const token = await server.issuer.sign({ claims: { exp: Math.floor(Date.now() / 1000) + 7200 } })
   expect((await server.send(token)).status).toBe(200)
   await server.issuer.rotate()
-  server.pass(599_000)
+  server.advanceTime(599_000)
   expect((await server.send(token)).status).toBe(200)
-  server.pass(1000)
+  server.advanceTime(1000)
   expect((await server.send(token)).status).toBe(401)
 })
 
 test('during an outage the last keys are used for a day, then the answer is 503 and never 401 [AUE-005]', async () => {
-  await using server = await protectScripted({ cacheMs: 0 })
+  await using server = await createProtectedServer({ cacheMs: 0 })
   const token = await server.issuer.sign({ claims: { exp: Math.floor(Date.now() / 1000) + 200_000 } })
   expect((await server.send(token)).status).toBe(200)
   server.issuer.break(true)
-  server.pass(600_000)
+  server.advanceTime(600_000)
   expect((await server.send(token)).status).toBe(200)
-  server.pass(85_000_000)
+  server.advanceTime(85_000_000)
   expect((await server.send(token)).status).toBe(200)
-  server.pass(800_000)
+  server.advanceTime(800_000)
   expect((await server.send(token)).status).toBe(503)
-  expect(new Set(server.codes())).toEqual(new Set(['issuer_unavailable']))
+  expect(new Set(server.listErrorCodes())).toEqual(new Set(['issuer_unavailable']))
 })
 
 test('an issuer that is away is asked again after thirty seconds, and nobody waits for it meanwhile', async () => {
@@ -67,17 +67,17 @@ test('an issuer that is away is asked again after thirty seconds, and nobody wai
     asked += 1
     throw new Error('away')
   }
-  await using server = await protectScripted({ fetch: failing })
+  await using server = await createProtectedServer({ fetch: failing })
   const token = await server.issuer.sign()
   for (let number = 0; number < 10; number += 1) expect((await server.send(token)).status).toBe(503)
   expect(asked).toBe(1)
-  server.pass(30_000)
+  server.advanceTime(30_000)
   await server.send(token)
   expect(asked).toBe(2)
 })
 
 test('a new key that cannot be fetched because its issuer is away is 503 [AUE-005]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   expect((await server.send(await server.issuer.sign())).status).toBe(200)
   await server.issuer.rotate()
   const token = await server.issuer.sign()
@@ -85,7 +85,7 @@ test('a new key that cannot be fetched because its issuer is away is 503 [AUE-00
   expect((await server.send(token)).status).toBe(503)
   expect((await server.send(token)).status).toBe(503)
   server.issuer.break(false)
-  server.pass(30_000)
+  server.advanceTime(30_000)
   expect((await server.send(token)).status).toBe(200)
 })
 
@@ -112,7 +112,7 @@ test.each<[string, string, Parameters<ScriptedAuthServer['answer']>[1]]>([
   ['more than 256 KiB', '/jwks', { body: `{"keys":[],"a":"${'a'.repeat(300_000)}"}`, type: 'application/json' }],
   ['a connection that breaks', '/jwks', (request) => void request.socket.destroy()],
 ])('an issuer that answers with %s is as good as away [AUE-005]', async (_, path, answer) => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const { issuer } = server.issuer
   const own = typeof answer === 'object' && 'json' in answer ? { json: withIssuer(answer.json, issuer) } : answer
   server.issuer.answer(path, own)
@@ -120,7 +120,7 @@ test.each<[string, string, Parameters<ScriptedAuthServer['answer']>[1]]>([
   expect((await server.send(token)).status).toBe(503)
   expect(server.principals).toEqual([])
   server.issuer.answer(path, undefined)
-  server.pass(30_000)
+  server.advanceTime(30_000)
   expect((await server.send(token)).status).toBe(200)
 })
 
@@ -131,7 +131,7 @@ function withIssuer(json: unknown, issuer: string): unknown {
 }
 
 test('an issuer that never answers is waited for five seconds, once for all who ask', async () => {
-  await using server = await protectScripted({
+  await using server = await createProtectedServer({
     fetch: (_, { signal }) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
   })
@@ -145,7 +145,7 @@ test('an issuer that never answers is waited for five seconds, once for all who 
 })
 
 test('metadata in the form of OpenID Connect is found when there is no other', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const { issuer } = server.issuer
   server.issuer.answer(metadata, { json: {}, status: 404 })
   server.issuer.answer('/.well-known/openid-configuration', { json: { issuer, jwks_uri: `${issuer}/jwks` } })
@@ -154,7 +154,7 @@ test('metadata in the form of OpenID Connect is found when there is no other', a
 
 test('the metadata of an issuer with a path is looked for in three forms, in order', async () => {
   const asked: string[] = []
-  await using server = await protectScripted({
+  await using server = await createProtectedServer({
     issuers: () => ['https://as.example/tenant/'],
     fetch: async (url) => {
       asked.push(url)
@@ -170,14 +170,14 @@ test('the metadata of an issuer with a path is looked for in three forms, in ord
 })
 
 test('keys may stand at an address of their own', async () => {
-  await using server = await protectScripted({ issuers: (issuer) => [{ issuer, jwksUri: `${issuer}/keys` }] })
+  await using server = await createProtectedServer({ issuers: (issuer) => [{ issuer, jwksUri: `${issuer}/keys` }] })
   server.issuer.answer('/keys', { json: { keys: [server.issuer.publicJwk] } })
   expect((await server.send(await server.issuer.sign())).status).toBe(200)
   expect(server.issuer.requests.map(({ path }) => path)).toEqual(['/keys'])
 })
 
 test('a token that names no key is tried with the keys that fit', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const old = server.issuer.publicJwk
   await server.issuer.rotate()
   const { kid, ...nameless } = server.issuer.publicJwk

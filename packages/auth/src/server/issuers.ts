@@ -92,7 +92,7 @@ function readClaimedIssuer(token: string): string | undefined {
 function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer {
   const { issuer, introspection } = options
   parseSecureUrl('issuer', issuer)
-  const audience = issuerAudience(options, settings)
+  const audience = audienceOf(options, settings)
   const { now, onError, clockToleranceMs, cacheMs } = settings
   const fetch = createIssuerFetch(settings.fetch)
   if (introspection !== undefined) {
@@ -107,7 +107,7 @@ function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer
   return { issuer, cacheMs: cacheMs, verify: (token) => verifyJwt(token, jwtRules) }
 }
 
-function issuerAudience({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
+function audienceOf({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
   const allEntries = typeof audience === 'string' ? [audience] : (audience ?? [resource])
   if (allEntries.length > 0 && allEntries.every((name) => typeof name === 'string' && name !== ''))
     return [...allEntries]

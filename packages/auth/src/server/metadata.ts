@@ -27,7 +27,7 @@ const wellKnownPath = '/.well-known/oauth-protected-resource'
  * @throws TypeError for one with a fragment, or with a slash at the end of its path; or neither https nor on this
  * machine.
  */
-export function canonicalResource(resource: string): string {
+export function canonicalizeResource(resource: string): string {
   const { hash, pathname, search, origin } = parseSecureUrl('resource', resource)
   if (hash !== '' || resource.includes('#'))
     throw new TypeError(`resource is "${resource}": leave the fragment out (RFC 8707, section 2)`)

@@ -8,9 +8,9 @@ export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
  * Makes the principal of a token: `subject` is `sub`, `client` is `client_id` or `azp`, scopes come from `scope` or
  * `scp`. The token is in none of it, so that no handler can pass it on (basic/authorization/security-considerations).
  */
-export function standardPrincipal(claims: JsonObject, issuer: string): Principal {
-  const client = firstText(claims['client_id'], claims['azp'])
-  const subject = firstText(claims['sub'], client)
+export function toStandardPrincipal(claims: JsonObject, issuer: string): Principal {
+  const client = findFirstText(claims['client_id'], claims['azp'])
+  const subject = findFirstText(claims['sub'], client)
   if (subject === undefined) throw new TokenError('invalid_claim', 'The token has neither "sub" nor "client_id"')
   const exp = claims['exp']
   return {
@@ -23,7 +23,7 @@ export function standardPrincipal(claims: JsonObject, issuer: string): Principal
   }
 }
 
-function firstText(...values: readonly (JsonValue | undefined)[]): string | undefined {
+function findFirstText(...values: readonly (JsonValue | undefined)[]): string | undefined {
   return values.find((value): value is string => typeof value === 'string' && value !== '')
 }
 

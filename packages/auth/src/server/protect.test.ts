@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { isTokenError, protect, TokenError } from '../server.ts'
-import { protectScripted, resource } from '../testing/protected.ts'
+import { createProtectedServer, resource } from '../testing/protected.ts'
 
 const metadata = 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"'
 
 test('a call with a good token runs, as whom the token is about [AUT-040 AUT-045 AUS-025]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign()
   expect((await server.send(token)).status).toBe(200)
   const [principal] = server.principals
@@ -26,7 +26,7 @@ test('a call with a good token runs, as whom the token is about [AUT-040 AUT-045
 })
 
 test('a call without a token is told where to have one and what for, and no error [AUT-006 AUT-012 AUE-003 AUD-005]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const response = await server.send()
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([
     401,
@@ -36,7 +36,7 @@ test('a call without a token is told where to have one and what for, and no erro
 })
 
 test('credentials of another scheme are as good as none', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   for (const authorization of ['Basic YWRhOmx2bGM=', 'Negotiate', 'Bearers abc', 'DPoP-ish abc']) {
     const response = await server.send(undefined, { headers: { authorization } })
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([
@@ -58,17 +58,17 @@ test.each([
   ['a megabyte of spaces', `Bearer ${' '.repeat(1_000_000)}a`],
   ['no scheme', '=?'],
 ])('%s is 400 invalid_request [AUE-004 AUT-052]', async (_, authorization) => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const response = await server.send(undefined, { headers: { authorization } })
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([
     400,
     `Bearer error="invalid_request", ${metadata}`,
   ])
-  expect([server.codes(), server.principals]).toEqual([['invalid_request'], []])
+  expect([server.listErrorCodes(), server.principals]).toEqual([['invalid_request'], []])
 })
 
 test('a token in the query is not read, and one beside a header is a second [AUT-039 AUE-004]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign()
   const url = `${resource}?access_token=${token}`
   expect((await server.send(undefined, { url })).status).toBe(401)
@@ -78,14 +78,14 @@ test('a token in the query is not read, and one beside a header is a second [AUT
 })
 
 test('the scheme is matched in any case, and any number of spaces follows it', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign()
   for (const authorization of [`bearer ${token}`, `BEARER   ${token}`])
     expect((await server.send(undefined, { headers: { authorization } })).status).toBe(200)
 })
 
 test('what is wrong with a token is told to the log alone [AUE-008]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const bodies = new Set<string>()
   for (const claims of [{ aud: 'x' }, { exp: 1 }, { iss: 'https://evil.example' }]) {
     const token = await server.issuer.sign({ claims })
@@ -97,7 +97,7 @@ test('what is wrong with a token is told to the log alone [AUE-008]', async () =
 })
 
 test('a token that lacks what every request needs is 403 with all of that, each time the same [AUT-016 AUT-053 AUT-055 AUT-056]', async () => {
-  await using server = await protectScripted({ scopes: ['items:read', 'items:list'] })
+  await using server = await createProtectedServer({ scopes: ['items:read', 'items:list'] })
   const response = await server.send(await server.issuer.sign())
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([
     403,
@@ -110,7 +110,7 @@ test('a token that lacks what every request needs is 403 with all of that, each 
 
 test('a scope includes what it implies, in any number of steps [AUT-061]', async () => {
   const implies = { 'items:admin': ['items:write'], 'items:write': ['items:read'], 'items:read': ['items:admin'] }
-  await using server = await protectScripted({ implies })
+  await using server = await createProtectedServer({ implies })
   expect((await server.send(await server.issuer.sign({ claims: { scope: 'items:write' } }))).status).toBe(200)
   expect(server.principals[0]?.scopes).toEqual(['items:write', 'items:read', 'items:admin'])
   expect((await server.send(await server.issuer.sign({ claims: { scope: 'constructor' } }))).status).toBe(403)
@@ -121,13 +121,13 @@ test.each([
   [{ scope: undefined, scp: ['items:read', 'b', 7] }, ['items:read', 'b']],
   [{ scope: '  items:read  c ' }, ['items:read', 'c']],
 ])('scopes are read from %j', async (claims, scopes) => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   await server.send(await server.issuer.sign({ claims }))
   expect(server.principals[0]?.scopes).toEqual(scopes)
 })
 
 test('a principal may be made in a way of one’s own', async () => {
-  await using server = await protectScripted({
+  await using server = await createProtectedServer({
     scopes: [],
     toPrincipal: ({ oid, roles }, issuer) => ({ subject: String(oid), issuer, scopes: (roles ?? []) as string[] }),
   })
@@ -140,38 +140,38 @@ test('a function of one’s own may reject a token, and its failure is a failure
   const toPrincipal = () => {
     throw error
   }
-  await using server = await protectScripted({ toPrincipal })
+  await using server = await createProtectedServer({ toPrincipal })
   expect((await server.send(await server.issuer.sign())).status).toBe(401)
   error = new Error('broken')
   expect((await server.send(await server.issuer.sign())).status).toBe(500)
-  expect(server.codes()).toEqual(['invalid_claim'])
+  expect(server.listErrorCodes()).toEqual(['invalid_claim'])
 })
 
 test('a token is verified once, and never believed past its end', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign()
   const responses = await Promise.all([server.send(token), server.send(token), server.send(token)])
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(server.principals[1]).toBe(server.principals[0])
-  server.pass(299_000)
+  server.advanceTime(299_000)
   expect((await server.send(token)).status).toBe(200)
-  server.pass(8000)
+  server.advanceTime(8000)
   expect((await server.send(token)).status).toBe(401)
-  expect(server.codes()).toEqual(['expired'])
+  expect(server.listErrorCodes()).toEqual(['expired'])
 })
 
 test('a verdict is kept for five minutes at most', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign({ claims: { exp: Math.floor(Date.now() / 1000) + 7200 } })
   await server.send(token)
-  server.pass(300_000)
+  server.advanceTime(300_000)
   await server.send(token)
   expect(server.principals).toHaveLength(2)
   expect(server.principals[1]).not.toBe(server.principals[0])
 })
 
 test('one user’s verdict is never another’s, whatever else they have in common [AUS-025]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const subjects = Array.from({ length: 40 }, (_, index) => `user-${index}`)
   const tokens = await Promise.all(subjects.map((sub) => server.issuer.sign({ claims: { sub } })))
   for (let round = 0; round < 2; round += 1) {
@@ -182,7 +182,7 @@ test('one user’s verdict is never another’s, whatever else they have in comm
 })
 
 test('a connection that carries the tokens of several users mixes none up, and believes none past its end [AUS-025]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const tokens = { ada: await server.issuer.sign(), bob: await server.issuer.sign({ claims: { sub: 'bob' } }) }
   const socket = {}
   const subjectOf = async (token: string): Promise<unknown> => {
@@ -194,12 +194,12 @@ test('a connection that carries the tokens of several users mixes none up, and b
   // The last header of the connection is not the verified one with a letter more or less.
   expect(await subjectOf(`${tokens.ada}x`)).toMatchObject({ status: 401 })
   expect(await subjectOf(tokens.ada)).toBe('ada')
-  server.pass(4_000_000)
+  server.advanceTime(4_000_000)
   expect(await subjectOf(tokens.ada)).toMatchObject({ status: 401 })
 })
 
 test('a token of an issuer whose metadata cannot be reached is 503, without a challenge [AUE-005]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign()
   server.issuer.break(true)
   const response = await server.send(token)
@@ -208,15 +208,15 @@ test('a token of an issuer whose metadata cannot be reached is 503, without a ch
     null,
     '5',
   ])
-  expect(server.codes()).toEqual(['issuer_unavailable', 'issuer_unavailable'])
+  expect(server.listErrorCodes()).toEqual(['issuer_unavailable', 'issuer_unavailable'])
   server.issuer.break(false)
-  server.pass(30_000)
+  server.advanceTime(30_000)
   expect((await server.send(token)).status).toBe(200)
 })
 
 test('the metadata is public JSON at the path of the resource and at the root [AUT-006 AUD-001 AUD-002 AUE-001]', async () => {
   const supported = ['items:read', 'items:write', 'offline_access']
-  await using server = await protectScripted({ supported, name: 'Items' })
+  await using server = await createProtectedServer({ supported, name: 'Items' })
   for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
     const response = await server.handler(new Request(new URL(path, resource)))
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -231,7 +231,7 @@ test('the metadata is public JSON at the path of the resource and at the root [A
 })
 
 test('offline_access is in no challenge and in no metadata, since it is no scope of the resource [AUT-051]', async () => {
-  await using server = await protectScripted({ supported: ['offline_access'] })
+  await using server = await createProtectedServer({ supported: ['offline_access'] })
   const documents = JSON.stringify(server.auth.documents)
   expect([documents.includes('offline_access'), documents.includes('scopes_supported')]).toEqual([false, false])
   expect(() => protect({ resource, issuers: ['https://as.example'], scopes: ['offline_access'] })).toThrow(

@@ -13,8 +13,8 @@ import { createChallenges, type HttpErrorResponse } from './challenge.ts'
 import type { HttpRequestHead } from './credentials.ts'
 import { createProofVerifier, type DpopOptions } from './dpop.ts'
 import { createIssuerResolver, type IssuerOptions } from './issuers.ts'
-import { canonicalResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
-import { standardPrincipal, type ToPrincipal } from './principal.ts'
+import { canonicalizeResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
+import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
 import { checkScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
 
 /** Tokens and requests that a server accepts. */
@@ -89,7 +89,7 @@ const defaultClockToleranceMs = 5000
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function protect(options: ProtectOptions): Protection {
-  const resource = canonicalResource(options.resource)
+  const resource = canonicalizeResource(options.resource)
   const scopes = checkScopes('scopes', options.scopes ?? [])
   const supportedScopes = checkScopes(
     'supported',
@@ -117,7 +117,7 @@ function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined
 }
 
 function createAuthenticationState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
-  const { fetch = platformFetch, runtime, toPrincipal = standardPrincipal } = options
+  const { fetch = platformFetch, runtime, toPrincipal = toStandardPrincipal } = options
   const onError = errorListener(options.onError, '@x/auth')
   const now = runtime === undefined ? Date.now : () => runtime.now()
   const dpop = dpopMode(options)
@@ -137,7 +137,7 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
       dpop: createChallenges(challengeSettings, 'dpop'),
     },
     proofs: dpop === undefined ? undefined : createProofVerifier(proofSettings),
-    proofRequired: dpop === 'required',
+    isProofRequired: dpop === 'required',
     certificateOf: options.certificateOf,
     scopes,
     toPrincipal,
@@ -160,5 +160,5 @@ function checkDuration(name: string, value: number): number {
 function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
   const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')
-  return defaultChallenges(state).insufficient([...new Set([...state.scopes, ...neededScopes])])
+  return defaultChallenges(state).createScopeChallenge([...new Set([...state.scopes, ...neededScopes])])
 }

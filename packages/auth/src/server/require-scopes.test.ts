@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import { expect, test } from 'vitest'
 import { needScopes, requireScopes, type RequireScopesOptions, type ScopeRules } from '../server.ts'
-import { protectScripted } from '../testing/protected.ts'
+import { createProtectedServer } from '../testing/protected.ts'
 
 const next: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, result: { resultType: 'complete' } })
 
@@ -144,7 +144,7 @@ function thrownBy(run: () => void): unknown {
 
 test('over HTTP it is 403 with a challenge of all that the operation needs [AUT-052 AUT-053 AUT-054 AUE-011]', async () => {
   const middleware = middlewareOf({ 'tools/call': { update_item: ['items:write', 'items:audit'] } })
-  await using server = await protectScripted({ middleware })
+  await using server = await createProtectedServer({ middleware })
   const token = await server.issuer.sign()
   const response = await server.send(token, { method: 'tools/call', params: { name: 'update_item' } })
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([
@@ -158,7 +158,7 @@ test('over HTTP it is 403 with a challenge of all that the operation needs [AUT-
 })
 
 test('errors of other kinds stay what they are', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const { toHttpError } = server.auth
   for (const data of [
     undefined,

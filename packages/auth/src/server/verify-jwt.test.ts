@@ -1,6 +1,6 @@
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, test } from 'vitest'
-import { protectScripted, resource } from '../testing/protected.ts'
+import { createProtectedServer, resource } from '../testing/protected.ts'
 
 const metadata = 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"'
 const invalid = `Bearer error="invalid_token", scope="items:read", ${metadata}`
@@ -24,23 +24,23 @@ test.each([
 ])(
   'a token for an audience %s is refused (GHSA-rvq5-wwqv-78pq) [AUT-041 AUT-045 AUT-046 AUE-007 AUS-003 AUS-027]',
   async (_, aud) => {
-    await using server = await protectScripted()
+    await using server = await createProtectedServer()
     // A claim that is undefined is left out.
     const response = await server.send(await server.issuer.sign({ claims: { aud: aud as string } }))
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, invalid])
-    expect([server.codes(), server.principals]).toEqual([['wrong_audience'], []])
+    expect([server.listErrorCodes(), server.principals]).toEqual([['wrong_audience'], []])
   },
 )
 
 test('an audience among others is this one', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   expect(
     (await server.send(await server.issuer.sign({ claims: { aud: ['https://other.example', resource] } }))).status,
   ).toBe(200)
 })
 
 test('an issuer may have an audience of its own, which then is the only one', async () => {
-  await using server = await protectScripted({ issuers: (issuer) => [{ issuer, audience: 'api://items' }] })
+  await using server = await createProtectedServer({ issuers: (issuer) => [{ issuer, audience: 'api://items' }] })
   expect((await server.send(await server.issuer.sign({ claims: { aud: 'api://items' } }))).status).toBe(200)
   expect((await server.send(await server.issuer.sign())).status).toBe(401)
 })
@@ -56,36 +56,36 @@ test.each([
   ['without an issuer', { iss: undefined }, 'malformed'],
   ['of nobody', { sub: undefined, client_id: undefined }, 'invalid_claim'],
 ])('a token %s is refused like any other [AUT-042 AUT-043 AUS-026]', async (_, claims, code) => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const iss = 'iss' in claims && claims.iss === 'slash' ? { iss: `${server.issuer.issuer}/` } : {}
   const response = await server.send(await server.issuer.sign({ claims: { ...claims, ...iss } as never }))
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, invalid])
-  expect([server.codes(), server.principals]).toEqual([[code], []])
+  expect([server.listErrorCodes(), server.principals]).toEqual([[code], []])
 })
 
 test('clocks may differ by five seconds', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const now = Math.floor(Date.now() / 1000)
   expect((await server.send(await server.issuer.sign({ claims: { exp: now - 2 } }))).status).toBe(200)
   expect((await server.send(await server.issuer.sign({ claims: { exp: now - 7 } }))).status).toBe(401)
 })
 
 test.each(['at+jwt', 'AT+JWT', 'application/at+jwt', 'JWT', undefined])('a token of type %s is one', async (typ) => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   expect((await server.send(await server.issuer.sign({ header: { typ } }))).status).toBe(200)
 })
 
 test.each(['logout+jwt', 'dpop+jwt', 'secevent+jwt', 'id_token', '', 7, 'at+jwt '])(
   'a token of type %s is refused [AUE-006]',
   async (typ) => {
-    await using server = await protectScripted()
+    await using server = await createProtectedServer()
     expect((await server.send(await server.issuer.sign({ header: { typ } }))).status).toBe(401)
     expect(server.principals).toEqual([])
   },
 )
 
 test('a token without a signature, and one signed with the public key as a secret, are refused [AUE-006]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const { issuer, publicJwk } = server.issuer
   const claims = { iss: issuer, aud: resource, sub: 'ada', scope: 'items:read' }
   const none = new UnsecuredJWT(claims).setExpirationTime('5m').encode()
@@ -98,13 +98,13 @@ test('a token without a signature, and one signed with the public key as a secre
   )
   for (const token of [none, `${none}e30`, ...(await Promise.all(hmacs))])
     expect((await server.send(token)).status).toBe(401)
-  expect(server.codes()).toEqual(Array.from({ length: 4 }, () => 'unsupported_algorithm'))
+  expect(server.listErrorCodes()).toEqual(Array.from({ length: 4 }, () => 'unsupported_algorithm'))
   // A key was not even looked for.
   expect(server.issuer.requests).toEqual([])
 })
 
 test('a token that was altered, or signed by somebody else, is refused', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const token = await server.issuer.sign()
   const [head = '', body = '', signature = ''] = token.split('.')
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
@@ -115,26 +115,26 @@ test('a token that was altered, or signed by somebody else, is refused', async (
     .sign(privateKey)
   for (const bad of [`${head}.${other}.${signature}`, forged, `${head}.${body}.`])
     expect((await server.send(bad)).status).toBe(401)
-  expect(server.codes()).toEqual(['invalid_signature', 'invalid_signature', 'invalid_signature'])
+  expect(server.listErrorCodes()).toEqual(['invalid_signature', 'invalid_signature', 'invalid_signature'])
 })
 
 test('keys that a token brings along are not looked at [AUE-006]', async () => {
-  await using server = await protectScripted()
+  await using server = await createProtectedServer()
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const jwk = await exportJWK(publicKey)
   const claims = { iss: server.issuer.issuer, aud: resource, sub: 'eve' }
   const header = { alg: 'ES256', typ: 'at+jwt', jwk, jku: 'https://evil.example/jwks', x5u: 'https://evil.example/x' }
   const token = await new SignJWT(claims).setProtectedHeader(header).setExpirationTime('5m').sign(privateKey)
   expect((await server.send(token)).status).toBe(401)
-  expect(server.codes()).toEqual(['invalid_signature'])
+  expect(server.listErrorCodes()).toEqual(['invalid_signature'])
 })
 
 test.each(['a', 'a.b', 'a.b.c', '..', 'a.b.c.d.e', 'e30.e30.e30', 'bnVsbA.bnVsbA.bnVsbA', '-._~+/', 'e30.W10.x'])(
   'what is no token (%s) is refused',
   async (token) => {
-    await using server = await protectScripted()
+    await using server = await createProtectedServer()
     const response = await server.send(token)
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, invalid])
-    expect(server.codes()).toEqual(['malformed'])
+    expect(server.listErrorCodes()).toEqual(['malformed'])
   },
 )

@@ -1,12 +1,12 @@
 import { createCall, type RpcRequest, type RpcResponse, metaKeys } from '@x/schema'
 import type { HttpConnection } from '@x/transport-http/client'
 
-let last = 0
+let lastRequestId = 0
 
 /** Calls a tool over a connection, without a client around it. */
 export function callTool(connection: HttpConnection, name = 'greet', signal?: AbortSignal): Promise<RpcResponse> {
-  last += 1
+  lastRequestId += 1
   const _meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }
-  const request: RpcRequest = { jsonrpc: '2.0', id: last, method: 'tools/call', params: { name, _meta } }
+  const request: RpcRequest = { jsonrpc: '2.0', id: lastRequestId, method: 'tools/call', params: { name, _meta } }
   return connection.exchange(request, createCall({ signal }))
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 
 /** Contents of one request. */
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -19,26 +19,26 @@ export interface Reply {
   readonly body?: unknown
 }
 
-export type Route = (received: Received) => Reply | Promise<Reply>
+export type Route = (received: ReceivedRequest) => Reply | Promise<Reply>
 
 /** A server that answers by path, as the test says; the routes may change while it runs. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly origin: string
   readonly routes: Map<string, Route>
-  readonly received: readonly Received[]
+  readonly received: readonly ReceivedRequest[]
   /** Number of requests that a path has had. */
   count(path: string): number
   /** Everything that ever came, as one text: what a secret must not be in. */
-  seen(): string
+  describeRequests(): string
 }
 
-export async function scriptedServer(port = 0): Promise<ScriptedServer> {
+export async function createScriptedServer(port = 0): Promise<ScriptedServer> {
   const routes = new Map<string, Route>()
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     void readRequest(request).then(async (one) => {
       received.push(one)
-      send(response, (await routes.get(one.path)?.(one)) ?? { status: 404, body: 'nothing here' })
+      sendReply(response, (await routes.get(one.path)?.(one)) ?? { status: 404, body: 'nothing here' })
     })
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -48,7 +48,8 @@ export async function scriptedServer(port = 0): Promise<ScriptedServer> {
     routes,
     received,
     count: (path) => received.filter((one) => one.path === path).length,
-    seen: () => JSON.stringify(received.map((one) => [one.path, one.query.toString(), one.headers, one.body])),
+    describeRequests: () =>
+      JSON.stringify(received.map((one) => [one.path, one.query.toString(), one.headers, one.body])),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -56,7 +57,7 @@ export async function scriptedServer(port = 0): Promise<ScriptedServer> {
   }
 }
 
-async function readRequest(request: IncomingMessage): Promise<Received> {
+async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   let body = ''
   for await (const chunk of request.setEncoding('utf8')) body += chunk
   const { method = '', url = '/', headers } = request
@@ -64,7 +65,7 @@ async function readRequest(request: IncomingMessage): Promise<Received> {
   return { method, path, query, headers, body, form: new URLSearchParams(body) }
 }
 
-function send(response: ServerResponse, { status = 200, headers = {}, body }: Reply): void {
+function sendReply(response: ServerResponse, { status = 200, headers = {}, body }: Reply): void {
   const isText = typeof body === 'string'
   const type = isText ? 'text/html' : 'application/json'
   response.writeHead(status, { 'content-type': type, ...headers })

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
-import type { Received } from './http-script.ts'
+import type { ReceivedRequest } from './http-script.ts'
 
 /** Values that a proof has to fit. */
 export interface ProofCheck {
   readonly url: string
-  readonly access?: string | undefined
+  readonly accessToken?: string | undefined
   readonly nonce?: string | undefined
   /** The proofs that came before. */
-  readonly seen: Set<string>
+  readonly usedProofIds: Set<string>
 }
 
 /** The thumbprint of the key that a request proves, or the error of RFC 9449. */
 export type CheckedProof = { readonly thumbprint: string } | { readonly error: string }
 
 /** Checks the proof of a request as RFC 9449, section 4.3, has it. */
-export async function checkProof({ headers, method }: Received, check: ProofCheck): Promise<CheckedProof> {
+export async function checkProof({ headers, method }: ReceivedRequest, check: ProofCheck): Promise<CheckedProof> {
   const invalid = { error: 'invalid_dpop_proof' }
   const { dpop } = headers
   if (typeof dpop !== 'string') return invalid
@@ -24,9 +24,9 @@ export async function checkProof({ headers, method }: Received, check: ProofChec
     const { payload, protectedHeader } = await jwtVerify(dpop, EmbeddedJWK, options)
     const { jti, htm, htu, ath, nonce } = payload
     const jwk: JWK = protectedHeader.jwk ?? {}
-    const expected = [method, check.url, hashOf(check.access), undefined]
+    const expected = [method, check.url, tokenHashOf(check.accessToken), undefined]
     if (![htm, htu, ath, jwk.d].every((value, index) => value === expected[index])) return invalid
-    if (!isNew(jti, check.seen)) return invalid
+    if (!isUnusedJti(jti, check.usedProofIds)) return invalid
     if (check.nonce !== undefined && nonce !== check.nonce) return { error: 'use_dpop_nonce' }
     return { thumbprint: await calculateJwkThumbprint(jwk) }
   } catch {
@@ -34,11 +34,11 @@ export async function checkProof({ headers, method }: Received, check: ProofChec
   }
 }
 
-function hashOf(access: string | undefined): string | undefined {
+function tokenHashOf(access: string | undefined): string | undefined {
   return access === undefined ? undefined : createHash('sha256').update(access).digest('base64url')
 }
 
-function isNew(jti: string | undefined, seen: Set<string>): boolean {
+function isUnusedJti(jti: string | undefined, seen: Set<string>): boolean {
   if (jti === undefined || jti.length < 20 || seen.has(jti)) return false
   seen.add(jti)
   return true

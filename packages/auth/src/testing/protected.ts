@@ -7,7 +7,7 @@ import { protect, type ProtectOptions, type Protection } from '../server.ts'
 export const resource = 'https://mcp.example.com/mcp'
 
 /** A server that is protected by a scripted authorization server, on a clock in the test's hand. */
-export interface Protected extends AsyncDisposable {
+export interface ProtectedServer extends AsyncDisposable {
   readonly issuer: ScriptedAuthServer
   readonly auth: Protection
   readonly handler: FetchHandler
@@ -18,9 +18,9 @@ export interface Protected extends AsyncDisposable {
   /** Sends a call with a token, or with other headers. */
   send(token?: string, options?: SendOptions): Promise<Response>
   /** Lets time pass. */
-  pass(ms: number): void
+  advanceTime(ms: number): void
   /** The codes of the errors so far. */
-  codes(): unknown[]
+  listErrorCodes(): unknown[]
 }
 
 /** Changes of a test to a call. */
@@ -31,7 +31,7 @@ export interface SendOptions {
   readonly params?: JsonObject
 }
 
-/** Deviations of {@link protectScripted} from the usual. */
+/** Deviations of {@link createProtectedServer} from the usual. */
 export interface ScriptedOptions extends Partial<Omit<ProtectOptions, 'issuers'>> {
   readonly issuers?: (issuer: string) => ProtectOptions['issuers']
   /** Goes around the exchange. */
@@ -39,7 +39,7 @@ export interface ScriptedOptions extends Partial<Omit<ProtectOptions, 'issuers'>
 }
 
 /** Starts a scripted authorization server, and protects an exchange that answers everything. */
-export async function protectScripted(options: ScriptedOptions = {}): Promise<Protected> {
+export async function createProtectedServer(options: ScriptedOptions = {}): Promise<ProtectedServer> {
   const claims = { aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
   const issuer = await startScriptedAuthServer(claims)
   const { issuers = (one) => [one], middleware = (next) => next, ...others } = options
@@ -67,8 +67,8 @@ export async function protectScripted(options: ScriptedOptions = {}): Promise<Pr
     principals,
     errors,
     send: (token, changes) => handler(requestOf(token, changes)),
-    pass: (ms) => void (now += ms),
-    codes: () => errors.map((error) => (error instanceof Error && 'code' in error ? error.code : error)),
+    advanceTime: (ms) => void (now += ms),
+    listErrorCodes: () => errors.map((error) => (error instanceof Error && 'code' in error ? error.code : error)),
     [Symbol.asyncDispose]: () => issuer.close(),
   }
 }

@@ -2,7 +2,13 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createCall, type Exchange, type RpcRequest } from '@x/schema'
 import type { RedirectListener, Redirect } from '../client/code-flow.ts'
 import { type CheckedProof, checkProof } from './proofs.ts'
-import { type Received, type Reply, type Route, type ScriptedServer, scriptedServer } from './http-script.ts'
+import {
+  type ReceivedRequest,
+  type Reply,
+  type Route,
+  type ScriptedServer,
+  createScriptedServer,
+} from './http-script.ts'
 
 /** An authorization server that says yes to everybody, and what a test wants of it besides. */
 export interface ScriptedAuthorizationServer extends ScriptedServer {
@@ -12,58 +18,66 @@ export interface ScriptedAuthorizationServer extends ScriptedServer {
   /** Lifetime of access tokens, in seconds; `undefined` does not say. */
   expiresIn: number | undefined
   /** Grants of other types, by type: the scope and resource of what is granted, or an error. */
-  readonly otherGrants: Map<string, (form: URLSearchParams, received: Received) => OtherGrant | Promise<OtherGrant>>
+  readonly otherGrants: Map<
+    string,
+    (form: URLSearchParams, received: ReceivedRequest) => CustomGrant | Promise<CustomGrant>
+  >
   /** Binds tokens of requests with a proof, and asks for this nonce in it. */
   nonce: string | undefined
   /** True where requests with a proof get bearer tokens all the same. */
   ignoresProofs: boolean
   /** The thumbprint of the key that an access token is bound to. */
-  boundTo(token: string | undefined): string | undefined
+  thumbprintOf(token: string | undefined): string | undefined
   /** True for an access token of this server that is good for a resource and has the scopes. */
   accepts(token: string | undefined, resource: string, scopes?: readonly string[]): boolean
   /** Ends the access tokens that are out. */
-  endTokens(): void
+  expireTokens(): void
   /** Ends the refresh tokens that are out. */
-  endLogins(): void
+  expireLogins(): void
 }
 
 /** Result of a grant of a test. */
-export type OtherGrant = { readonly scope: string; readonly resource: string } | Reply
+export type CustomGrant = { readonly scope: string; readonly resource: string } | Reply
 
-interface Family {
+interface TokenFamily {
   readonly scope: string
   readonly resource: string
   readonly thumbprint?: string | undefined
-  isOver: boolean
+  isRevoked: boolean
 }
 
-interface Code extends Family {
+interface AuthorizationCode extends TokenFamily {
   readonly challenge: string
   readonly redirectUri: string
   readonly client: string
 }
 
-const error = (code: string, status = 400): Reply => ({ status, body: { error: code } })
+const createErrorReply = (code: string, status = 400): Reply => ({ status, body: { error: code } })
 
 /** Credentials that an authorization server has given out. */
-interface Grants {
-  readonly codes: Map<string, Code>
-  readonly access: Map<string, Family>
-  readonly refresh: Map<string, { readonly family: Family; isUsed: boolean }>
-  readonly pushed: Map<string, URLSearchParams>
+interface IssuedGrants {
+  readonly codes: Map<string, AuthorizationCode>
+  readonly accessTokens: Map<string, TokenFamily>
+  readonly refresh: Map<string, { readonly family: TokenFamily; isUsed: boolean }>
+  readonly pushedRequests: Map<string, URLSearchParams>
 }
 
-const field = (params: URLSearchParams, name: string): string => params.get(name) ?? ''
+const fieldOf = (params: URLSearchParams, name: string): string => params.get(name) ?? ''
 
 /** Makes a credential that is looked for in everything that a test run writes. */
-const credential = (kind: string): string => `canary-${kind}-${randomUUID()}`
+const createCredential = (kind: string): string => `canary-${kind}-${randomUUID()}`
 
 /** Starts one: PKCE, rotating refresh tokens whose reuse ends the login, registration, pushed requests, revocation. */
-export async function scriptedAuthorizationServer(port = 0): Promise<ScriptedAuthorizationServer> {
-  const server = await scriptedServer(port)
+export async function createScriptedAuthorizationServer(port = 0): Promise<ScriptedAuthorizationServer> {
+  const server = await createScriptedServer(port)
   const { origin: issuer } = server
-  const grants: Grants = { codes: new Map(), access: new Map(), refresh: new Map(), pushed: new Map() }
-  const { access, refresh } = grants
+  const grants: IssuedGrants = {
+    codes: new Map(),
+    accessTokens: new Map(),
+    refresh: new Map(),
+    pushedRequests: new Map(),
+  }
+  const { accessTokens: access, refresh } = grants
   const as: ScriptedAuthorizationServer = Object.assign(server, {
     issuer,
     metadata: {
@@ -80,117 +94,127 @@ export async function scriptedAuthorizationServer(port = 0): Promise<ScriptedAut
     otherGrants: new Map(),
     nonce: undefined as string | undefined,
     ignoresProofs: false,
-    boundTo: (token: string | undefined) => access.get(token ?? '')?.thumbprint,
+    thumbprintOf: (token: string | undefined) => access.get(token ?? '')?.thumbprint,
     accepts: (token: string | undefined, resource: string, scopes: readonly string[] = []) => {
       const family = access.get(token ?? '')
       const has = family?.scope.split(' ') ?? []
       return family?.resource === resource && scopes.every((scope) => has.includes(scope))
     },
-    endTokens: () => access.clear(),
-    endLogins: () => refresh.clear(),
+    expireTokens: () => access.clear(),
+    expireLogins: () => refresh.clear(),
   })
   const { routes } = server
   routes.set('/.well-known/oauth-authorization-server', () => ({ body: as.metadata }))
   routes.set('/authorize', (one) => issueCode(as, grants, one))
-  routes.set('/token', tokenRoute(as, grants))
+  routes.set('/token', createTokenRoute(as, grants))
   routes.set('/register', ({ body }) => ({
     status: 201,
     body: { ...(JSON.parse(body) as object), client_id: `client-${randomUUID()}` },
   }))
   routes.set('/revoke', ({ form }) => {
-    access.delete(field(form, 'token'))
-    refresh.delete(field(form, 'token'))
+    access.delete(fieldOf(form, 'token'))
+    refresh.delete(fieldOf(form, 'token'))
     return { body: {} }
   })
   routes.set('/par', ({ form }) => {
     const uri = `urn:ietf:params:oauth:request_uri:${randomUUID()}`
-    grants.pushed.set(uri, form)
+    grants.pushedRequests.set(uri, form)
     return { status: 201, body: { request_uri: uri, expires_in: 60 } }
   })
   return as
 }
 
-function issueCode({ issuer }: ScriptedAuthorizationServer, { codes, pushed }: Grants, { query }: Received): Reply {
-  const params = pushed.get(field(query, 'request_uri')) ?? query
-  const code = credential('code')
+function issueCode(
+  { issuer }: ScriptedAuthorizationServer,
+  { codes, pushedRequests: pushed }: IssuedGrants,
+  { query }: ReceivedRequest,
+): Reply {
+  const params = pushed.get(fieldOf(query, 'request_uri')) ?? query
+  const code = createCredential('code')
   codes.set(code, {
-    challenge: field(params, 'code_challenge'),
-    redirectUri: field(params, 'redirect_uri'),
-    client: field(params, 'client_id'),
-    scope: field(params, 'scope'),
-    resource: field(params, 'resource'),
-    isOver: false,
+    challenge: fieldOf(params, 'code_challenge'),
+    redirectUri: fieldOf(params, 'redirect_uri'),
+    client: fieldOf(params, 'client_id'),
+    scope: fieldOf(params, 'scope'),
+    resource: fieldOf(params, 'resource'),
+    isRevoked: false,
   })
-  const back = new URL(field(params, 'redirect_uri'))
-  const answer = { code, state: field(params, 'state'), iss: issuer }
+  const back = new URL(fieldOf(params, 'redirect_uri'))
+  const answer = { code, state: fieldOf(params, 'state'), iss: issuer }
   for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value)
   return { status: 302, headers: { location: back.href } }
 }
 
-function tokenRoute(as: ScriptedAuthorizationServer, grants: Grants): Route {
+function createTokenRoute(as: ScriptedAuthorizationServer, grants: IssuedGrants): Route {
   const seen = new Set<string>()
   return async (received) => {
     const proof = await proofOf(as, received, seen)
     if ('error' in proof) {
-      return { ...error(proof.error), headers: as.nonce === undefined ? {} : { 'dpop-nonce': as.nonce } }
+      return { ...createErrorReply(proof.error), headers: as.nonce === undefined ? {} : { 'dpop-nonce': as.nonce } }
     }
     const { form } = received
-    const type = field(form, 'grant_type')
+    const type = fieldOf(form, 'grant_type')
     const other = as.otherGrants.get(type)
     if (other !== undefined) {
       const granted = await other(form, received)
-      return 'resource' in granted ? issue(as, grants, { ...granted, ...proof, isOver: false }) : granted
+      return 'resource' in granted ? issueTokens(as, grants, { ...granted, ...proof, isRevoked: false }) : granted
     }
-    if (type === 'refresh_token') return renew(as, grants, { form, proof })
-    return type === 'authorization_code' ? exchange(as, grants, { form, proof }) : error('unsupported_grant_type')
+    if (type === 'refresh_token') return refreshTokens(as, grants, { form, proof })
+    return type === 'authorization_code'
+      ? exchangeCode(as, grants, { form, proof })
+      : createErrorReply('unsupported_grant_type')
   }
 }
 
-interface Proven {
+interface ProofResult {
   readonly thumbprint?: string
 }
 
 async function proofOf(
   as: ScriptedAuthorizationServer,
-  received: Received,
+  received: ReceivedRequest,
   seen: Set<string>,
-): Promise<CheckedProof | Proven> {
+): Promise<CheckedProof | ProofResult> {
   if (received.headers.dpop === undefined || as.ignoresProofs) return {}
-  return checkProof(received, { url: `${as.issuer}/token`, nonce: as.nonce, seen })
+  return checkProof(received, { url: `${as.issuer}/token`, nonce: as.nonce, usedProofIds: seen })
 }
 
 interface TokenForm {
   readonly form: URLSearchParams
-  readonly proof: Proven
+  readonly proof: ProofResult
 }
 
-function exchange(as: ScriptedAuthorizationServer, grants: Grants, { form, proof }: TokenForm): Reply {
-  const code = grants.codes.get(field(form, 'code'))
-  grants.codes.delete(field(form, 'code'))
-  const challenge = createHash('sha256').update(field(form, 'code_verifier')).digest('base64url')
+function exchangeCode(as: ScriptedAuthorizationServer, grants: IssuedGrants, { form, proof }: TokenForm): Reply {
+  const code = grants.codes.get(fieldOf(form, 'code'))
+  grants.codes.delete(fieldOf(form, 'code'))
+  const challenge = createHash('sha256').update(fieldOf(form, 'code_verifier')).digest('base64url')
   const isRight = code?.challenge === challenge && code.redirectUri === form.get('redirect_uri')
-  return code !== undefined && isRight && code.resource === field(form, 'resource')
-    ? issue(as, grants, { ...code, ...proof })
-    : error('invalid_grant')
+  return code !== undefined && isRight && code.resource === fieldOf(form, 'resource')
+    ? issueTokens(as, grants, { ...code, ...proof })
+    : createErrorReply('invalid_grant')
 }
 
-function renew(as: ScriptedAuthorizationServer, grants: Grants, { form, proof }: TokenForm): Reply {
-  const found = grants.refresh.get(field(form, 'refresh_token'))
-  if (found === undefined || found.family.isOver) return error('invalid_grant')
+function refreshTokens(as: ScriptedAuthorizationServer, grants: IssuedGrants, { form, proof }: TokenForm): Reply {
+  const found = grants.refresh.get(fieldOf(form, 'refresh_token'))
+  if (found === undefined || found.family.isRevoked) return createErrorReply('invalid_grant')
   // RFC 9449, section 5: the refresh token of a public client is bound as well.
-  if (found.family.thumbprint !== proof.thumbprint) return error('invalid_grant')
+  if (found.family.thumbprint !== proof.thumbprint) return createErrorReply('invalid_grant')
   // A refresh token that comes twice is in the wrong hands: the whole login ends.
   if (found.isUsed) {
-    found.family.isOver = true
-    for (const [token, family] of grants.access) if (family === found.family) grants.access.delete(token)
-    return error('invalid_grant')
+    found.family.isRevoked = true
+    for (const [token, family] of grants.accessTokens) if (family === found.family) grants.accessTokens.delete(token)
+    return createErrorReply('invalid_grant')
   }
   found.isUsed = true
-  return issue(as, grants, found.family)
+  return issueTokens(as, grants, found.family)
 }
 
-function issue({ expiresIn }: ScriptedAuthorizationServer, { access, refresh }: Grants, family: Family): Reply {
-  const [token, next] = [credential('access'), credential('refresh')]
+function issueTokens(
+  { expiresIn }: ScriptedAuthorizationServer,
+  { accessTokens: access, refresh }: IssuedGrants,
+  family: TokenFamily,
+): Reply {
+  const [token, next] = [createCredential('access'), createCredential('refresh')]
   access.set(token, family)
   refresh.set(next, { family, isUsed: false })
   const expires = expiresIn === undefined ? {} : { expires_in: expiresIn }
@@ -204,9 +228,9 @@ export interface ScriptedResource extends ScriptedServer {
   /** The metadata, to be changed by tests. */
   readonly metadata: Record<string, unknown>
   /** The scopes that a request needs, by the name of its tool. */
-  readonly needs: Map<string, readonly string[]>
+  readonly requiredScopes: Map<string, readonly string[]>
   /** The servers whose tokens are good here. */
-  accepted: readonly ScriptedAuthorizationServer[]
+  acceptedServers: readonly ScriptedAuthorizationServer[]
   /** The nonce that proofs must have. */
   nonce: string | undefined
   /** Handler of requests that are authorized. */
@@ -214,16 +238,16 @@ export interface ScriptedResource extends ScriptedServer {
 }
 
 /** Starts an endpoint that answers every request with a token of `as`, and challenges all others. */
-export async function scriptedResource(as: ScriptedAuthorizationServer): Promise<ScriptedResource> {
-  const server = await scriptedServer()
+export async function createScriptedResource(as: ScriptedAuthorizationServer): Promise<ScriptedResource> {
+  const server = await createScriptedServer()
   const url = `${server.origin}/mcp`
   const metadataUrl = `${server.origin}/.well-known/oauth-protected-resource/mcp`
   const metadata: Record<string, unknown> = { resource: url, authorization_servers: [as.issuer] }
   const resource: ScriptedResource = Object.assign(server, {
     url,
     metadata,
-    needs: new Map<string, readonly string[]>(),
-    accepted: [as] as readonly ScriptedAuthorizationServer[],
+    requiredScopes: new Map<string, readonly string[]>(),
+    acceptedServers: [as] as readonly ScriptedAuthorizationServer[],
     nonce: undefined as string | undefined,
     exchange: (async ({ id }) => ({
       jsonrpc: '2.0',
@@ -238,12 +262,12 @@ export async function scriptedResource(as: ScriptedAuthorizationServer): Promise
   }
   server.routes.set('/.well-known/oauth-protected-resource/mcp', () => ({ body: metadata }))
   const seen = new Set<string>()
-  const proofError = async (received: Received, token: string | undefined): Promise<string | undefined> => {
-    const bound = resource.accepted.map((one) => one.boundTo(token)).find((one) => one !== undefined)
+  const proofError = async (received: ReceivedRequest, token: string | undefined): Promise<string | undefined> => {
+    const bound = resource.acceptedServers.map((one) => one.thumbprintOf(token)).find((one) => one !== undefined)
     const isDpop = received.headers.authorization?.startsWith('DPoP ') ?? false
     if (bound === undefined) return isDpop ? 'invalid_token' : undefined
     if (!isDpop) return 'invalid_token'
-    const proof = await checkProof(received, { url, access: token, nonce: resource.nonce, seen })
+    const proof = await checkProof(received, { url, accessToken: token, nonce: resource.nonce, usedProofIds: seen })
     if ('error' in proof) return proof.error
     return proof.thumbprint === bound ? undefined : 'invalid_token'
   }
@@ -256,9 +280,9 @@ export async function scriptedResource(as: ScriptedAuthorizationServer): Promise
       return { status: 401, headers: { 'www-authenticate': `DPoP error="${error}"`, ...nonce }, body: 'no' }
     }
     const request = JSON.parse(body) as RpcRequest
-    const scopes = resource.needs.get(String(request.params?.['name'])) ?? []
+    const scopes = resource.requiredScopes.get(String(request.params?.['name'])) ?? []
     const isHere = (needed?: readonly string[]): boolean =>
-      resource.accepted.some((one) => one.accepts(token, String(metadata['resource']), needed))
+      resource.acceptedServers.some((one) => one.accepts(token, String(metadata['resource']), needed))
     if (!isHere()) return challenge(401, token === undefined ? {} : { error: 'invalid_token' })
     if (!isHere(scopes)) return challenge(403, { error: 'insufficient_scope', scope: scopes.join(' ') })
     return { body: await resource.exchange(request, createCall()) }
@@ -270,22 +294,22 @@ export async function scriptedResource(as: ScriptedAuthorizationServer): Promise
 export interface MemoryBrowser extends Redirect {
   readonly visited: readonly URL[]
   /** Changes the address that a person comes back to. */
-  back: (answer: URL) => URL | Promise<URL>
+  transformAnswer: (answer: URL) => URL | Promise<URL>
 }
 
-export function memoryBrowser(uri = 'http://127.0.0.1:7777/callback'): MemoryBrowser {
+export function createMemoryBrowser(uri = 'http://127.0.0.1:7777/callback'): MemoryBrowser {
   const visited: URL[] = []
   const browser: MemoryBrowser = {
     applicationType: 'native',
     visited,
-    back: (answer) => answer,
+    transformAnswer: (answer) => answer,
     open: async (signal): Promise<RedirectListener> => ({
       uri,
       visit: async (url) => {
         visited.push(url)
         const response = await fetch(url, { redirect: 'manual', signal })
         await response.body?.cancel()
-        return browser.back(new URL(response.headers.get('location') ?? 'about:blank'))
+        return browser.transformAnswer(new URL(response.headers.get('location') ?? 'about:blank'))
       },
       close: async () => {},
     }),

@@ -6,31 +6,31 @@ import { memoryStore } from '../client/store.ts'
 import { openRecords } from '../client/stored.ts'
 import { callTool } from './call.ts'
 import {
-  memoryBrowser,
+  createMemoryBrowser,
   type MemoryBrowser,
   type ScriptedAuthorizationServer,
-  scriptedAuthorizationServer,
+  createScriptedAuthorizationServer,
   type ScriptedResource,
-  scriptedResource,
+  createScriptedResource,
 } from './scripted-as.ts'
 
 /** An authorization server, an endpoint that it protects, and a person. */
-export interface World extends AsyncDisposable {
-  readonly as: ScriptedAuthorizationServer
+export interface TestEnvironment extends AsyncDisposable {
+  readonly authorizationServer: ScriptedAuthorizationServer
   readonly resource: ScriptedResource
   readonly browser: MemoryBrowser
-  readonly login: (options?: Partial<OAuthOptions>) => OAuth
+  readonly createOAuth: (options?: Partial<OAuthOptions>) => OAuth
 }
 
-export async function createWorld(): Promise<World> {
-  const as = await scriptedAuthorizationServer()
-  const resource = await scriptedResource(as)
-  const browser = memoryBrowser()
+export async function createTestEnvironment(): Promise<TestEnvironment> {
+  const as = await createScriptedAuthorizationServer()
+  const resource = await createScriptedResource(as)
+  const browser = createMemoryBrowser()
   return {
-    as,
+    authorizationServer: as,
     resource,
     browser,
-    login: (options = {}) => oauth({ client: { name: 'test' }, redirect: browser, ...options }),
+    createOAuth: (options = {}) => oauth({ client: { name: 'test' }, redirect: browser, ...options }),
     [Symbol.asyncDispose]: async () => {
       await as[Symbol.asyncDispose]()
       await resource[Symbol.asyncDispose]()
@@ -39,16 +39,16 @@ export async function createWorld(): Promise<World> {
 }
 
 /** The part of a response that says that a call was served. */
-export const served = { result: { resultType: 'complete' } }
+export const completeResponse = { result: { resultType: 'complete' } }
 
 /** Calls a tool over a connection of its own. */
-export async function call(url: string, auth: HttpAuthorizer, name?: string): Promise<unknown> {
+export async function callWithAuth(url: string, auth: HttpAuthorizer, name?: string): Promise<unknown> {
   await using connection = connectHttp(url, { auth })
   return await callTool(connection, name)
 }
 
 /** Returns the error of a failed call: the authorization error where that is the cause. */
-export function failure(running: Promise<unknown>): Promise<unknown> {
+export function rejectionOf(running: Promise<unknown>): Promise<unknown> {
   return running.then(
     () => undefined,
     (error: unknown) => authErrorOf(error) ?? error,
@@ -56,7 +56,7 @@ export function failure(running: Promise<unknown>): Promise<unknown> {
 }
 
 /** Proofs by a key of its own, outside of any login. */
-export function createProofs(now = Date.now): Dpop {
+export function createTestDpop(now = Date.now): Dpop {
   const dpop = dpopOf(true, { records: openRecords(memoryStore()), isStored: true, now })
   if (dpop === undefined) throw new Error('the option makes no proofs')
   return dpop

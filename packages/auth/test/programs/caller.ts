@@ -2,7 +2,7 @@ import { authErrorOf, type FetchFunction, oauth } from '@x/auth/client'
 import { fileStore } from '@x/auth/node'
 import { connectHttp } from '@x/transport-http/client'
 import { callTool } from '../../src/testing/call.ts'
-import { memoryBrowser } from '../../src/testing/scripted-as.ts'
+import { createMemoryBrowser } from '../../src/testing/scripted-as.ts'
 
 // A host: it says that it is ready, waits for a line, makes its calls at once, and tells what came of them.
 const [url = '', folder = '', calls = '1', mode = ''] = process.argv.slice(2)
@@ -16,7 +16,7 @@ const dyingFetch: FetchFunction = async (address, request) => {
 
 const auth = oauth({
   client: { name: 'caller' },
-  redirect: memoryBrowser(),
+  redirect: createMemoryBrowser(),
   store: fileStore('caller', { folder }),
   ...(mode === 'die' ? { fetch: dyingFetch } : {}),
 })

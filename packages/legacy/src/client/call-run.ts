@@ -18,13 +18,13 @@ import { declaredCapabilitiesOf } from './handshake.ts'
 import type { LegacySettings } from './options.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'
 import { type LegacySession, type RunningCall, severityOf } from './session.ts'
-import { legacyCallRequest, toModernResponse } from './translate.ts'
-import { urlsRequiredBy, waitForUrls } from './url-required.ts'
+import { toLegacyRequest, toModernResponse } from './translate.ts'
+import { requiredUrlsOf, waitForUrls } from './url-required.ts'
 
 /** One call of an older server, over as many requests of 2026-07-28 as its questions take. */
 export interface CallRun {
   /** Sends answers to what was asked, and gives the next `input_required` result, or the response. */
-  next(request: RpcRequest, call: Call): Promise<RpcResponse>
+  sendNext(request: RpcRequest, call: Call): Promise<RpcResponse>
 }
 
 /** Dependencies of a run. */
@@ -81,7 +81,7 @@ class LegacyCallRun implements CallRun, RunningCall {
     this.#parts = options
   }
 
-  next(request: RpcRequest, call: Call): Promise<RpcResponse> {
+  sendNext(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (isCancelled(call)) return reject(cancelReason(call))
       if (this.#waiting !== undefined) {
@@ -148,7 +148,7 @@ class LegacyCallRun implements CallRun, RunningCall {
 
   async #send(request: RpcRequest): Promise<void> {
     const { session } = this.#parts
-    session.running.add(this)
+    session.activeCalls.add(this)
     try {
       this.#wireId = session.nextId()
       const messages = {
@@ -156,13 +156,13 @@ class LegacyCallRun implements CallRun, RunningCall {
         onRequest: (asked: RpcRequest) =>
           asked.method === 'ping' ? session.standaloneHandlers.onRequest(asked) : this.ask(asked),
       }
-      const legacyRequest = legacyCallRequest(request, this.#wireId)
+      const legacyRequest = toLegacyRequest(request, this.#wireId)
       const response = await session.transport.request(legacyRequest, this.#controller.signal, messages)
       if (!this.#askForUrls(request, response)) this.#end({ response })
     } catch (error) {
       this.#end({ error })
     } finally {
-      session.running.delete(this)
+      session.activeCalls.delete(this)
     }
   }
 
@@ -171,7 +171,7 @@ class LegacyCallRun implements CallRun, RunningCall {
    * again.
    */
   #askForUrls(request: RpcRequest, response: RpcResponse): boolean {
-    const urls = urlsRequiredBy(response, this.#declared())
+    const urls = requiredUrlsOf(response, this.#declared())
     if (urls.length === 0) return false
     const { session, clock } = this.#parts
     const waitForCompletion = waitForUrls(session, urls, clock)

@@ -63,7 +63,7 @@ async function resumeLegacyRun(
   { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   try {
-    return (await runs.get(state)?.next(request, call)) ?? unknownStateResponse(request.id)
+    return (await runs.get(state)?.sendNext(request, call)) ?? unknownStateResponse(request.id)
   } catch (error) {
     if (error instanceof SessionEndedError) return unknownStateResponse(request.id)
     throw error
@@ -93,7 +93,7 @@ async function serveLegacy(
   const { settings, clock, runs } = client
   const run = createCallRun({ session, settings, clock, token, onFinished: () => runs.delete(token) })
   runs.set(token, run)
-  return run.next(request, call)
+  return run.sendNext(request, call)
 }
 
 function standaloneStreamOf(

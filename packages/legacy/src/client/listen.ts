@@ -36,7 +36,7 @@ interface SessionStreams {
   stream:
     | { readonly controller: AbortController; readonly opened: ReturnType<LegacySession['transport']['listen']> }
     | undefined
-  users: number
+  referenceCount: number
 }
 
 interface AcceptedFilter {
@@ -59,7 +59,7 @@ export function createStandaloneStream(
     prepared: undefined,
     uris: new Map(),
     stream: undefined,
-    users: 0,
+    referenceCount: 0,
   }
   return {
     listen: (request, call) => serveListen(sessionStreams, request, call),
@@ -118,10 +118,10 @@ async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, 
 
 async function shareStream(sessionStreams: SessionStreams): Promise<{ readonly ended: Promise<void> } | undefined> {
   const { session } = sessionStreams
-  sessionStreams.users += 1
+  sessionStreams.referenceCount += 1
   if (sessionStreams.stream === undefined) {
     const controller = new AbortController()
-    const signal = AbortSignal.any([controller.signal, session.ended])
+    const signal = AbortSignal.any([controller.signal, session.endSignal])
     sessionStreams.stream = { controller, opened: session.transport.listen(signal, session.standaloneHandlers) }
   }
   const { stream } = sessionStreams
@@ -132,7 +132,7 @@ async function shareStream(sessionStreams: SessionStreams): Promise<{ readonly e
     return openedStream
   } catch (error) {
     forgetStream(sessionStreams, stream)
-    sessionStreams.users -= 1
+    sessionStreams.referenceCount -= 1
     throw error
   }
 }
@@ -142,8 +142,8 @@ function forgetStream(sessionStreams: SessionStreams, stream: SessionStreams['st
 }
 
 function closeStream(sessionStreams: SessionStreams): void {
-  sessionStreams.users -= 1
-  if (sessionStreams.users > 0) return
+  sessionStreams.referenceCount -= 1
+  if (sessionStreams.referenceCount > 0) return
   sessionStreams.stream?.controller.abort(new Error('Nobody listens'))
   sessionStreams.stream = undefined
 }
@@ -201,13 +201,13 @@ async function unsubscribeFromResource(sessionStreams: SessionStreams, uri: stri
   if (userCount > 0) sessionStreams.uris.set(uri, userCount)
   else sessionStreams.uris.delete(uri)
   // A session that has ended has no subscriptions.
-  if (userCount <= 0 && !sessionStreams.session.ended.aborted)
+  if (userCount <= 0 && !sessionStreams.session.endSignal.aborted)
     await sendResourceRequest(sessionStreams, 'resources/unsubscribe', uri).catch(() => {})
 }
 
 function sendResourceRequest({ session }: SessionStreams, method: string, uri: string): Promise<RpcResponse> {
   const request: RpcRequest = { jsonrpc: '2.0', id: session.nextId(), method, params: { uri } }
-  return session.transport.request(request, session.ended, session.standaloneHandlers)
+  return session.transport.request(request, session.endSignal, session.standaloneHandlers)
 }
 
 function relayNotification(
@@ -245,7 +245,7 @@ function createListenResult(id: RequestId): JsonObject {
 }
 
 /** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
-function waitForEnd(stream: Promise<void> | undefined, call: Call, { ended }: LegacySession): Promise<void> {
+function waitForEnd(stream: Promise<void> | undefined, call: Call, { endSignal: ended }: LegacySession): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => finish(() => reject(cancelReason(call)))
     const end = (): void => finish(resolve)

@@ -73,7 +73,7 @@ export interface DualOptions {
 
 /** The options that the parts of a client for older servers share. */
 export interface LegacySettings {
-  readonly roots: DualOptions['roots']
+  readonly listRoots: DualOptions['roots']
   readonly answerTimeoutMs: number
   readonly handshakeTimeoutMs: number
   readonly warn: (warning: DualWarning) => void
@@ -82,5 +82,5 @@ export interface LegacySettings {
 /** Fills in what was not given. */
 export function resolveDualSettings(options: DualOptions): LegacySettings {
   const { roots, answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
-  return { roots, answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
+  return { listRoots: roots, answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
 }

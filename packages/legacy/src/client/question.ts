@@ -22,14 +22,15 @@ export function parseQuestion({ method, params = {} }: RpcRequest, declared: Cli
   const { _meta, task: _task, elicitationId: _id, ...fields } = params
   const requiredCapabilities = requiredCapabilitiesOf(method, params)
   if (requiredCapabilities === undefined)
-    return rejectedQuestion(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
+    return createQuestionError(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
   if (findMissingCapabilities(declared, requiredCapabilities) !== undefined) {
     const code = method === 'elicitation/create' ? errorCodes.invalidParams : errorCodes.methodNotFound
-    return rejectedQuestion(code, `This client has not declared ${JSON.stringify(requiredCapabilities)}`)
+    return createQuestionError(code, `This client has not declared ${JSON.stringify(requiredCapabilities)}`)
   }
   const request: JsonObject = method === 'roots/list' ? { method } : { method, params: fields }
   const problem = checkInputRequest(request)
-  if (problem !== undefined) return rejectedQuestion(errorCodes.invalidParams, `The params of ${method} are not valid`)
+  if (problem !== undefined)
+    return createQuestionError(errorCodes.invalidParams, `The params of ${method} are not valid`)
   // The check has accepted every member that the type names.
   return { question: request as unknown as InputRequest }
 }
@@ -42,7 +43,7 @@ function requiredCapabilitiesOf(method: string, params: JsonObject): ClientCapab
   return { sampling: hasTools ? { tools: {} } : {} }
 }
 
-function rejectedQuestion(code: number, message: string): { readonly error: WireError } {
+function createQuestionError(code: number, message: string): { readonly error: WireError } {
   return { error: { code, message } }
 }
 

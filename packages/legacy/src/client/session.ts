@@ -39,13 +39,13 @@ export interface LegacySession {
   /** The capabilities that its handshake declared. */
   readonly declaredCapabilities: ClientCapabilities
   /** The calls under way, the latest last. */
-  readonly running: Set<RunningCall>
+  readonly activeCalls: Set<RunningCall>
   /** Takes notifications that belong to no call. */
   readonly listeners: Set<(message: RpcNotification) => void>
   /** Takes messages outside of calls. */
   readonly standaloneHandlers: ServerMessageHandlers
   /** Aborts when nothing more comes over this session. */
-  readonly ended: AbortSignal
+  readonly endSignal: AbortSignal
   end(): void
   nextId(): number
   /** Has the server send log messages of this level and above. */
@@ -55,19 +55,24 @@ export interface LegacySession {
 /** Dependencies of a session. */
 export interface LegacySessionOptions {
   readonly peer: LegacyServerPeer
-  readonly wire: LegacyTransport
-  readonly declared: ClientCapabilities
+  readonly legacyTransport: LegacyTransport
+  readonly clientCapabilities: ClientCapabilities
   readonly settings: LegacySettings
 }
 
 /** Starts a session whose handshake is done. */
-export function createLegacySession({ peer, wire, declared, settings }: LegacySessionOptions): LegacySession {
+export function createLegacySession({
+  peer,
+  legacyTransport: wire,
+  clientCapabilities: declared,
+  settings,
+}: LegacySessionOptions): LegacySession {
   // The handshake itself has used the first.
   let lastRequestId = 1
   let level = -1
   const endController = new AbortController()
   const listeners: LegacySession['listeners'] = new Set()
-  const runningCalls: LegacySession['running'] = new Set()
+  const runningCalls: LegacySession['activeCalls'] = new Set()
   const nextId = (): number => (lastRequestId += 1)
   const onNotification = (message: RpcNotification): void => {
     if (message.method === 'notifications/message') return findLoggingCall(runningCalls)?.receive(message)
@@ -100,12 +105,12 @@ export function createLegacySession({ peer, wire, declared, settings }: LegacySe
     peer,
     transport: wire,
     declaredCapabilities: declared,
-    running: runningCalls,
+    activeCalls: runningCalls,
     listeners,
     nextId,
     setLevel,
     standaloneHandlers: { onNotification, onRequest },
-    ended: endController.signal,
+    endSignal: endController.signal,
     end: () => endController.abort(new Error('The session has ended')),
   }
 }
@@ -117,7 +122,10 @@ function findLoggingCall(runningCalls: ReadonlySet<RunningCall>): RunningCall | 
 }
 
 /** SEP-2260: a request that belongs to no call in flight is refused; roots are given where the host said so. */
-async function answerUnrelatedRequest(request: RpcRequest, { roots, warn }: LegacySettings): Promise<RpcResponse> {
+async function answerUnrelatedRequest(
+  request: RpcRequest,
+  { listRoots: roots, warn }: LegacySettings,
+): Promise<RpcResponse> {
   if (request.method === 'roots/list' && roots !== undefined) {
     // Roots are JSON, which their readonly types cannot say.
     const result = { roots: (await roots()) as JsonValue } satisfies JsonObject

@@ -17,7 +17,7 @@ import type { LegacySession } from './session.ts'
  * A request of 2026-07-28 as one of an older revision, under an id of the session's own, which is its progress token as
  * well.
  */
-export function legacyCallRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
+export function toLegacyRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
   const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
   // An older server does not know the key, and would pass it on to whoever reads its logs.
   const { [projectMetaKeys.idempotencyKey]: _key, ...meta } = omitReservedMeta(_meta)

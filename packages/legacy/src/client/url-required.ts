@@ -12,7 +12,7 @@ import { parseQuestion } from './question.ts'
 import type { LegacySession } from './session.ts'
 
 /** The error that names the URLs which must be visited before a request can succeed; 2025-11-25 alone has it. */
-const urlElicitationRequired = -32042
+const urlElicitationRequiredCode = -32042
 const maxUrls = 20
 const completionTimeoutMs = 2000
 
@@ -23,8 +23,8 @@ export interface RequiredUrl {
 }
 
 /** The URLs that an error asks for; empty for every other response, and for a client that has not declared URLs. */
-export function urlsRequiredBy(response: RpcResponse, declared: ClientCapabilities): readonly RequiredUrl[] {
-  if (!('error' in response) || response.error.code !== urlElicitationRequired) return []
+export function requiredUrlsOf(response: RpcResponse, declared: ClientCapabilities): readonly RequiredUrl[] {
+  if (!('error' in response) || response.error.code !== urlElicitationRequiredCode) return []
   const { data } = response.error
   const elicitations = isJsonObject(data) ? data['elicitations'] : undefined
   if (

@@ -1,8 +1,14 @@
 import { createClient } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { accept, ask, connectCalls as connect, finish, host } from '../testing/scripted-calls.ts'
-import { type Arrived, reply, scriptedServer } from '../testing/scripted-server.ts'
+import {
+  createAcceptAnswer,
+  createElicitRequest,
+  connectScriptedServer as connect,
+  sendToolResult,
+  hostInfo,
+} from '../testing/scripted-calls.ts'
+import { type ReceivedRequest, createReply, createScriptedServer } from '../testing/scripted-server.ts'
 import { connectDualHttp } from './connect-dual-http.ts'
 
 const form = { type: 'object', properties: { name: { type: 'string', default: 'Ada' } } }
@@ -13,18 +19,18 @@ describe('a question on the stream of a call', () => {
     const { server, client, nextCall } = connect({
       elicit: (question, { key, target, server: who }) => {
         asked.push(question.message, target, typeof key, who)
-        return accept()
+        return createAcceptAnswer()
       },
     })
     const result = client.callTool('greet')
     const call = await nextCall()
-    call.stream.send(ask('q-1'))
-    expect(await server.answer()).toEqual({
+    call.stream.send(createElicitRequest('q-1'))
+    expect(await server.nextAnswer()).toEqual({
       jsonrpc: '2.0',
       id: 'q-1',
       result: { action: 'accept', content: { name: 'Grace' } },
     })
-    finish(call)
+    sendToolResult(call)
     expect(await result).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] })
     expect(asked).toEqual(['Name?', 'greet', 'string', expect.stringContaining('scripted 1.0.0')])
   })
@@ -33,9 +39,9 @@ describe('a question on the stream of a call', () => {
     const { server, client, nextCall } = connect({ elicit: () => ({ action: 'accept', content: {} }) })
     const result = client.callTool('greet')
     const call = await nextCall()
-    call.stream.send(ask(1))
-    expect(await server.answer()).toMatchObject({ id: 1, result: { content: { name: 'Ada' } } })
-    finish(call)
+    call.stream.send(createElicitRequest(1))
+    expect(await server.nextAnswer()).toMatchObject({ id: 1, result: { content: { name: 'Ada' } } })
+    sendToolResult(call)
     await result
   })
 
@@ -48,18 +54,18 @@ describe('a question on the stream of a call', () => {
   ])(
     'brings back its state, %s, exactly as it came, and none where there was none [STA-002 STA-003 STA-004 LEG-100]',
     async (_, state) => {
-      const { server, client, nextCall } = connect({ elicit: accept })
+      const { server, client, nextCall } = connect({ elicit: createAcceptAnswer })
       const result = client.callTool('greet')
       const call = await nextCall()
-      call.stream.send(ask(1, { state }))
-      const answered = await server.answer()
+      call.stream.send(createElicitRequest(1, { state }))
+      const answered = await server.nextAnswer()
       expect([answered['state'], answered['result'] !== undefined]).toEqual([state, true])
       call.stream.send({ jsonrpc: '2.0', id: 2, method: 'nonsense', state })
-      const refused = await server.answer()
+      const refused = await server.nextAnswer()
       expect([refused['state'], refused['error'] !== undefined]).toEqual([state, true])
-      call.stream.send(ask(3))
-      expect('state' in (await server.answer())).toBe(false)
-      finish(call)
+      call.stream.send(createElicitRequest(3))
+      expect('state' in (await server.nextAnswer())).toBe(false)
+      sendToolResult(call)
       await result
     },
   )
@@ -72,12 +78,12 @@ describe('a question on the stream of a call', () => {
     ['roots', 'roots/list', {}, -32601],
     ['a method of no client', 'tools/call', { name: 'x' }, -32601],
   ])('for %s, which was not declared, is refused at once [LEG-073 LEG-014]', async (_, method, params, code) => {
-    const { server, client, nextCall } = connect({ elicit: accept })
+    const { server, client, nextCall } = connect({ elicit: createAcceptAnswer })
     const result = client.callTool('greet')
     const call = await nextCall()
     call.stream.send({ jsonrpc: '2.0', id: 7, method, params })
-    expect(await server.answer()).toMatchObject({ id: 7, error: { code } })
-    finish(call)
+    expect(await server.nextAnswer()).toMatchObject({ id: 7, error: { code } })
+    sendToolResult(call)
     await result
   })
 
@@ -95,17 +101,17 @@ describe('a question on the stream of a call', () => {
       method: 'sampling/createMessage',
       params: { messages: [message], maxTokens: 5 },
     })
-    expect(await server.answer()).toMatchObject({ id: 1, result: { model: 'm' } })
+    expect(await server.nextAnswer()).toMatchObject({ id: 1, result: { model: 'm' } })
     call.stream.send({ jsonrpc: '2.0', id: 2, method: 'roots/list' })
-    expect(await server.answer()).toMatchObject({ id: 2, result: { roots: [{ uri: 'file:///work' }] } })
+    expect(await server.nextAnswer()).toMatchObject({ id: 2, result: { roots: [{ uri: 'file:///work' }] } })
     call.stream.send({
       jsonrpc: '2.0',
       id: 3,
       method: 'sampling/createMessage',
       params: { messages: 'x', maxTokens: 5 },
     })
-    expect(await server.answer()).toMatchObject({ id: 3, error: { code: -32602 } })
-    finish(call)
+    expect(await server.nextAnswer()).toMatchObject({ id: 3, error: { code: -32602 } })
+    sendToolResult(call)
     await result
   })
 
@@ -119,35 +125,39 @@ describe('a question on the stream of a call', () => {
     })
     const result = client.callTool('greet')
     const call = await nextCall()
-    for (const id of ['a', 'b']) call.stream.send(ask(id, { params: { message: id, requestedSchema: form } }))
-    const answers = [await server.answer(), await server.answer()].map(({ id, result: given }) => [id, given])
+    for (const id of ['a', 'b'])
+      call.stream.send(createElicitRequest(id, { params: { message: id, requestedSchema: form } }))
+    const answers = [await server.nextAnswer(), await server.nextAnswer()].map(({ id, result: given }) => [id, given])
     expect(answers.toSorted()).toEqual([
       ['a', { action: 'accept', content: { name: 'a' } }],
       ['b', { action: 'accept', content: { name: 'b' } }],
     ])
-    finish(call)
+    sendToolResult(call)
     await result
     expect(rounds).toEqual([1, 1])
   })
 
   test('that never ends being asked ends the call, and tells the server', async () => {
-    const { server, client, nextCall } = connect({ elicit: accept, rounds: { limit: 3 } }, { answerTimeoutMs: 20 })
+    const { server, client, nextCall } = connect(
+      { elicit: createAcceptAnswer, rounds: { limit: 3 } },
+      { answerTimeoutMs: 20 },
+    )
     const result = client.callTool('greet').catch((error: unknown) => error)
     const call = await nextCall()
     for (let id = 0; id < 4; id += 1) {
-      call.stream.send(ask(id))
-      await server.answer()
+      call.stream.send(createElicitRequest(id))
+      await server.nextAnswer()
     }
     expect(await result).toMatchObject({ code: 'too_many_rounds' })
     await expect.poll(() => server.methods()).toContain('notifications/cancelled')
   })
 
   test('of a call that ends at once is neither shown nor answered', async () => {
-    const { server, client, nextCall } = connect({ elicit: accept })
+    const { server, client, nextCall } = connect({ elicit: createAcceptAnswer })
     const result = client.callTool('greet')
     const call = await nextCall()
-    call.stream.send(ask(1))
-    finish(call)
+    call.stream.send(createElicitRequest(1))
+    sendToolResult(call)
     expect(await result).toMatchObject({ content: [{ text: 'done' }] })
     expect(server.arrived.filter(({ message }) => 'result' in message || 'error' in message)).toEqual([])
   })
@@ -163,7 +173,9 @@ test('progress and logs reach their own call, with its token, at its level', asy
   }
   const result = client.callTool('greet', {}, { ...how, logLevel: 'warning' })
   const call = await nextCall()
-  const meta = isJsonObject(call.one.message['params']) ? call.one.message['params']['_meta'] : undefined
+  const meta = isJsonObject(call.arrivedRequest.message['params'])
+    ? call.arrivedRequest.message['params']['_meta']
+    : undefined
   expect(meta).toEqual({ progressToken: call.id })
   const progress = (progressToken: JsonValue, step: number): JsonObject => ({
     jsonrpc: '2.0',
@@ -175,7 +187,7 @@ test('progress and logs reach their own call, with its token, at its level', asy
   for (const level of ['info', 'warning', 'error', 'shout']) {
     call.stream.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data: level } })
   }
-  finish(call)
+  sendToolResult(call)
   await result
   expect([steps, logs]).toEqual([[1], ['warning', 'error']])
   const levels = server.arrived.filter(({ message }) => message['method'] === 'logging/setLevel')
@@ -198,13 +210,13 @@ test('a handshake is not cancelled with the call that began it [LEG-051]', async
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  const handle = (one: Arrived): Promise<Response> | undefined =>
+  const handle = (one: ReceivedRequest): Promise<Response> | undefined =>
     one.message['method'] === 'initialize'
-      ? held.then(() => reply(one, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }))
+      ? held.then(() => createReply(one, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }))
       : undefined
-  const server = scriptedServer({ handle })
+  const server = createScriptedServer({ handle })
   const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', fetch: server.fetch })
-  const client = createClient(connection.exchange, host)
+  const client = createClient(connection.exchange, hostInfo)
   await expect(client.callTool('greet', {}, { signal: AbortSignal.timeout(10) })).rejects.toThrow('timeout')
   release()
   await client.callTool('greet')
@@ -216,7 +228,7 @@ test('both forms of answer are read, and no id is used twice [LEG-025 LEG-079]',
   await client.listTools()
   for (let index = 0; index < 3; index += 1) {
     const result = client.callTool('greet')
-    finish(await nextCall())
+    sendToolResult(await nextCall())
     await result
   }
   const ids = server.arrived.map(({ message }) => message['id']).filter((id) => id !== undefined)

@@ -43,14 +43,14 @@ export interface DualHttpOptions extends DualOptions, HttpOptions {}
 export type HttpOptions = NonNullable<Parameters<typeof createHttpClient>[1]>
 
 const defaultMaxStreamBytes = 64 * 1024 * 1024
-const endTimeoutMs = 2000
+const sessionEndTimeoutMs = 2000
 
 interface DualHttpState {
   readonly http: HttpClient
   readonly options: DualHttpOptions
   readonly settings: LegacySettings
   readonly clock: Clock
-  readonly closing: AbortController
+  readonly closeController: AbortController
   era: ProtocolEra | undefined
   /** The era was remembered or given, and nothing has shown yet that it is right. */
   isEraAssumed: boolean
@@ -81,7 +81,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     options,
     settings,
     clock,
-    closing: new AbortController(),
+    closeController: new AbortController(),
     isEraAssumed: era === 'probe',
     era: era === 'probe' ? eraOfRevision(options.detected?.get(http.url)) : era,
     peer: undefined,
@@ -91,7 +91,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
   }
   if (state.era === 'modern') state.peer = { era: 'modern' }
   const sessionSource = {
-    getSession: (request: RpcRequest) => currentSession(state, request),
+    getSession: (request: RpcRequest) => ensureSession(state, request),
     drop: (session: LegacySession) => {
       session.end()
       state.session = undefined
@@ -103,7 +103,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     exchange: (request, call) => dispatchRequest(state, legacyExchange, { request, call }),
     url: http.url,
     mixedPrincipals: typeof options.headers === 'function',
-    closed: state.closing.signal,
+    closed: state.closeController.signal,
     get peer() {
       return state.peer
     },
@@ -123,7 +123,7 @@ async function dispatchRequest(
   { request, call }: DispatchedRequest,
 ): Promise<RpcResponse> {
   if (isCancelled(call)) throw cancelReason(call)
-  state.closing.signal.throwIfAborted()
+  state.closeController.signal.throwIfAborted()
   const detection = await raceWithCancellation(detectEra(state, request), call)
   if ('response' in detection) return { ...detection.response, id: request.id }
   if (detection.era === 'modern') return sendModern(state, legacyExchange, { request, call })
@@ -156,7 +156,7 @@ function setEra(state: DualHttpState, era: ProtocolEra): void {
 
 /** Returns true when a server that is remembered as an older one still is one; otherwise it is looked at anew. */
 async function confirmAssumedEra(state: DualHttpState, request: RpcRequest): Promise<boolean> {
-  const session = await currentSession(state, request).catch(() => undefined)
+  const session = await ensureSession(state, request).catch(() => undefined)
   state.isEraAssumed = false
   if (session !== undefined && !('error' in session)) return true
   state.era = undefined
@@ -197,7 +197,7 @@ async function hasBecomeLegacy(state: DualHttpState, request: RpcRequest, call: 
   return false
 }
 
-function currentSession(state: DualHttpState, request: RpcRequest): Promise<LegacySession | RpcError> {
+function ensureSession(state: DualHttpState, request: RpcRequest): Promise<LegacySession | RpcError> {
   if (state.session !== undefined) return state.session
   const forgetSession = (): void => {
     if (state.session !== sessionPromise) return
@@ -239,7 +239,7 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
       revision,
       sessionId: undefined,
       maxStreamBytes,
-      about: initializeMessage,
+      relatedRequest: initializeMessage,
     }
     const onRequest = async (earlyRequest: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(earlyRequest)
     const messages = { onNotification: () => {}, onRequest }
@@ -261,7 +261,12 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
     state.transport = wire
     state.peer = peer
     state.options.detected?.set(http.url, peer.revision)
-    return createLegacySession({ peer, wire, declared: declaredCapabilitiesOf(request), settings })
+    return createLegacySession({
+      peer,
+      legacyTransport: wire,
+      clientCapabilities: declaredCapabilitiesOf(request),
+      settings,
+    })
   })
 }
 
@@ -275,7 +280,7 @@ function throwExplainedError(error: unknown): never {
 }
 
 async function closeConnection(state: DualHttpState): Promise<void> {
-  const { http, closing, settings, clock } = state
+  const { http, closeController: closing, settings, clock } = state
   if (!closing.signal.aborted) {
     const { origin } = new URL(http.url)
     closing.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
@@ -283,7 +288,7 @@ async function closeConnection(state: DualHttpState): Promise<void> {
     const sessionEnd =
       transport &&
       withRequestTimeout(
-        { http, clock, settings: { ...settings, handshakeTimeoutMs: endTimeoutMs } },
+        { http, clock, settings: { ...settings, handshakeTimeoutMs: sessionEndTimeoutMs } },
         'DELETE',
         transport.end,
       )

@@ -2,14 +2,20 @@ import { createClient } from '@x/client'
 import { httpHandler } from '@x/transport-http'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import { type Arrived, reply, replyError, scriptedServer, type ServerScript } from '../testing/scripted-server.ts'
+import {
+  type ReceivedRequest,
+  createReply,
+  createErrorReply,
+  createScriptedServer,
+  type ServerScript,
+} from '../testing/scripted-server.ts'
 import { connectDualHttp, type DualHttpOptions } from './connect-dual-http.ts'
 
 const url = 'https://server.test/mcp'
 const host = { name: 'host', version: '1.2.3' }
 
 function connect(script: ServerScript = {}, options: DualHttpOptions = {}) {
-  const server = scriptedServer(script)
+  const server = createScriptedServer(script)
   const connection = connectDualHttp(url, { ...options, fetch: server.fetch })
   const client = createClient(connection.exchange, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
   return { server, connection, client }
@@ -75,9 +81,9 @@ test('discover is answered from the handshake', async () => {
 test.each(['2024-11-05', '2099-01-01', 7])(
   'a version %s that is not spoken ends the session [LEG-011]',
   async (version) => {
-    const answer = (one: Arrived) =>
+    const answer = (one: ReceivedRequest) =>
       one.message['method'] === 'initialize'
-        ? reply(one, { protocolVersion: version, capabilities: {} }, { 'mcp-session-id': 'other' })
+        ? createReply(one, { protocolVersion: version, capabilities: {} }, { 'mcp-session-id': 'other' })
         : undefined
     const { server, client } = connect({ handle: answer })
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'unsupported_version' })
@@ -98,7 +104,8 @@ test('a tool that runs as a task alone is left out, and told of [LEG-057]', asyn
     { name: 'greet', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } },
   ]
   const warnings: string[] = []
-  const handle = (one: Arrived) => (one.message['method'] === 'tools/list' ? reply(one, { tools }) : undefined)
+  const handle = (one: ReceivedRequest) =>
+    one.message['method'] === 'tools/list' ? createReply(one, { tools }) : undefined
   const { client } = connect({ handle }, { onWarning: ({ code }) => warnings.push(code) })
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['greet'])
   expect(warnings).toEqual(['task_required'])
@@ -107,13 +114,13 @@ test('a tool that runs as a task alone is left out, and told of [LEG-057]', asyn
 test('a session that the server forgot is begun anew, without its id, and the call sent again [LEG-046]', async () => {
   let sessions = 0
   let isForgotten = false
-  const handle = (one: Arrived) => {
+  const handle = (one: ReceivedRequest) => {
     const { method } = one.message
     if (method === 'initialize') {
       sessions += 1
       expect(one.headers.get('mcp-session-id')).toBeNull()
       const result = { protocolVersion: '2025-11-25', capabilities: { tools: {}, prompts: sessions > 1 ? {} : false } }
-      return reply(one, result, { 'mcp-session-id': `session-${sessions}` })
+      return createReply(one, result, { 'mcp-session-id': `session-${sessions}` })
     }
     if (isForgotten && one.headers.get('mcp-session-id') === 'session-1') return new Response(null, { status: 404 })
     return undefined
@@ -128,7 +135,7 @@ test('a session that the server forgot is begun anew, without its id, and the ca
 })
 
 test('a server that forgets every session is not asked without end', async () => {
-  const handle = (one: Arrived) =>
+  const handle = (one: ReceivedRequest) =>
     one.message['method'] === 'tools/call' ? new Response(null, { status: 404 }) : undefined
   const { server, client } = connect({ handle })
   await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'transport' })
@@ -136,7 +143,7 @@ test('a server that forgets every session is not asked without end', async () =>
 })
 
 test.each([200, 204, 405, 500])('the end of a session may be answered with %i [LEG-047]', async (status) => {
-  const handle = ({ method }: Arrived) => (method === 'DELETE' ? new Response(null, { status }) : undefined)
+  const handle = ({ method }: ReceivedRequest) => (method === 'DELETE' ? new Response(null, { status }) : undefined)
   const { server, client, connection } = connect({ handle })
   await client.callTool('greet')
   await connection.close()
@@ -169,27 +176,27 @@ test('headers of the user and of an authorizer go with GET and DELETE too', asyn
 })
 
 describe('a server that is found to be', () => {
-  const discover = (answer: (one: Arrived) => Response) => ({
-    handle: (one: Arrived) => (one.message['method'] === 'server/discover' ? answer(one) : undefined),
+  const discover = (answer: (one: ReceivedRequest) => Response) => ({
+    handle: (one: ReceivedRequest) => (one.message['method'] === 'server/discover' ? answer(one) : undefined),
   })
 
-  test.each<[string, (one: Arrived) => Response]>([
-    ['400 without a session', (one) => replyError(one, { code: -32000, message: 'no session' }, 400)],
-    ['method not found', (one) => replyError(one, { code: -32601, message: 'no' })],
-    ['another JSON-RPC error', (one) => replyError(one, { code: -32602, message: 'no' }, 400)],
-    ['an internal error', (one) => replyError(one, { code: -32603, message: 'no' })],
+  test.each<[string, (one: ReceivedRequest) => Response]>([
+    ['400 without a session', (one) => createErrorReply(one, { code: -32000, message: 'no session' }, 400)],
+    ['method not found', (one) => createErrorReply(one, { code: -32601, message: 'no' })],
+    ['another JSON-RPC error', (one) => createErrorReply(one, { code: -32602, message: 'no' }, 400)],
+    ['an internal error', (one) => createErrorReply(one, { code: -32603, message: 'no' })],
     ['404', () => new Response('not found', { status: 404 })],
     ['405', () => new Response(null, { status: 405 })],
     [
       'an unsupported version that names older ones',
       (one) => {
         const data = { supported: ['2025-11-25', '2025-06-18'], requested: '2026-07-28' }
-        return replyError(one, { code: -32022, message: 'no', data }, 400)
+        return createErrorReply(one, { code: -32022, message: 'no', data }, 400)
       },
     ],
     ['202', () => new Response(null, { status: 202 })],
     ['a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
-    ['another result', (one) => reply(one, {})],
+    ['another result', (one) => createReply(one, {})],
   ])('an older one by %s hears initialize [SHT-078 SHT-080]', async (_, answer) => {
     const { server, client, connection } = connect(discover(answer))
     await client.callTool('greet')
@@ -197,15 +204,15 @@ describe('a server that is found to be', () => {
     expect(connection.peer).toMatchObject({ era: 'legacy' })
   })
 
-  test.each<[string, (one: Arrived) => Response]>([
-    ['its revisions', (one) => reply(one, { supportedVersions: ['2026-07-28'], capabilities: {} })],
-    ['revisions to come', (one) => reply(one, { supportedVersions: ['2027-01-01'], capabilities: {} })],
+  test.each<[string, (one: ReceivedRequest) => Response]>([
+    ['its revisions', (one) => createReply(one, { supportedVersions: ['2026-07-28'], capabilities: {} })],
+    ['revisions to come', (one) => createReply(one, { supportedVersions: ['2027-01-01'], capabilities: {} })],
     [
       'a version error that names 2026-07-28',
-      (one) => replyError(one, { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }, 400),
+      (one) => createErrorReply(one, { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }, 400),
     ],
-    ['a header mismatch', (one) => replyError(one, { code: -32020, message: 'no' }, 400)],
-    ['a missing capability', (one) => replyError(one, { code: -32021, message: 'no' }, 400)],
+    ['a header mismatch', (one) => createErrorReply(one, { code: -32020, message: 'no' }, 400)],
+    ['a missing capability', (one) => createErrorReply(one, { code: -32021, message: 'no' }, 400)],
   ])('a modern one by %s never hears it [SHT-079]', async (_, answer) => {
     const { server, client, connection } = connect(discover(answer))
     await client.callTool('greet').catch(() => {})
@@ -219,7 +226,7 @@ describe('a server that is found to be', () => {
     async (status) => {
       for (const answer of [
         () => new Response('no', { status }),
-        (one: Arrived) => replyError(one, { code: -32000, message: 'no' }, status),
+        (one: ReceivedRequest) => createErrorReply(one, { code: -32000, message: 'no' }, status),
       ]) {
         const { server, client, connection } = connect(discover(answer), { retry: false })
         await expect(client.callTool('greet')).rejects.toMatchObject({ name: 'ClientError' })

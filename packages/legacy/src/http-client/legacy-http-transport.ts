@@ -14,7 +14,7 @@ export interface LegacyHttpTransportOptions {
   /** The bytes of the stream of one call. */
   readonly maxStreamBytes: number
   /** The request that option functions are asked with where there is none. */
-  readonly about: RpcRequest
+  readonly relatedRequest: RpcRequest
 }
 
 /** A session over HTTP, which can be ended. */
@@ -95,7 +95,7 @@ export function readAnswer(
     const reader: MessageReaderContext = {
       origin: originOf(wire),
       bounds: wire.http.bounds,
-      messages: handlers,
+      messageHandlers: handlers,
       // Also for a call that was cancelled: the server may wait for the answer.
       answer: (answer) => postToServer(wire, answer, { signal: wire.http.closed, about: request }),
       onResponse: (answer) => {
@@ -244,7 +244,7 @@ async function requestEventStream(
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
   const headers = { ...sessionHeaders(wire), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
-  const response = await wire.http.send({ method: 'GET', headers, about: wire.about, signal })
+  const response = await wire.http.send({ method: 'GET', headers, about: wire.relatedRequest, signal })
   if (response.status === 200 && response.type === 'text/event-stream') return response
   throw await response.failure()
 }
@@ -254,7 +254,12 @@ async function listenToServer(
   signal: AbortSignal,
   messages: ServerMessageHandlers,
 ): Promise<{ readonly ended: Promise<void> } | undefined> {
-  const response = await wire.http.send({ method: 'GET', headers: sessionHeaders(wire), about: wire.about, signal })
+  const response = await wire.http.send({
+    method: 'GET',
+    headers: sessionHeaders(wire),
+    about: wire.relatedRequest,
+    signal,
+  })
   if (response.status === 404 && wire.sessionId !== undefined) {
     response.stop()
     throw new SessionEndedError(`${originOf(wire)}: the server does not know the session any more`)
@@ -268,7 +273,7 @@ async function listenToServer(
   const reader: MessageReaderContext = {
     origin: originOf(wire),
     bounds: wire.http.bounds,
-    messages,
+    messageHandlers: messages,
     answer: (answer) => postToServer(wire, answer, { signal }),
     // basic/transports: no response comes on this stream.
     onResponse: () => {},
@@ -282,9 +287,12 @@ async function listenToServer(
 async function postToServer(
   wire: LegacyHttpTransportOptions,
   message: RpcNotification | RpcResponse,
-  { signal, about = wire.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
+  {
+    signal,
+    about: relatedRequest = wire.relatedRequest,
+  }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
 ): Promise<void> {
-  const options = { method: 'POST', body: encodeMessage(message), about, signal } as const
+  const options = { method: 'POST', body: encodeMessage(message), about: relatedRequest, signal } as const
   const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
   if (!isSuccessStatus(response)) throw await response.failure()
   response.stop()
@@ -296,7 +304,7 @@ async function endHttpSession(wire: LegacyHttpTransportOptions, signal: AbortSig
   const response = await wire.http.send({
     method: 'DELETE',
     headers: sessionHeaders(wire),
-    about: wire.about,
+    about: wire.relatedRequest,
     signal,
   })
   response.stop()

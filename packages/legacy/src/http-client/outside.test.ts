@@ -1,7 +1,13 @@
 import { createClient } from '@x/client'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { type Arrived, openStream, reply, scriptedServer, type ServerStream } from '../testing/scripted-server.ts'
+import {
+  type ReceivedRequest,
+  openStream,
+  createReply,
+  createScriptedServer,
+  type ServerStream,
+} from '../testing/scripted-server.ts'
 import { connectDualHttp, type DualHttpOptions } from './connect-dual-http.ts'
 
 const host = { name: 'host', version: '1.2.3' }
@@ -12,7 +18,7 @@ const capabilities = { tools: { listChanged: true }, prompts: {}, resources: { l
 function connect(options: DualHttpOptions & { readonly get?: () => Response } = {}) {
   const streams: ServerStream[] = []
   const calls: ServerStream[] = []
-  const handle = (one: Arrived): Response | undefined => {
+  const handle = (one: ReceivedRequest): Response | undefined => {
     if (one.method === 'GET') {
       const stream = openStream()
       streams.push(stream)
@@ -22,7 +28,7 @@ function connect(options: DualHttpOptions & { readonly get?: () => Response } = 
     calls.push(openStream())
     return calls.at(-1)?.response
   }
-  const server = scriptedServer({ capabilities, handle })
+  const server = createScriptedServer({ capabilities, handle })
   const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', ...options, fetch: server.fetch })
   const client = createClient(connection.exchange, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
   return { server, connection, client, streams, calls }
@@ -39,13 +45,13 @@ describe('a request of the server on the stream outside calls', () => {
     const result = client.callTool('greet')
     await expect.poll(() => calls.length).toBe(1)
     streams[0]?.send(request(1, 'elicitation/create', form))
-    expect(await server.answer()).toMatchObject({ id: 1, result: { action: 'accept' } })
+    expect(await server.nextAnswer()).toMatchObject({ id: 1, result: { action: 'accept' } })
     const id = server.arrived.find(({ message }) => message['method'] === 'tools/call')?.message['id'] ?? null
     calls[0]?.send({ jsonrpc: '2.0', id, result: { content: [] } })
     await result
     for (const [index, method] of ['elicitation/create', 'sampling/createMessage', 'roots/list'].entries()) {
       streams[0]?.send(request(index, method, form))
-      expect(await server.answer()).toMatchObject({ id: index, error: { code: -32600 } })
+      expect(await server.nextAnswer()).toMatchObject({ id: index, error: { code: -32600 } })
     }
     expect(warnings).toEqual(['refused_request', 'refused_request', 'refused_request'])
   })
@@ -56,9 +62,9 @@ describe('a request of the server on the stream outside calls', () => {
     await using changes = client.listen({ toolsListChanged: true })
     await changes[Symbol.asyncIterator]().next()
     streams[0]?.send(request(1, 'ping'))
-    expect(await server.answer()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    expect(await server.nextAnswer()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
     streams[0]?.send({ ...request(2, 'roots/list'), state: 'x' })
-    expect(await server.answer()).toEqual({ jsonrpc: '2.0', id: 2, result: { roots: roots() }, state: 'x' })
+    expect(await server.nextAnswer()).toEqual({ jsonrpc: '2.0', id: 2, result: { roots: roots() }, state: 'x' })
   })
 
   test('is not waited for where the server has no such stream', async () => {
@@ -122,7 +128,7 @@ describe('a subscription', () => {
   })
 })
 
-function uris(arrived: readonly Arrived[], method: string): unknown[] {
+function uris(arrived: readonly ReceivedRequest[], method: string): unknown[] {
   const asked = arrived.filter(({ message }) => message['method'] === method)
   return asked.map(({ message }) => (isJsonObject(message['params']) ? message['params']['uri'] : undefined)).toSorted()
 }
@@ -137,7 +143,7 @@ test('notifications on the stream of a call reach subscriptions too', async () =
   calls[0]?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
   expect(await events.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
   const one = server.arrived.find(({ message }) => message['method'] === 'tools/call')
-  expect(one && reply(one, {}).status).toBe(200)
+  expect(one && createReply(one, {}).status).toBe(200)
   calls[0]?.send({ jsonrpc: '2.0', id: one?.message['id'] ?? null, result: { content: [] } })
   await result
 })

@@ -79,7 +79,7 @@ async function readDiscoverResponse(
     revision,
     sessionId: undefined,
     maxStreamBytes: http.bounds.bytes,
-    about: discover,
+    relatedRequest: discover,
   }
   const messages = { onNotification: () => {}, onRequest: async () => undefined }
   try {

@@ -17,7 +17,7 @@ const maxBatchLength = 1000
 export interface MessageReaderContext {
   readonly origin: string
   readonly bounds: ParseBounds
-  readonly messages: ServerMessageHandlers
+  readonly messageHandlers: ServerMessageHandlers
   /** Sends an answer to a request of the server. */
   readonly answer: (response: RpcResponse) => Promise<void>
   /** Called with every response. */
@@ -45,7 +45,10 @@ function parseMessages(text: string, { bounds, origin }: MessageReaderContext): 
   }
 }
 
-function receiveMessage(message: RpcMessage, { messages, answer, onResponse, onFailure }: MessageReaderContext): void {
+function receiveMessage(
+  message: RpcMessage,
+  { messageHandlers: messages, answer, onResponse, onFailure }: MessageReaderContext,
+): void {
   if (isResponse(message)) return onResponse(message)
   if (!isRequest(message)) return messages.onNotification(message)
   messages

@@ -1,17 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { accept, ask, connectCalls as connect, finish } from '../testing/scripted-calls.ts'
-import { type Arrived, openStream, reply, replyError } from '../testing/scripted-server.ts'
+import {
+  createAcceptAnswer,
+  createElicitRequest,
+  connectScriptedServer as connect,
+  sendToolResult,
+} from '../testing/scripted-calls.ts'
+import { type ReceivedRequest, openStream, createReply, createErrorReply } from '../testing/scripted-server.ts'
 
 describe('a stream that broke off', () => {
   test('is taken up by GET behind the last event, after the pause that was named [LEG-027 LEG-029 LEG-040]', async () => {
     const resumed = openStream()
     const at: number[] = []
-    const handle = ({ method, headers }: Arrived): Response | undefined => {
+    const handle = ({ method, headers }: ReceivedRequest): Response | undefined => {
       if (method !== 'GET' || !headers.has('last-event-id')) return undefined
       at.push(performance.now())
       return resumed.response
     }
-    const { server, client, nextCall } = connect({ elicit: accept }, {}, { handle })
+    const { server, client, nextCall } = connect({ elicit: createAcceptAnswer }, {}, { handle })
     const result = client.callTool('greet')
     const { stream, id } = await nextCall()
     stream.send(undefined, { id: 'event-7', retry: 60 })
@@ -20,14 +25,14 @@ describe('a stream that broke off', () => {
     await expect.poll(() => at.length).toBe(1)
     expect((at[0] ?? 0) - closed).toBeGreaterThan(55)
     expect(server.arrived.at(-1)?.headers.get('last-event-id')).toBe('event-7')
-    resumed.send(ask('q'), { id: 'event-8' })
-    expect(await server.answer()).toMatchObject({ id: 'q', result: { action: 'accept' } })
-    finish({ stream: resumed, id }, 'resumed')
+    resumed.send(createElicitRequest('q'), { id: 'event-8' })
+    expect(await server.nextAnswer()).toMatchObject({ id: 'q', result: { action: 'accept' } })
+    sendToolResult({ stream: resumed, id }, 'resumed')
     expect(await result).toMatchObject({ content: [{ text: 'resumed' }] })
   })
 
   test('without an event id, or too often in a row, fails the call', async () => {
-    const handle = ({ method }: Arrived): Response | undefined =>
+    const handle = ({ method }: ReceivedRequest): Response | undefined =>
       method === 'GET' ? new Response(null, { status: 503 }) : undefined
     const { server, client, nextCall } = connect({}, {}, { handle })
     const first = client.callTool('greet')
@@ -52,8 +57,8 @@ describe('a stream that broke off', () => {
 })
 
 describe('a URL that a call requires', () => {
-  const required = (one: Arrived): Response =>
-    replyError(one, {
+  const required = (one: ReceivedRequest): Response =>
+    createErrorReply(one, {
       code: -32042,
       message: 'visit',
       data: { elicitations: [{ mode: 'url', elicitationId: 'e-1', url: 'https://x.test/visit', message: 'Visit' }] },
@@ -63,10 +68,10 @@ describe('a URL that a call requires', () => {
     'is opened, and the request sent again after %s [LEG-071 LEG-072]',
     async (action) => {
       let sent = 0
-      const handle = (one: Arrived): Response | undefined => {
+      const handle = (one: ReceivedRequest): Response | undefined => {
         if (one.message['method'] !== 'tools/call') return undefined
         sent += 1
-        return sent === 1 ? required(one) : reply(one, { content: [] })
+        return sent === 1 ? required(one) : createReply(one, { content: [] })
       }
       const opened: string[] = []
       const openUrl = ({ url }: { readonly url: string }): { action: typeof action } => {
@@ -82,16 +87,16 @@ describe('a URL that a call requires', () => {
   )
 
   test('without end is bounded by the rounds of the client', async () => {
-    const handle = (one: Arrived): Response | undefined =>
+    const handle = (one: ReceivedRequest): Response | undefined =>
       one.message['method'] === 'tools/call' ? required(one) : undefined
     const { client } = connect({ openUrl: () => ({ action: 'accept' }), rounds: { limit: 1 } }, {}, { handle })
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'too_many_rounds' })
   })
 
   test('is an error for a client that opens none', async () => {
-    const handle = (one: Arrived): Response | undefined =>
+    const handle = (one: ReceivedRequest): Response | undefined =>
       one.message['method'] === 'tools/call' ? required(one) : undefined
-    const { client } = connect({ elicit: accept }, {}, { handle })
+    const { client } = connect({ elicit: createAcceptAnswer }, {}, { handle })
     await expect(client.callTool('greet')).rejects.toMatchObject({ rpc: { code: -32042 } })
   })
 })

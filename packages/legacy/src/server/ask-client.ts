@@ -16,19 +16,19 @@ import { type PendingServerRequest, createQuestionId } from './question-registry
 
 /** The answers of one round by their keys, or why the call cannot go on. */
 export type RoundOutcome =
-  | { readonly answers: JsonObject; readonly involved: boolean }
-  | { readonly failure: { readonly missing: JsonObject } | { readonly message: string } }
+  | { readonly answers: JsonObject; readonly isClientInvolved: boolean }
+  | { readonly failure: { readonly missingCapabilities: JsonObject } | { readonly message: string } }
 
 /** The answer to one question, or why its call cannot go on. */
 export type RoundAnswer =
-  | { readonly response: JsonObject; readonly involved: boolean }
+  | { readonly response: JsonObject; readonly isClientInvolved: boolean }
   | Extract<RoundOutcome, { readonly failure: unknown }>
 
 /** A call that asks, with the pages that its user was sent to. */
 export interface InteractiveCall extends LegacyCall {
-  readonly urls: UrlQuestions
+  readonly urlQuestions: UrlQuestions
   /** The part of its state that comes from earlier rounds. */
-  readonly progress: { readonly requestState: JsonValue | undefined; readonly rounds: number }
+  readonly progress: { readonly requestState: JsonValue | undefined; readonly roundCount: number }
 }
 
 /** One question of a round. */
@@ -36,13 +36,15 @@ interface PreparedQuestion {
   readonly key: string
   readonly answer: Promise<RoundAnswer>
   /** The request that is sent to the client; undefined for a question that needs none. */
-  readonly sentRequest: { readonly request: RpcRequestFields; readonly open: PendingServerRequest } | undefined
+  readonly sentRequest:
+    | { readonly request: RpcRequestFields; readonly pendingRequest: PendingServerRequest }
+    | undefined
 }
 
 /** Asks the client for everything that one round wants, all at once. */
 export async function askClient(requests: JsonObject, call: InteractiveCall, deps: Deps): Promise<RoundOutcome> {
   const entries = Object.entries(requests)
-  if (entries.length === 0) return { answers: {}, involved: true }
+  if (entries.length === 0) return { answers: {}, isClientInvolved: true }
   // The exchange checks its requests before it answers with them.
   const askedRequests = entries.map(([key, request]) =>
     prepareQuestion(key, request as unknown as InputRequest, { call, deps }),
@@ -53,7 +55,7 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   const isStored = await sendQuestions(askedRequests, call, deps)
   const outcome = toRoundOutcome(new Map(await answers))
   if (isStored && (await call.channel.link?.claim()) === false) throw new CallHandedOffError()
-  if (askedRequests.some(({ sentRequest }) => sentRequest?.open.hasState)) call.channel.onAnswered()
+  if (askedRequests.some(({ sentRequest }) => sentRequest?.pendingRequest.hasState)) call.channel.onAnswered()
   return outcome
 }
 
@@ -64,9 +66,9 @@ export function toRoundOutcome(answers: ReadonlyMap<string, RoundAnswer>): Round
   for (const [key, answer] of answers) {
     if ('failure' in answer) return answer
     responses[key] = answer.response
-    isUserInvolved ||= answer.involved
+    isUserInvolved ||= answer.isClientInvolved
   }
-  return { answers: responses, involved: isUserInvolved }
+  return { answers: responses, isClientInvolved: isUserInvolved }
 }
 
 interface RoundContext {
@@ -79,20 +81,21 @@ function prepareQuestion(key: string, request: InputRequest, { call, deps }: Rou
   const toAnsweredQuestion = (answer: RoundAnswer | Promise<RoundAnswer>): PreparedQuestion => {
     return { key, answer: Promise.resolve(answer), sentRequest: undefined }
   }
-  const repeatedAction = url === undefined ? undefined : call.urls.answerRepeated(url)
+  const repeatedAction = url === undefined ? undefined : call.urlQuestions.answerRepeated(url)
   if (repeatedAction !== undefined)
-    return toAnsweredQuestion(repeatedAction.then((action) => ({ response: { action }, involved: false })))
-  const elicitationId = url === undefined ? '' : call.urls.idOf(url)
+    return toAnsweredQuestion(repeatedAction.then((action) => ({ response: { action }, isClientInvolved: false })))
+  const elicitationId = url === undefined ? '' : call.urlQuestions.idOf(url)
   const question = toLegacyInputRequest(request, call.client.revision, elicitationId)
-  if ('missing' in question) return toAnsweredQuestion({ failure: { missing: question.missing } })
+  if ('missingCapabilities' in question)
+    return toAnsweredQuestion({ failure: { missingCapabilities: question.missingCapabilities } })
   const waiting = waitForAnswer(question.request.method, call, deps)
   if ('failure' in waiting) return toAnsweredQuestion(failedAnswer(request.method, waiting.failure))
   const answer = waiting.answer.then((givenAnswer) => {
     if (url !== undefined && 'response' in givenAnswer && givenAnswer.response['action'] === 'accept')
-      call.urls.accept(url)
+      call.urlQuestions.accept(url)
     return givenAnswer
   })
-  return { key, answer, sentRequest: { request: question.request, open: waiting.open } }
+  return { key, answer, sentRequest: { request: question.request, pendingRequest: waiting.pendingRequest } }
 }
 
 type SentQuestion = NonNullable<PreparedQuestion['sentRequest']> & {
@@ -115,11 +118,11 @@ async function sendQuestions(
   for (const { key, sentRequest } of askedRequests) {
     if (sentRequest === undefined) continue
     const state = await sealState({ key, call: waiting }, sentRequest, { call, deps })
-    sentRequest.open.hasState = state !== undefined
+    sentRequest.pendingRequest.hasState = state !== undefined
     prepared.push({ ...sentRequest, key, state })
   }
   const isStored = await storeWaitingCall(prepared, waiting, channel)
-  for (const { open, request, state } of prepared) {
+  for (const { pendingRequest: open, request, state } of prepared) {
     channel.ask({ jsonrpc: '2.0', id: open.id, ...(state !== undefined && { state }), ...request })
   }
   if (isStored) channel.link?.onQuestionsSent()
@@ -128,20 +131,20 @@ async function sendQuestions(
 
 function waitingCallOf(
   askedRequests: readonly PreparedQuestion[],
-  { channel, urls, progress, request }: InteractiveCall,
+  { channel, urlQuestions: urls, progress, request }: InteractiveCall,
 ): WaitingCall {
   const { origin } = channel
   const questions = new Map(
     askedRequests.map(({ key, sentRequest }) => [key, sentRequest?.request.method as InputRequest['method']]),
   )
-  const place = { stream: origin?.stream ?? '', events: origin?.events() ?? 0 }
+  const place = { streamId: origin?.streamId ?? '', eventCount: origin?.countEvents() ?? 0 }
   return { request, ...progress, ...place, questions, pages: urls.listAccepted() }
 }
 
 /** Seals the `state` of a question; undefined for a client that gets none. */
 async function sealState(
   opened: OpenedState,
-  { open, request }: NonNullable<PreparedQuestion['sentRequest']>,
+  { pendingRequest: open, request }: NonNullable<PreparedQuestion['sentRequest']>,
   { call, deps }: RoundContext,
 ): Promise<string | undefined> {
   const session = call.channel.origin?.session
@@ -156,16 +159,16 @@ async function storeWaitingCall(
   { link }: CallChannel,
 ): Promise<boolean> {
   if (link === undefined || askedRequests.length === 0) return false
-  const questions = askedRequests.map(({ key, open, request: { method, params } }, place) => {
-    return { key, id: open.id, method, params, number: waiting.events + 1 + place }
+  const questions = askedRequests.map(({ key, pendingRequest: open, request: { method, params } }, place) => {
+    return { key, id: open.id, method, params, number: waiting.eventCount + 1 + place }
   })
   const isStored = await link.store(waiting, questions)
-  for (const { open } of askedRequests) open.isStored = isStored
+  for (const { pendingRequest: open } of askedRequests) open.isStored = isStored
   return isStored
 }
 
 type WaitingQuestion =
-  | { readonly open: PendingServerRequest; readonly answer: Promise<RoundAnswer> }
+  | { readonly pendingRequest: PendingServerRequest; readonly answer: Promise<RoundAnswer> }
   | { readonly failure: string }
 
 function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps): WaitingQuestion {
@@ -181,7 +184,7 @@ function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps)
     resolveAnswer(toRoundAnswer(method, response))
   }
   const openServerRequest =
-    owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && createQuestionId(link.stream))
+    owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && createQuestionId(link.streamId))
   if (openServerRequest === undefined) return { failure: 'The client has too many open questions' }
   const withdrawQuestion = (reason: string): void => {
     stopWaiting()
@@ -212,12 +215,12 @@ function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps)
   }
   if (signal.aborted) cancelQuestion()
   else onAbort(signal, cancelQuestion)
-  return { open: openServerRequest, answer }
+  return { pendingRequest: openServerRequest, answer }
 }
 
 /** Returns the answer in a response: an error to a form or a URL means that the user cancelled. */
 export function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
-  if ('result' in response) return { response: response.result, involved: true }
+  if ('result' in response) return { response: response.result, isClientInvolved: true }
   return failedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
@@ -225,7 +228,7 @@ export function toRoundAnswer(method: string, response: RpcResponse): RoundAnswe
  * Returns the answer of a user who cannot be reached, who has cancelled; a model or a list of roots has no such answer.
  */
 export function failedAnswer(method: string, message: string): RoundAnswer {
-  if (method === 'elicitation/create') return { response: { action: 'cancel' }, involved: true }
+  if (method === 'elicitation/create') return { response: { action: 'cancel' }, isClientInvolved: true }
   return { failure: { message } }
 }
 
@@ -256,8 +259,8 @@ interface UrlPage {
   pollCount: number
 }
 
-const firstPollMs = 1000
-const maxPollMs = 5000
+const minPollIntervalMs = 1000
+const maxPollIntervalMs = 5000
 
 /** Starts with the pages that the user of a resumed call has agreed to. */
 export function createUrlQuestions(
@@ -281,7 +284,9 @@ export function createUrlQuestions(
       if (page?.acceptedAt === undefined) return undefined
       if (deps.now() - page.acceptedAt >= deps.settings.answerTimeoutMs) return Promise.resolve('cancel')
       page.pollCount += 1
-      return deps.sleep(Math.min(maxPollMs, firstPollMs * page.pollCount), channel.signal).then(() => 'accept')
+      return deps
+        .sleep(Math.min(maxPollIntervalMs, minPollIntervalMs * page.pollCount), channel.signal)
+        .then(() => 'accept')
     },
     listAccepted: () =>
       [...pages].flatMap(([url, { elicitationId, acceptedAt }]) =>

@@ -22,7 +22,7 @@ export interface CallChannel {
   /**
    * The session and the stream of a call that can be resumed from the `state` of a question; undefined for every other.
    */
-  readonly origin: { readonly session: Session; readonly stream: string; events(): number } | undefined
+  readonly origin: { readonly session: Session; readonly streamId: string; countEvents(): number } | undefined
   /** Undefined for a call that cannot go on at another instance. */
   readonly link: CallLink | undefined
   /** Sends a request to the client, on the call's own stream. */
@@ -44,7 +44,7 @@ export interface LegacyCall {
 /** The link of a call with the other instances. */
 export interface CallLink {
   /** The stream of the call, with which its question ids begin. */
-  readonly stream: string
+  readonly streamId: string
   /**
    * Stores the call before it asks. False when the store cannot be reached: the call then waits at this instance alone.
    */

@@ -13,7 +13,7 @@ import { createClientMeta, type LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import { capabilitiesIn, requestDiscovery } from './initialize.ts'
-import { plainNotification } from './legacy-call.ts'
+import { toPlainNotification } from './legacy-call.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */
 export interface ChangeSubscription {
@@ -53,7 +53,7 @@ export function listenToChanges(options: ChangeSubscriptionOptions, deps: Deps):
     newestController = controller
     const notify = (message: RpcNotification): void => {
       if (message.method !== 'notifications/subscriptions/acknowledged') {
-        if (!isClosed && activeController === controller) options.notify(plainNotification(message))
+        if (!isClosed && activeController === controller) options.notify(toPlainNotification(message))
         return
       }
       const replacedController = activeController
@@ -97,8 +97,8 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
 
 /** Changes of a server for which it sends notifications. */
 export interface NotifiableKinds {
-  readonly lists: boolean
-  readonly resources: boolean
+  readonly hasListChanges: boolean
+  readonly hasResourceUpdates: boolean
 }
 
 /** Returns what the server tells of its changes to this caller. */
@@ -111,5 +111,5 @@ export async function requestNotifiableKinds(
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
   const { tools, prompts, resources } = capabilitiesIn(response.result)
   const canNotifyLists = [tools, prompts, resources].some((list) => isJsonObject(list) && list.listChanged === true)
-  return { lists: canNotifyLists, resources: resources?.subscribe === true }
+  return { hasListChanges: canNotifyLists, hasResourceUpdates: resources?.subscribe === true }
 }

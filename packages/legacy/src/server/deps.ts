@@ -7,7 +7,7 @@ import { createQuestionRegistry, type QuestionRegistry } from './question-regist
 /** Dependencies that the parts of the adapters share. */
 export interface Deps {
   readonly exchange: Exchange
-  readonly info: Implementation
+  readonly serverInfo: Implementation
   readonly settings: LegacySettings
   readonly questions: QuestionRegistry
   /** Seals the `state` of questions; undefined where it is off. */
@@ -29,7 +29,7 @@ export function createDeps({ exchange, info, runtime, report }: ExtensionHost, s
   }
   return {
     exchange,
-    info,
+    serverInfo: info,
     settings,
     questions: createQuestionRegistry(),
     questionStates: createQuestionStates(settings),

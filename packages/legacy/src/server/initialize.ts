@@ -62,7 +62,7 @@ function createInitializeResult(
   return {
     protocolVersion: revision,
     capabilities: toLegacyCapabilities(capabilitiesIn(discovery)),
-    serverInfo: toLegacyImplementation(isJsonObject(namedServer) ? namedServer : deps.info, revision),
+    serverInfo: toLegacyImplementation(isJsonObject(namedServer) ? namedServer : deps.serverInfo, revision),
     ...(instructions !== undefined && { instructions }),
   }
 }

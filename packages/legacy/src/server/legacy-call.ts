@@ -36,38 +36,42 @@ export async function runLegacyCall(call: LegacyCall, deps: Deps, resumed?: Resu
   if ('failure' in initialRequest) return failureResponse(call, initialRequest.failure)
   const notify = createNotificationFilter(call.channel)
   // The answers that brought a call back are a round of their own.
-  const rounds = resumed === undefined ? 0 : resumed.waiting.rounds + 1
+  const rounds = resumed === undefined ? 0 : resumed.waiting.roundCount + 1
   const urls = createUrlQuestions(call.channel, deps, resumed?.waiting.pages)
   try {
-    return await runRounds(initialRequest, { call, notify, urls, rounds }, deps)
+    return await runRounds(
+      initialRequest,
+      { call, notificationFilter: notify, urlQuestions: urls, roundCount: rounds },
+      deps,
+    )
   } finally {
     notify.end()
   }
 }
 
 interface RoundLoopState extends ExchangeContext {
-  readonly urls: UrlQuestions
+  readonly urlQuestions: UrlQuestions
   /** The rounds before this run. */
-  readonly rounds: number
+  readonly roundCount: number
 }
 
 async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, deps: Deps): Promise<RpcResponse> {
-  const { call, urls } = loopState
-  let { rounds } = loopState
+  const { call, urlQuestions: urls } = loopState
+  let { roundCount } = loopState
   let request = initialRequest
   let retries = 0
   for (;;) {
-    const response = await exchangeOnce(request, loopState, deps)
+    const response = await sendToExchange(request, loopState, deps)
     const askedRequests = inputRequestsIn(response)
     urls.notifyCompleted(askedRequests)
     if (askedRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
     if (Object.keys(askedRequests).length === 0) await deps.sleep(computeRetryDelayMs(retries++), call.channel.signal)
     else retries = 0
-    const progress = { requestState: response.result['requestState'], rounds }
-    const outcome = await askClient(askedRequests, { ...call, urls, progress }, deps)
+    const progress = { requestState: response.result['requestState'], roundCount }
+    const outcome = await askClient(askedRequests, { ...call, urlQuestions: urls, progress }, deps)
     if ('failure' in outcome) return failureResponse(call, outcome.failure)
-    if (outcome.involved) rounds += 1
-    if (rounds > deps.settings.maxRounds || retries > maxRetries) return tooManyRoundsResponse(call)
+    if (outcome.isClientInvolved) roundCount += 1
+    if (roundCount > deps.settings.maxRounds || retries > maxRetries) return tooManyRoundsResponse(call)
     request = withAnswers(request, response.result, outcome.answers)
   }
 }
@@ -121,11 +125,12 @@ function toLegacyResponse({ request, client }: LegacyCall, response: RpcResponse
   return { jsonrpc: '2.0', id, result: toLegacyResult(response.result, method, client.revision) }
 }
 
-type CallFailure = { readonly missing: JsonObject } | { readonly message: string }
+type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
 
 function failureResponse({ request }: LegacyCall, failure: CallFailure): RpcResponse {
   const { id, method } = request
-  if ('missing' in failure) return { jsonrpc: '2.0', id, ...missingCapabilityFailure(failure.missing, method) }
+  if ('missingCapabilities' in failure)
+    return { jsonrpc: '2.0', id, ...missingCapabilityFailure(failure.missingCapabilities, method) }
   if (method === 'tools/call') return { jsonrpc: '2.0', id, result: failedToolResult(failure.message) }
   return errorResponse(id, new McpError(errorCodes.internal, failure.message))
 }
@@ -136,11 +141,15 @@ function tooManyRoundsResponse(call: LegacyCall): RpcResponse {
 
 interface ExchangeContext {
   readonly call: LegacyCall
-  readonly notify: NotificationFilter
+  readonly notificationFilter: NotificationFilter
 }
 
 /** One run of the handler. A run that takes too long is told to stop, and answered with an error whatever it does. */
-async function exchangeOnce(request: RpcRequest, { call, notify }: ExchangeContext, deps: Deps): Promise<RpcResponse> {
+async function sendToExchange(
+  request: RpcRequest,
+  { call, notificationFilter: notify }: ExchangeContext,
+  deps: Deps,
+): Promise<RpcResponse> {
   const { channel, client } = call
   channel.signal.throwIfAborted()
   const controller = new AbortController()
@@ -199,7 +208,7 @@ function createNotificationFilter(channel: CallChannel): NotificationFilter {
   }
   return {
     send: (message) => {
-      if (isFilterOpen && isForwardable(message)) channel.notify(plainNotification(message))
+      if (isFilterOpen && isForwardable(message)) channel.notify(toPlainNotification(message))
     },
     end: () => {
       isFilterOpen = false
@@ -208,7 +217,7 @@ function createNotificationFilter(channel: CallChannel): NotificationFilter {
 }
 
 /** A notification without the `_meta` keys of this revision. */
-export function plainNotification({ method, params }: RpcNotification): RpcNotification {
+export function toPlainNotification({ method, params }: RpcNotification): RpcNotification {
   if (params === undefined) return { jsonrpc: '2.0', method }
   const { _meta, ...rest } = params
   const meta = omitReservedMeta(_meta)

@@ -62,7 +62,7 @@ async function subscribeToUri(request: RpcRequest, client: ClientSettings, deps:
 }
 
 async function requireSubscriptions({ client, caller }: ClientSettings, deps: Deps): Promise<void> {
-  const { resources } = await requestNotifiableKinds(client, caller, deps)
+  const { hasResourceUpdates: resources } = await requestNotifiableKinds(client, caller, deps)
   if (!resources) throw new McpError(errorCodes.methodNotFound, 'The server has no subscriptions to resources')
 }
 

@@ -97,7 +97,7 @@ export interface LegacySettings {
   readonly maxRounds: number
   readonly maxStreams: number
   readonly maxStreamsOfSession: number
-  readonly state: StateSettings | undefined
+  readonly stateSettings: StateSettings | undefined
   readonly link: LegacyLink | undefined
   readonly warn: (warning: LegacyWarning) => void
 }
@@ -107,7 +107,7 @@ export interface StateSettings {
   readonly codecs: ReadonlyMap<string, StateCodec>
   readonly sendsToAll: boolean
   /** Returns the name of a codec, or undefined for no state. */
-  readonly choose: (question: StateQuestion) => string | undefined
+  readonly chooseCodecName: (question: StateQuestion) => string | undefined
 }
 
 const dayMs = 86_400_000
@@ -138,7 +138,7 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
     maxRounds: checkWholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
     maxStreams: checkWholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
     maxStreamsOfSession: 16,
-    state: options.state === undefined ? undefined : resolveStateSettings(options.state),
+    stateSettings: options.state === undefined ? undefined : resolveStateSettings(options.state),
     link: options.link,
     warn: createSafeWarn(
       options.onWarning === undefined ? createConsoleWarn() : errorListener(options.onWarning, '@x/legacy'),
@@ -161,7 +161,7 @@ function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): Sta
   return {
     codecs,
     sendsToAll: sendTo === 'all',
-    choose(question) {
+    chooseCodecName(question) {
       const stateChoice = choose(question)
       if (typeof stateChoice === 'boolean') return stateChoice ? '' : undefined
       if (Object.hasOwn(others, stateChoice)) return stateChoice

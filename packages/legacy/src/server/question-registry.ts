@@ -30,8 +30,8 @@ interface QuestionEntry {
   readonly onAnswer: (response: RpcResponse) => void
 }
 
-const maxPerOwner = 64
-const maxPerInstance = 10_000
+const maxQuestionsPerOwner = 64
+const maxQuestionsPerInstance = 10_000
 
 /** Starts with none. */
 export function createQuestionRegistry(): QuestionRegistry {
@@ -47,7 +47,7 @@ export function createQuestionRegistry(): QuestionRegistry {
   return {
     open(owner, onAnswer, id = randomId()) {
       const ownCount = counts.get(owner) ?? 0
-      if (ownCount >= maxPerOwner || openQuestions.size >= maxPerInstance) return undefined
+      if (ownCount >= maxQuestionsPerOwner || openQuestions.size >= maxQuestionsPerInstance) return undefined
       const question = { id, hasState: false, isStored: false, close: () => void removeQuestion(id, owner) }
       openQuestions.set(id, { owner, onAnswer, question })
       counts.set(owner, ownCount + 1)

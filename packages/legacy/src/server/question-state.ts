@@ -18,9 +18,9 @@ export interface WaitingCall {
   /** The questions of the round by their keys; undefined for one that needs no answer of the client. */
   readonly questions: ReadonlyMap<string, InputRequest['method'] | undefined>
   /** The stream of the call, and the number of events that it had. */
-  readonly stream: string
-  readonly events: number
-  readonly rounds: number
+  readonly streamId: string
+  readonly eventCount: number
+  readonly roundCount: number
   readonly pages: readonly AcceptedPage[]
 }
 
@@ -59,9 +59,9 @@ const maxWithdrawnQuestions = 100_000
 
 /** Creates the states of an extension; undefined when its author did not switch them on. */
 export function createQuestionStates(settings: LegacySettings): QuestionStates | undefined {
-  const { state, warn } = settings
+  const { stateSettings: state, warn } = settings
   if (state === undefined) return undefined
-  const { codecs, sendsToAll, choose } = state
+  const { codecs, sendsToAll, chooseCodecName: choose } = state
   const ttlMs = settings.answerTimeoutMs + settings.resumeMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
   return {
@@ -70,7 +70,7 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
     isFor: ({ capabilities }) => sendsToAll || capabilities.experimental?.['requestState'] !== undefined,
     async seal(openedState, method, binding) {
       const name = choose({ method, tool: toolNameIn(openedState.call.request) })
-      const codec = codecs.get(name ?? noStateName)
+      const codec = codecs.get(name ?? defaultCodecKey)
       try {
         const token = await codec?.seal(encodeOpenedState(openedState), {
           purpose: statePurpose,
@@ -105,7 +105,7 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
 }
 
 // No codec has this name.
-const noStateName = ':'
+const defaultCodecKey = ':'
 
 function toolNameIn({ method, params }: RpcRequest): string | undefined {
   const name = method === 'tools/call' ? params?.['name'] : undefined
@@ -129,7 +129,15 @@ function decodeOpenedState(content: JsonValue): OpenedState | undefined {
 
 /** Encodes a waiting call as JSON. */
 export function encodeWaitingCall(call: WaitingCall): JsonValue {
-  const { request, requestState = null, questions, stream, events, rounds, pages } = call
+  const {
+    request,
+    requestState = null,
+    questions,
+    streamId: stream,
+    eventCount: events,
+    roundCount: rounds,
+    pages,
+  } = call
   const { id, method, params = null } = request
   const askedQuestions = [...questions].map(([name, kind]): JsonValue => [name, kind ?? null])
   const acceptedPages = pages.map(({ url, elicitationId, acceptedAt }): JsonValue => [url, elicitationId, acceptedAt])
@@ -153,9 +161,9 @@ export function decodeWaitingCall(content: JsonValue): WaitingCall | undefined {
     request: { jsonrpc: '2.0', id, method, ...(isJsonObject(params) && { params }) },
     requestState: requestState ?? undefined,
     questions: new Map(asked.map(([name, kind]) => [name, kind ?? undefined])),
-    stream,
-    events,
-    rounds,
+    streamId: stream,
+    eventCount: events,
+    roundCount: rounds,
     pages: accepted.map(([url, elicitationId, acceptedAt]) => ({ url, elicitationId, acceptedAt })),
   }
 }

@@ -44,7 +44,7 @@ export interface SessionStates {
     state: SessionState,
     stored: { readonly level: LoggingLevel | undefined; readonly uris: readonly string[] },
   ): void
-  all(): Iterable<SessionState>
+  listStates(): Iterable<SessionState>
   /** Makes room for one more URI; false when there is none. */
   makeRoomForUri(uri: string, state: SessionState): boolean
   /**
@@ -85,7 +85,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       const knownState = states.get(session.key)
       if (knownState !== undefined) return knownState
       if (states.size >= maxStates) evictOldestState()
-      const state = newState(session.key, caller)
+      const state = createSessionState(session.key, caller)
       states.set(state.key, state)
       return state
     },
@@ -103,20 +103,20 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       for (const stream of state.streams.values()) stream.abandon()
     },
     apply: applySettings,
-    all: () => states.values(),
+    listStates: () => states.values(),
     makeRoomForUri(uri, state) {
       if (state.uris.has(uri)) return true
       if (uri.length > maxUriLength || state.uris.size >= maxUrisPerSession) return false
       return isBelowUriLimits(states.values(), state.caller)
     },
     makeRoomForStream(state) {
-      abandonOldestStream(detachedStreams([state]), settings.maxStreamsOfSession)
-      abandonOldestStream(detachedStreams(states.values()), settings.maxStreams)
+      abandonOldestStream(collectDetachedStreams([state]), settings.maxStreamsOfSession)
+      abandonOldestStream(collectDetachedStreams(states.values()), settings.maxStreams)
     },
   }
 }
 
-function newState(key: string, caller: string): SessionState {
+function createSessionState(key: string, caller: string): SessionState {
   return {
     key,
     caller,
@@ -149,7 +149,7 @@ interface DetachedStream {
   readonly caller: string
 }
 
-function detachedStreams(states: Iterable<SessionState>): DetachedStream[] {
+function collectDetachedStreams(states: Iterable<SessionState>): DetachedStream[] {
   return Array.from(states).flatMap(({ streams, caller }) =>
     Array.from(streams.values())
       .filter(({ isDetached }) => isDetached)

@@ -60,7 +60,7 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
       const { experimental: _experimental, ...small } = capabilities
       for (const givenCapabilities of [capabilities, small]) {
         const key = randomId()
-        const value = [revision, infoToSeal(info), givenCapabilities, now() + settings.sessionTtlMs, key]
+        const value = [revision, toSealedInfo(info), givenCapabilities, now() + settings.sessionTtlMs, key]
         const claims = { purpose: sessionPurpose, binding: principalIdentity(principal), ttlMs: settings.sessionTtlMs }
         const id = await settings.codec.seal(value, claims)
         if (id.length > maxIdLength) continue
@@ -93,7 +93,7 @@ function warnRejected({ warn }: LegacySettings, reason: string): undefined {
   return undefined
 }
 
-function infoToSeal(info: Implementation | undefined): JsonValue {
+function toSealedInfo(info: Implementation | undefined): JsonValue {
   return info === undefined ? null : { name: info.name, version: info.version }
 }
 

@@ -57,7 +57,7 @@ interface DualStdioState {
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly key: string
-  readonly closing: AbortController
+  readonly closeController: AbortController
   connection: StdioConnection
   /** The first process ended or was silent at the probe: its successors hear `initialize` first. */
   isLegacySuspected: boolean
@@ -66,7 +66,7 @@ interface DualStdioState {
   session: LegacySession | RpcError | undefined
   /** The request whose client is introduced to processes. */
   introducingRequest: RpcRequest | undefined
-  starting: Promise<void> | undefined
+  startPromise: Promise<void> | undefined
 }
 
 /** A process did not answer the probe in its time. */
@@ -93,13 +93,13 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
     settings,
     clock,
     key,
-    closing: new AbortController(),
+    closeController: new AbortController(),
     isLegacySuspected: false,
     era: knownEra,
     peer: undefined,
     session: undefined,
     introducingRequest: undefined,
-    starting: undefined,
+    startPromise: undefined,
   }
   const completeState: DualStdioState = Object.assign(state, {
     connection: openConnection(() => completeState, options),
@@ -113,13 +113,13 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
   }
   const legacyExchange = createLegacyExchange(sessionSource, settings, clock)
   const close = async (): Promise<void> => {
-    completeState.closing.abort(new StdioError('closed', 'The connection was closed here'))
+    completeState.closeController.abort(new StdioError('closed', 'The connection was closed here'))
     await completeState.connection.close()
   }
   return {
     exchange: async (request, call) => {
       if (isCancelled(call)) throw cancelReason(call)
-      completeState.closing.signal.throwIfAborted()
+      completeState.closeController.signal.throwIfAborted()
       if (completeState.era === undefined || completeState.connection.process.pid === undefined) {
         await raceWithCancellation(ensureStarted(completeState, request), call)
       }
@@ -128,7 +128,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
         : legacyExchange(request, call)
     },
     url: completeState.connection.url,
-    closed: completeState.closing.signal,
+    closed: completeState.closeController.signal,
     get peer() {
       return completeState.peer
     },
@@ -151,7 +151,7 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
   }
   return connectStdio({
     ...options,
-    onStart: (process, signal) => introduceClient(getState(), process, signal),
+    onStart: (process, signal) => negotiateEra(getState(), process, signal),
     onNotification: (message: RpcNotification) =>
       withSession(({ standaloneHandlers }) => standaloneHandlers.onNotification(message)),
     onRequest: async (request: RpcRequest) =>
@@ -169,10 +169,10 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
  */
 function ensureStarted(state: DualStdioState, request: RpcRequest): Promise<void> {
   state.introducingRequest ??= request
-  state.starting ??= startDualConnection(state).finally(() => {
-    state.starting = undefined
+  state.startPromise ??= startDualConnection(state).finally(() => {
+    state.startPromise = undefined
   })
-  return state.starting
+  return state.startPromise
 }
 
 async function startDualConnection(state: DualStdioState): Promise<void> {
@@ -181,7 +181,7 @@ async function startDualConnection(state: DualStdioState): Promise<void> {
   } catch (error) {
     const isLegacyEvidence = error instanceof NoAnswerError || (isStdioError(error) && error.code === 'exited')
     if (state.era !== undefined || state.isLegacySuspected || !isLegacyEvidence) throw error
-    state.closing.signal.throwIfAborted()
+    state.closeController.signal.throwIfAborted()
     state.isLegacySuspected = true
     await state.connection.close()
     state.connection = openConnection(() => state, state.options)
@@ -189,17 +189,17 @@ async function startDualConnection(state: DualStdioState): Promise<void> {
   }
 }
 
-async function introduceClient(state: DualStdioState, process: StartedProcess, signal: AbortSignal): Promise<void> {
+async function negotiateEra(state: DualStdioState, process: StartedProcess, signal: AbortSignal): Promise<void> {
   const { introducingRequest } = state
   if (introducingRequest === undefined) throw new StdioError('probe', 'There is no client to introduce')
   if (state.era === 'legacy' || state.isLegacySuspected)
-    return handshakeProcess(state, process, { request: introducingRequest, signal })
+    return performHandshake(state, process, { request: introducingRequest, signal })
   const era = await probeProcess(state, process, { request: introducingRequest, signal })
   if (era === 'modern') return setModernEra(state)
   if (state.options.era === 'modern') {
     throw new StdioError('unsupported_version', `${state.options.command}: ${olderServerMessage(undefined)}`)
   }
-  return handshakeProcess(state, process, { request: introducingRequest, signal })
+  return performHandshake(state, process, { request: introducingRequest, signal })
 }
 
 function setModernEra(state: DualStdioState): void {
@@ -230,7 +230,7 @@ async function probeProcess(
 }
 
 /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
-async function handshakeProcess(
+async function performHandshake(
   state: DualStdioState,
   process: StartedProcess,
   { request, signal }: HandshakeRequest,
@@ -247,8 +247,13 @@ async function handshakeProcess(
     return probeAfterRejection(state, process, { request, signal, error: initializeOutcome.error })
   const { peer } = initializeOutcome
   process.notify(initializedNotification)
-  const wire = createStdioWire(process)
-  const session = createLegacySession({ peer, wire, declared: declaredCapabilitiesOf(request), settings })
+  const wire = createStdioTransport(process)
+  const session = createLegacySession({
+    peer,
+    legacyTransport: wire,
+    clientCapabilities: declaredCapabilitiesOf(request),
+    settings,
+  })
   state.session = session
   state.peer = peer
   state.era = 'legacy'
@@ -296,7 +301,7 @@ function sendWithTimeout(
  * Carries the messages of one session over the streams of one process, which is its session (2025-11-25,
  * basic/transports).
  */
-function createStdioWire(process: StartedProcess): LegacyTransport {
+function createStdioTransport(process: StartedProcess): LegacyTransport {
   return {
     // Requests of the server name no call; they come to the session, which knows the latest.
     request: (request, signal, { onNotification }) =>

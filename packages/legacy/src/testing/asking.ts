@@ -3,16 +3,16 @@ import { type Tool, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { z } from 'zod'
 import type { LegacyOptions } from '../server/options.ts'
-import { type EventReader, rpc, type ScriptedClient, scriptedClient } from './scripted-client.ts'
+import { type EventReader, createRpcRequest, type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 
 /** A form of one field. */
-export const named = z.object({ name: z.string() })
+export const nameSchema = z.object({ name: z.string() })
 /** The capabilities of a client that can be asked anything. */
-export const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+export const allCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
 
 /** The server that a test connects to. */
-export interface Setup {
+export interface ConnectOptions {
   readonly tools: readonly Tool[]
   readonly capabilities?: JsonObject
   readonly revision?: string
@@ -20,23 +20,32 @@ export interface Setup {
 }
 
 /** Serves tools, and introduces a client. */
-export async function connect({ tools, capabilities = everything, revision, options }: Setup): Promise<ScriptedClient> {
+export async function connectScriptedClient({
+  tools,
+  capabilities = allCapabilities,
+  revision,
+  options,
+}: ConnectOptions): Promise<ScriptedClient> {
   const server = createLegacyServer({ tools, strictReplay: false }, options)
-  const client = scriptedClient(httpHandler(server), revision)
+  const client = createScriptedClient(httpHandler(server), revision)
   await client.initialize({ capabilities })
   return client
 }
 
 /** A call of a tool. */
-export function call(name: string, args: JsonObject = {}, meta?: JsonObject): ReturnType<typeof rpc> {
-  return rpc('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) })
+export function createToolCall(
+  name: string,
+  args: JsonObject = {},
+  meta?: JsonObject,
+): ReturnType<typeof createRpcRequest> {
+  return createRpcRequest('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) })
 }
 
 /** The next request of the server on a stream. */
-export async function asked(
+export async function readServerRequest(
   events: EventReader,
 ): Promise<JsonObject & { readonly id: string; readonly method: string }> {
-  const message = await events.message()
+  const message = await events.readMessage()
   if (typeof message?.['id'] !== 'string' || typeof message['method'] !== 'string')
     throw new Error(`no request but ${JSON.stringify(message)}`)
   return { ...message, id: message['id'], method: message['method'] }
@@ -55,10 +64,10 @@ export function textIn(message: JsonObject | undefined): unknown {
 }
 
 /** Asks for a name, and gives the whole answer. */
-export const greet = tool('greet', {
+export const greetTool = tool('greet', {
   description: 'Asks for a name',
   run: async (_, ctx) => {
-    const answer = await ctx.elicitResult('name', { message: 'Name?', schema: named })
+    const answer = await ctx.elicitResult('name', { message: 'Name?', schema: nameSchema })
     return JSON.stringify(answer)
   },
 })
@@ -68,9 +77,9 @@ export function createPairTool(steps: string[]): Tool {
   return tool('pair', {
     description: 'Asks for two names, with a step after each',
     run: async (_, ctx) => {
-      const first = await ctx.elicit('first', { message: 'The first?', schema: named })
+      const first = await ctx.elicit('first', { message: 'The first?', schema: nameSchema })
       await ctx.step('work', () => void steps.push(first.name))
-      const second = await ctx.elicit('second', { message: 'The second?', schema: named })
+      const second = await ctx.elicit('second', { message: 'The second?', schema: nameSchema })
       await ctx.step('more', () => void steps.push(second.name))
       return `${first.name} and ${second.name}`
     },
@@ -78,12 +87,12 @@ export function createPairTool(steps: string[]): Tool {
 }
 
 /** Asks the user and the model at the same time. */
-export const userAndModel = tool('both', {
+export const elicitAndSampleTool = tool('both', {
   description: 'Asks user and model at once',
   run: async (_, ctx) => {
     const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }] as const
     const [{ name }, { model }] = await Promise.all([
-      ctx.elicit('name', { message: 'Name?', schema: named }),
+      ctx.elicit('name', { message: 'Name?', schema: nameSchema }),
       ctx.sample('model', { messages, maxTokens: 1 }),
     ])
     return `${name} by ${model}`

@@ -4,12 +4,12 @@ import { memoryStore, sealed } from '@x/state-codec'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { httpHandler } from '@x/transport-http'
 import type { LegacyOptions } from '../server/options.ts'
-import { createPairTool, greet, named, userAndModel } from './asking.ts'
-import { type ScriptedClient, scriptedClient } from './scripted-client.ts'
+import { createPairTool, greetTool, nameSchema, elicitAndSampleTool } from './asking.ts'
+import { type ScriptedClient, createScriptedClient } from './scripted-client.ts'
 import { createLegacyServer } from './serve-legacy.ts'
 
 /** The bus of one instance. */
-function instanceBus(shared: ChangeBus): Omit<LinkedInstance, 'server'> & { readonly bus: ChangeBus } {
+function createTestBus(shared: ChangeBus): Omit<LinkedInstance, 'server'> & { readonly bus: ChangeBus } {
   let state: 'runs' | 'frozen' | 'dead' = 'runs'
   const waiting: (() => void)[] = []
   const run = (deliver: () => void): void => {
@@ -50,7 +50,7 @@ export interface LinkedInstance {
 }
 
 /** Three instances, of which each request goes to the one that a test chose. */
-export interface LinkedFleet {
+export interface LinkedServers {
   readonly client: ScriptedClient
   /** The steps that tools have taken, in order. */
   readonly steps: readonly string[]
@@ -58,13 +58,13 @@ export interface LinkedFleet {
   /** Lets tools go on that work for long. */
   readonly gate: Gate
   /** Chooses an instance. */
-  at(place: number): LinkedInstance
+  getInstance(place: number): LinkedInstance
   /** Makes another client. */
-  another(): ScriptedClient
+  createClient(): ScriptedClient
 }
 
 /** Starts instances that share keys, a store and a bus. */
-export function linkedFleet(options: LegacyOptions = {}): LinkedFleet {
+export function createLinkedServers(options: LegacyOptions = {}): LinkedServers {
   const codec = sealed({ keys: [randomBytes(32)] })
   const [shared, store] = [memoryBus(), memoryStore({ maxEntriesPerOwner: 10_000 })]
   const steps: string[] = []
@@ -72,7 +72,7 @@ export function linkedFleet(options: LegacyOptions = {}): LinkedFleet {
   const gate = createGate()
   const tools = toolsOf(steps, gate)
   const start = () => {
-    const bus = instanceBus(shared)
+    const bus = createTestBus(shared)
     const server = createLegacyServer(
       { tools, state: codec, strictReplay: false, onError: (error) => errors.push(error) },
       { codec, link: { store, bus: bus.bus }, ...options },
@@ -81,27 +81,30 @@ export function linkedFleet(options: LegacyOptions = {}): LinkedFleet {
   }
   const instances = [start(), start(), start()]
   let chosen = 0
-  const client = scriptedClient((request) => instances[chosen]?.handle(request) ?? Promise.reject(new Error('gone')))
+  const client = createScriptedClient(
+    (request) => instances[chosen]?.handle(request) ?? Promise.reject(new Error('gone')),
+  )
   return {
     client,
     steps,
     errors,
     gate,
-    at(place: number) {
+    getInstance(place: number) {
       chosen = place
       const instance = instances[place]
       if (instance === undefined) throw new RangeError('no such instance')
       return instance
     },
-    another: () => scriptedClient((request) => instances[chosen]?.handle(request) ?? Promise.reject(new Error('gone'))),
+    createClient: () =>
+      createScriptedClient((request) => instances[chosen]?.handle(request) ?? Promise.reject(new Error('gone'))),
   }
 }
 
 function toolsOf(steps: string[], gate: Gate): Tool[] {
   return [
-    greet,
+    greetTool,
     createPairTool(steps),
-    userAndModel,
+    elicitAndSampleTool,
     tool('slow', {
       description: 'Works until the gate opens',
       run: async (_, ctx) => {
@@ -114,7 +117,7 @@ function toolsOf(steps: string[], gate: Gate): Tool[] {
     tool('work', {
       description: 'Asks, and works until the gate opens',
       run: async (_, ctx) => {
-        await ctx.elicit('name', { message: 'Name?', schema: named })
+        await ctx.elicit('name', { message: 'Name?', schema: nameSchema })
         steps.push('begun')
         await gate.opened
         return 'done'

@@ -2,56 +2,60 @@ import { type Client, type ClientOptions, createClient } from '@x/client'
 import type { JsonObject, JsonValue } from '@x/schema'
 import { connectDualHttp, type DualHttpOptions } from '../http-client/connect-dual-http.ts'
 import {
-  type Arrived,
+  type ReceivedRequest,
   openStream,
   type ScriptedServer,
-  scriptedServer,
+  createScriptedServer,
   type ServerScript,
   type ServerStream,
 } from './scripted-server.ts'
 
 /** The program that calls. */
-export const host = { name: 'host', version: '1.2.3' }
+export const hostInfo = { name: 'host', version: '1.2.3' }
 const form = { type: 'object', properties: { name: { type: 'string', default: 'Ada' } } }
 /** Accepts a form. */
-export const accept = (): { action: 'accept'; content: { name: string } } => ({
+export const createAcceptAnswer = (): { action: 'accept'; content: { name: string } } => ({
   action: 'accept',
   content: { name: 'Grace' },
 })
 
 /** A client, and the server at the other end, written by a test. */
-export interface Connected {
+export interface ConnectedClient {
   readonly server: ScriptedServer
   readonly client: Client
   readonly connection: ReturnType<typeof connectDualHttp>
   /** The stream of the next call, and its request. */
-  readonly nextCall: () => Promise<{ readonly stream: ServerStream; readonly id: JsonValue; readonly one: Arrived }>
+  readonly nextCall: () => Promise<{
+    readonly stream: ServerStream
+    readonly id: JsonValue
+    readonly arrivedRequest: ReceivedRequest
+  }>
 }
 
 /** A server that answers each call with a stream, which the test writes. */
-export function connectCalls(
+export function connectScriptedServer(
   client: Partial<ClientOptions> = {},
   options: DualHttpOptions = {},
   script: ServerScript = {},
-): Connected {
-  const calls: { stream: ServerStream; id: JsonValue; one: Arrived }[] = []
+): ConnectedClient {
+  const calls: { stream: ServerStream; id: JsonValue; arrivedRequest: ReceivedRequest }[] = []
   const waiters: ((call: (typeof calls)[number]) => void)[] = []
-  const handle = (one: Arrived): Response | Promise<Response> | undefined => {
+  const handle = (one: ReceivedRequest): Response | Promise<Response> | undefined => {
     const handled = script.handle?.(one)
     if (handled !== undefined) return handled
     if (one.message['method'] !== 'tools/call') return undefined
-    const call = { stream: openStream(), id: one.message['id'] ?? null, one }
+    const call = { stream: openStream(), id: one.message['id'] ?? null, arrivedRequest: one }
     const waiter = waiters.shift()
     if (waiter === undefined) calls.push(call)
     else waiter(call)
     return call.stream.response
   }
-  const server = scriptedServer({ capabilities: { tools: {}, logging: {} }, ...script, handle })
+  const server = createScriptedServer({ capabilities: { tools: {}, logging: {} }, ...script, handle })
   const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', ...options, fetch: server.fetch })
   return {
     server,
     connection,
-    client: createClient(connection.exchange, { ...host, ...client }),
+    client: createClient(connection.exchange, { ...hostInfo, ...client }),
     nextCall: () => {
       const known = calls.shift()
       return known === undefined ? new Promise((resolve) => waiters.push(resolve)) : Promise.resolve(known)
@@ -60,13 +64,16 @@ export function connectCalls(
 }
 
 /** Ends a call with a text. */
-export function finish({ stream, id }: { readonly stream: ServerStream; readonly id: JsonValue }, text = 'done'): void {
+export function sendToolResult(
+  { stream, id }: { readonly stream: ServerStream; readonly id: JsonValue },
+  text = 'done',
+): void {
   stream.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } })
   stream.close()
 }
 
 /** A form to ask. */
-export function ask(id: JsonValue, more: JsonObject = {}): JsonObject {
+export function createElicitRequest(id: JsonValue, more: JsonObject = {}): JsonObject {
   const params = { message: 'Name?', requestedSchema: form }
   return { jsonrpc: '2.0', id, method: 'elicitation/create', params, ...more }
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /** Response to one HTTP request. */
-export interface Received {
+export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   /** The JSON of the body; undefined for none. */
@@ -21,44 +21,44 @@ export interface EventReader {
   readonly status: number
   readonly headers: Headers
   /** The next event with data; undefined at the end of the stream. */
-  message(): Promise<JsonObject | undefined>
+  readMessage(): Promise<JsonObject | undefined>
   /** The next event; undefined at the end. Comments are passed over. */
-  event(): Promise<ServerEvent | undefined>
+  readEvent(): Promise<ServerEvent | undefined>
   /** Breaks the connection off. */
   leave(): Promise<void>
 }
 
 /** A client of an older revision, which sends what a test says. */
 export interface ScriptedClient {
-  readonly session: string | undefined
+  readonly sessionId: string | undefined
   /** Introduces itself; gives the result. */
   initialize(params?: JsonObject): Promise<JsonObject>
   /** Sends a POST. */
-  post(body: JsonValue, headers?: Record<string, string | undefined>): Promise<Received>
+  post(body: JsonValue, headers?: Record<string, string | undefined>): Promise<ReceivedResponse>
   /** Sends a request, and gives what it is answered in JSON. */
   request(method: string, params?: JsonObject): Promise<JsonObject>
   /** Sends a POST whose answer is a stream. */
-  stream(body: JsonValue, headers?: Record<string, string | undefined>): Promise<EventReader>
+  openStream(body: JsonValue, headers?: Record<string, string | undefined>): Promise<EventReader>
   get(headers?: Record<string, string | undefined>): Promise<EventReader>
-  end(headers?: Record<string, string | undefined>): Promise<Received>
+  end(headers?: Record<string, string | undefined>): Promise<ReceivedResponse>
 }
 
 /** Handles a request as a server would. */
 export type Fetch = (request: Request) => Promise<Response>
 
-let ids = 0
+let lastRequestId = 0
 
 /** A request with an id of its own. */
-export function rpc(
+export function createRpcRequest(
   method: string,
   params?: JsonObject,
 ): { jsonrpc: '2.0'; id: number; method: string; params: JsonObject } {
-  ids += 1
-  return { jsonrpc: '2.0', id: ids, method, params: params ?? {} }
+  lastRequestId += 1
+  return { jsonrpc: '2.0', id: lastRequestId, method, params: params ?? {} }
 }
 
 /** Makes a client of an endpoint; `headers` go with every request. */
-export function scriptedClient(
+export function createScriptedClient(
   fetch: Fetch,
   revision = '2025-11-25',
   headers: Record<string, string> = {},
@@ -77,17 +77,22 @@ export function scriptedClient(
     const init = { method, headers: given, ...(body !== undefined && { body: JSON.stringify(body) }) }
     return fetch(new Request('http://localhost/mcp', init))
   }
-  const receive = async (response: Response): Promise<Received> => {
+  const receive = async (response: Response): Promise<ReceivedResponse> => {
     const text = await response.text()
     return { status: response.status, headers: response.headers, json: text === '' ? undefined : JSON.parse(text) }
   }
   return {
-    get session() {
+    get sessionId() {
       return session
     },
     async initialize(params = {}) {
       const clientInfo = { name: 'scripted', version: '1.0.0' }
-      const asked = rpc('initialize', { protocolVersion: revision, capabilities: {}, clientInfo, ...params })
+      const asked = createRpcRequest('initialize', {
+        protocolVersion: revision,
+        capabilities: {},
+        clientInfo,
+        ...params,
+      })
       session = undefined
       const { json, headers: received } = await receive(await send('POST', {}, asked))
       if (!isJsonObject(json) || !isJsonObject(json['result'])) throw new Error(JSON.stringify(json))
@@ -96,10 +101,10 @@ export function scriptedClient(
     },
     post: async (body, more = {}) => receive(await send('POST', more, body)),
     async request(method, params) {
-      const { json } = await receive(await send('POST', {}, rpc(method, params)))
+      const { json } = await receive(await send('POST', {}, createRpcRequest(method, params)))
       return isJsonObject(json) ? json : {}
     },
-    stream: async (body, more = {}) => readEvents(await send('POST', more, body)),
+    openStream: async (body, more = {}) => readEvents(await send('POST', more, body)),
     get: async (more = {}) => readEvents(await send('GET', { accept: 'text/event-stream', ...more })),
     end: async (more = {}) => receive(await send('DELETE', more)),
   }
@@ -129,7 +134,13 @@ function readEvents(response: Response): EventReader {
       if (next === undefined || next.message !== undefined) return next?.message
     }
   }
-  return { status: response.status, headers: response.headers, event, message, leave: async () => reader?.cancel() }
+  return {
+    status: response.status,
+    headers: response.headers,
+    readEvent: event,
+    readMessage: message,
+    leave: async () => reader?.cancel(),
+  }
 }
 
 function parseEvent(text: string): ServerEvent {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /** One HTTP request that came. */
-export interface Arrived {
+export interface ReceivedRequest {
   readonly method: string
   readonly headers: Headers
   readonly message: JsonObject
@@ -47,7 +47,7 @@ export interface ServerScript {
   readonly sessionId?: string | undefined
   readonly instructions?: string
   /** Answers requests and DELETE and GET before the plain server does. */
-  readonly handle?: (arrived: Arrived) => Response | Promise<Response> | undefined
+  readonly handle?: (arrived: ReceivedRequest) => Response | Promise<Response> | undefined
 }
 
 /** A server of an older revision, written by a test. */
@@ -55,26 +55,30 @@ export interface ScriptedServer {
   /** Serves one request; given to a connection as its `fetch`. */
   readonly fetch: (url: string, init: RequestInit & { readonly signal: AbortSignal }) => Promise<Response>
   /** Everything that came, in order. */
-  readonly arrived: readonly Arrived[]
+  readonly arrived: readonly ReceivedRequest[]
   /** The next response of the client to a request of this server. */
-  answer(): Promise<JsonObject>
+  nextAnswer(): Promise<JsonObject>
   /** The methods of messages and verbs of requests without one, in order. */
   methods(): string[]
 }
 
 /** The response of a server to a request. */
-export function reply({ message }: Arrived, result: JsonObject, headers: Record<string, string> = {}): Response {
+export function createReply(
+  { message }: ReceivedRequest,
+  result: JsonObject,
+  headers: Record<string, string> = {},
+): Response {
   return Response.json({ jsonrpc: '2.0', id: message['id'], result }, { headers })
 }
 
 /** The error of a server. */
-export function replyError({ message }: Arrived, error: JsonObject, status = 200): Response {
+export function createErrorReply({ message }: ReceivedRequest, error: JsonObject, status = 200): Response {
   return Response.json({ jsonrpc: '2.0', id: message['id'] ?? null, error }, { status })
 }
 
 /** A server with a session, as the official v1 SDK has them. */
-export function scriptedServer(script: ServerScript = {}): ScriptedServer {
-  const arrived: Arrived[] = []
+export function createScriptedServer(script: ServerScript = {}): ScriptedServer {
+  const arrived: ReceivedRequest[] = []
   const answers: JsonObject[] = []
   const waiters: ((answer: JsonObject) => void)[] = []
   const take = (message: JsonObject): void => {
@@ -82,14 +86,14 @@ export function scriptedServer(script: ServerScript = {}): ScriptedServer {
     if (waiter === undefined) answers.push(message)
     else waiter(message)
   }
-  const serve = async (one: Arrived): Promise<Response> => {
+  const serve = async (one: ReceivedRequest): Promise<Response> => {
     const handled = await script.handle?.(one)
     if (handled !== undefined) return handled
     const { method, message } = one
     if (method !== 'POST') return new Response(null, { status: method === 'DELETE' ? 200 : 405 })
     if (message['method'] === undefined) take(message)
     if (message['id'] === undefined || message['method'] === undefined) return new Response(null, { status: 202 })
-    return message['method'] === 'initialize' ? introduce(one, script) : answerPlainly(one)
+    return message['method'] === 'initialize' ? answerInitialize(one, script) : answerRequest(one)
   }
   return {
     arrived,
@@ -99,9 +103,9 @@ export function scriptedServer(script: ServerScript = {}): ScriptedServer {
       const message: unknown = JSON.parse(text)
       const one = { method, headers: new Headers(headers), message: isJsonObject(message) ? message : {} }
       arrived.push(one)
-      return untilAborted(await serve(one), signal)
+      return closeOnAbort(await serve(one), signal)
     },
-    answer: () => {
+    nextAnswer: () => {
       const known = answers.shift()
       return known === undefined ? new Promise((resolve) => waiters.push(resolve)) : Promise.resolve(known)
     },
@@ -110,7 +114,7 @@ export function scriptedServer(script: ServerScript = {}): ScriptedServer {
   }
 }
 
-function introduce(one: Arrived, script: ServerScript): Response {
+function answerInitialize(one: ReceivedRequest, script: ServerScript): Response {
   const { revision = '2025-11-25', capabilities = { tools: {} }, instructions } = script
   const sessionId = 'sessionId' in script ? script.sessionId : 'session-1'
   const result = {
@@ -119,24 +123,24 @@ function introduce(one: Arrived, script: ServerScript): Response {
     serverInfo: { name: 'scripted', version: '1.0.0' },
     ...(instructions !== undefined && { instructions }),
   }
-  return reply(one, result, sessionId === undefined ? {} : { 'mcp-session-id': sessionId })
+  return createReply(one, result, sessionId === undefined ? {} : { 'mcp-session-id': sessionId })
 }
 
-function answerPlainly(one: Arrived): Response {
+function answerRequest(one: ReceivedRequest): Response {
   const { method } = one.message
   if (one.headers.get('mcp-protocol-version') === '2026-07-28') {
-    return replyError(one, { code: -32000, message: 'Bad Request: Server not initialized' }, 400)
+    return createErrorReply(one, { code: -32000, message: 'Bad Request: Server not initialized' }, 400)
   }
   if (method === 'tools/list') {
-    return reply(one, { tools: [{ name: 'greet', inputSchema: { type: 'object' } }] })
+    return createReply(one, { tools: [{ name: 'greet', inputSchema: { type: 'object' } }] })
   }
-  if (method === 'tools/call') return reply(one, { content: [{ type: 'text', text: 'done' }] })
+  if (method === 'tools/call') return createReply(one, { content: [{ type: 'text', text: 'done' }] })
   if (method === 'ping' || method === 'logging/setLevel' || method?.toString().startsWith('resources/'))
-    return reply(one, {})
-  return replyError(one, { code: -32601, message: 'Method not found' })
+    return createReply(one, {})
+  return createErrorReply(one, { code: -32601, message: 'Method not found' })
 }
 
-function untilAborted(response: Response, signal: AbortSignal): Response {
+function closeOnAbort(response: Response, signal: AbortSignal): Response {
   const { body, status, headers } = response
   if (body === null) return response
   const reader = body.getReader()

@@ -2,7 +2,7 @@ import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type 
 import { type LegacyRevision, revisionFeaturesOf } from '../revisions.ts'
 
 /** A question in the terms of an older revision, or the capability without which it cannot be asked. */
-export type LegacyInputRequest = { readonly request: RpcRequestFields } | { readonly missing: JsonObject }
+export type LegacyInputRequest = { readonly request: RpcRequestFields } | { readonly missingCapabilities: JsonObject }
 
 /**
  * Returns a question of a server to a client as a request of an older revision. `elicitationId` is for a URL
@@ -20,13 +20,14 @@ export function toLegacyInputRequest(
   const { method, params } = request
   const row = revisionFeaturesOf(revision)
   if (params.mode === 'url') {
-    if (!row.urlElicitation) return { missing: { elicitation: { url: {} } } }
+    if (!row.urlElicitation) return { missingCapabilities: { elicitation: { url: {} } } }
     return { request: { method, params: { ...params, elicitationId } } }
   }
   const { mode: _mode, requestedSchema, ...rest } = params
   if (row.richForms) return { request: { method, params: { ...rest, requestedSchema } } }
   const schema = toPlainForm(requestedSchema)
-  if (schema === undefined) return { missing: { elicitation: { form: { 'choices of several values': {} } } } }
+  if (schema === undefined)
+    return { missingCapabilities: { elicitation: { form: { 'choices of several values': {} } } } }
   return { request: { method, params: { ...rest, requestedSchema: schema } } }
 }
 

@@ -157,7 +157,7 @@ describe('questions', () => {
     expect(toLegacyInputRequest(url, '2025-11-25', 'e1')).toMatchObject({
       request: { params: { elicitationId: 'e1' } },
     })
-    expect(toLegacyInputRequest(url, '2025-06-18', 'e1')).toEqual({ missing: { elicitation: { url: {} } } })
+    expect(toLegacyInputRequest(url, '2025-06-18', 'e1')).toEqual({ missingCapabilities: { elicitation: { url: {} } } })
   })
 
   test('a message of several blocks is several messages before 2025-11-25', () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, callWith, json, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import {
+  type Answer,
+  callWith,
+  createJsonAnswer,
+  rpcRequest,
+  rpcResult,
+  scriptedServer,
+} from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
 import type { HttpAuthorizer, HttpResponseHead, HttpTarget } from './options.ts'
 
@@ -22,7 +29,7 @@ const challenge = { 'www-authenticate': 'Bearer scope="a"' }
 const until = (token: string): Answer => {
   return (response, received) => {
     const isRight = received.headers.authorization === `Bearer ${token}`
-    json(isRight ? rpcResult() : {}, isRight ? 200 : 401, isRight ? {} : challenge)(response, received)
+    createJsonAnswer(isRight ? rpcResult() : {}, isRight ? 200 : 401, isRight ? {} : challenge)(response, received)
   }
 }
 const retry401 = (head: HttpResponseHead): 'retry' | undefined => (head.status === 401 ? 'retry' : undefined)
@@ -77,7 +84,8 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
 
   test('may take its time: a server that goes on sending fills no memory meanwhile', async () => {
     await using server = await scriptedServer((response, { headers }) => {
-      if (headers.authorization === 'Bearer token-2') return json(rpcResult())(response, server.received[1] as never)
+      if (headers.authorization === 'Bearer token-2')
+        return createJsonAnswer(rpcResult())(response, server.received[1] as never)
       response.writeHead(401, { 'content-type': 'text/plain' })
       const more = (): void => {
         while (!response.destroyed && response.write('x'.repeat(16_384)));
@@ -107,7 +115,7 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
   })
 
   test('cannot share a header with the user, who is told which', async () => {
-    await using server = await scriptedServer(json(rpcResult()))
+    await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     await using connection = connect(server.url, {
       auth: counting(() => undefined),
       headers: { Authorization: 'Bearer x' },
@@ -119,7 +127,7 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
   })
 
   test('hears when the connection closes', async () => {
-    await using server = await scriptedServer(json(rpcResult()))
+    await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     const auth = counting(() => undefined)
     const connection = connect(server.url, { auth })
     await connection.exchange(rpcRequest(), callWith())
@@ -129,12 +137,12 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
   })
 
   test.each([307, 308])('sends nothing along a redirect %i to another origin [AUT-044]', async (status) => {
-    await using other = await scriptedServer(json(rpcResult()))
+    await using other = await scriptedServer(createJsonAnswer(rpcResult()))
     await using server = await scriptedServer((response) =>
       response.writeHead(status, { location: `${other.origin}/mcp` }).end(),
     )
     await using connection = connect(server.url, { auth: counting(() => undefined) })
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect' })
-    expect(other.bytes()).toBe(0)
+    expect(other.countBytes()).toBe(0)
   })
 })

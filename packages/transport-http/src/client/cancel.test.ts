@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { callWith, event, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import { callWith, formatEvent, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
 
 const minutes = 60_000
@@ -27,7 +27,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     await using connection = connect(server.url)
     const reason = new Error('too late')
     await expect(connection.exchange(rpcRequest(), callWith(AbortSignal.abort(reason)))).rejects.toBe(reason)
-    expect(server.connections()).toBe(0)
+    expect(server.countConnections()).toBe(0)
   })
 
   test('leaves no timer and no listener behind', async () => {
@@ -73,7 +73,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
       const came = new Promise<void>((resolve) => {
         heardOf.wake = resolve
       })
-      write(`: comment\n\n${event({ jsonrpc: '2.0', method: 'notifications/message', params: {} })}`)
+      write(`: comment\n\n${formatEvent({ jsonrpc: '2.0', method: 'notifications/message', params: {} })}`)
       await came
       clock.advance(900)
     }
@@ -85,7 +85,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     let finish = (): void => {}
     await using server = await scriptedServer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')
-      finish = () => response.end(event(rpcResult()))
+      finish = () => response.end(formatEvent(rpcResult()))
     })
     const clock = manualClock()
     await using connection = connect(server.url, { runtime: clock })
@@ -123,7 +123,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     ['at once, when the server goes on and on', `: ${'x'.repeat(200_000)}\n`],
   ])('has its stream closed after the response %s', async (_title, rest) => {
     await using server = await scriptedServer((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(rpcResult()) + rest)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(formatEvent(rpcResult()) + rest)
     })
     const clock = manualClock()
     await using connection = connect(server.url, { runtime: clock })

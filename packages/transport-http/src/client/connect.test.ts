@@ -1,13 +1,21 @@
 import { headerParamsKey, protocolVersion, withContext } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { callWith, event, events, json, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import {
+  callWith,
+  formatEvent,
+  createEventStreamAnswer,
+  createJsonAnswer,
+  rpcRequest,
+  rpcResult,
+  scriptedServer,
+} from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
 import { isHttpError } from './http-error.ts'
 import type { HttpHeaders } from './options.ts'
 
 describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
   test('sends a request as one POST whose body is the request alone [SHT-007 SHT-008 SHT-011]', async () => {
-    await using server = await scriptedServer(json(rpcResult()))
+    await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     await using connection = connect(server.url)
     const request = rpcRequest()
     for (let round = 0; round < 5; round += 1) await connection.exchange(request, callWith())
@@ -15,11 +23,11 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
       Array.from({ length: 5 }, () => ['POST', '/mcp', request]),
     )
     // undici waits one turn of the event loop before it uses a connection again, and may open a second meanwhile.
-    expect(server.connections()).toBeLessThan(3)
+    expect(server.countConnections()).toBeLessThan(3)
   })
 
   test('repeats what the body says in the headers [SHT-009 SHT-010 SHT-027 SHT-028 SHT-033 SHT-034]', async () => {
-    await using server = await scriptedServer(json(rpcResult()))
+    await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     await using connection = connect(server.url)
     await connection.exchange(rpcRequest(), callWith())
     expect(server.received[0]?.headers).toMatchObject({
@@ -33,7 +41,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
   })
 
   test('sends mirrored arguments as they were encoded [SHT-058]', async () => {
-    await using server = await scriptedServer(json(rpcResult()))
+    await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     await using connection = connect(server.url)
     const mirrored = new Map([
       ['Region', 'us-west1'],
@@ -47,7 +55,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
   })
 
   test('asks for the headers of each request anew', async () => {
-    await using server = await scriptedServer(json(rpcResult()))
+    await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     let asked = 0
     const headers = async ({ method }: { method: string }): Promise<HttpHeaders> => {
       asked += 1
@@ -62,11 +70,11 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
 
   test('takes a JSON body and an event stream alike [SHT-016]', async () => {
     const note = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 7, progress: 1 } }
-    let answer = json(rpcResult())
+    let answer = createJsonAnswer(rpcResult())
     await using server = await scriptedServer((...all) => answer(...all))
     await using connection = connect(server.url)
     expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
-    answer = events(event(note), event(rpcResult()))
+    answer = createEventStreamAnswer(formatEvent(note), formatEvent(rpcResult()))
     const call = callWith()
     expect(await connection.exchange(rpcRequest(), call)).toEqual(rpcResult())
     expect(call.heard).toEqual([note])
@@ -74,14 +82,14 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
 
   test.each([400, 401, 403, 404, 500])('gives the JSON-RPC error in the body of a %i', async (status) => {
     const error = { jsonrpc: '2.0', id: 7, error: { code: -32601, message: 'Method not found' } }
-    await using server = await scriptedServer(json(error, status))
+    await using server = await scriptedServer(createJsonAnswer(error, status))
     await using connection = connect(server.url)
     expect(await connection.exchange(rpcRequest(), callWith())).toEqual(error)
   })
 
   test('gives an error without an id, because the server could not read the request', async () => {
     const error = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } }
-    await using server = await scriptedServer(json(error, 400))
+    await using server = await scriptedServer(createJsonAnswer(error, 400))
     await using connection = connect(server.url)
     expect(await connection.exchange(rpcRequest(), callWith())).toEqual(error)
   })

@@ -10,7 +10,7 @@ import {
   withCancellation,
 } from '@x/core'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
-import { failureOf, isUnsent } from './platform-error.ts'
+import { toHttpError, isUnsent } from './platform-error.ts'
 import { flattenUserHeaders, operationOf } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import type { HttpConnectOptions, HttpHeaders, HttpTarget, RetryOptions } from './options.ts'
@@ -58,9 +58,9 @@ export interface EndpointRequest {
   readonly method: HttpMethod
   readonly body: string | undefined
   /** The message that it carries or is about. */
-  readonly about: RpcRequest
+  readonly relatedRequest: RpcRequest
   /** Its headers, with the user's own among them, as names and values in turn. */
-  readonly headersWith: (ownHeaders: readonly string[]) => readonly string[]
+  readonly createHeaders: (ownHeaders: readonly string[]) => readonly string[]
 }
 
 /** The response, and the values that were sent and must not appear in an error. */
@@ -79,9 +79,9 @@ export async function sendToEndpoint(
   cancellation: Cancellation,
 ): Promise<EndpointResponse> {
   const { options, endpoint } = link
-  const { method, body, about } = request
+  const { method, body, relatedRequest: about } = request
   const ownHeaders = link.fixedHeaders ?? (await resolveUserHeaders(options, about))
-  const headers = request.headersWith(ownHeaders)
+  const headers = request.createHeaders(ownHeaders)
   const secrets = ownHeaders.filter((_, index) => index % 2 === 1)
   const sendWithHeaders = (authHeaders: readonly string[]): Promise<IncomingResponse> => {
     for (let index = 1; index < authHeaders.length; index += 2) secrets.push(authHeaders[index] ?? '')
@@ -106,7 +106,7 @@ async function sendOutgoing(link: EndpointState, outgoing: OutgoingRequest): Pro
   try {
     return await followRedirects(link, outgoing)
   } catch (error) {
-    throw failureOf(error, link.endpoint.origin)
+    throw toHttpError(error, link.endpoint.origin)
   }
 }
 

@@ -2,7 +2,14 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { defaultBounds, type RpcMessage } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
-import { callWith, event, events, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import {
+  callWith,
+  formatEvent,
+  createEventStreamAnswer,
+  rpcRequest,
+  rpcResult,
+  scriptedServer,
+} from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
 import { createEventStreamReader } from './event-stream.ts'
 
@@ -19,7 +26,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     ['events without data, ids and retry times', 'id: 1\nretry: 10\ndata:\n\n', []],
     ['fields nobody knows', 'colour: red\n\n', []],
   ])('passes over %s [SHT-023]', async (_title, noise, heard) => {
-    await using server = await scriptedServer(events(noise, event(rpcResult()), noise))
+    await using server = await scriptedServer(createEventStreamAnswer(noise, formatEvent(rpcResult()), noise))
     await using connection = connect(server.url)
     const call = callWith()
     expect(await connection.exchange(rpcRequest(), call)).toEqual(rpcResult())
@@ -27,18 +34,22 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
   })
 
   test.each([
-    ['the stream ends without the response', events(event(note('a'))), 'closed'],
-    ['the response answers another request', events(event(rpcResult({}, 8))), 'protocol'],
-    ['an event is no JSON', events('data: {"jsonrpc"\n\n'), 'protocol'],
-    ['the server sends a request of its own', events(event({ jsonrpc: '2.0', id: 1, method: 'ping' })), 'protocol'],
-    ['an event grows past its bound', events(`data: "${'x'.repeat(5000)}"\n\n`), 'too-large'],
-    ['a line never ends', events(`data: "${'x'.repeat(9000)}`), 'too-large'],
+    ['the stream ends without the response', createEventStreamAnswer(formatEvent(note('a'))), 'closed'],
+    ['the response answers another request', createEventStreamAnswer(formatEvent(rpcResult({}, 8))), 'protocol'],
+    ['an event is no JSON', createEventStreamAnswer('data: {"jsonrpc"\n\n'), 'protocol'],
+    [
+      'the server sends a request of its own',
+      createEventStreamAnswer(formatEvent({ jsonrpc: '2.0', id: 1, method: 'ping' })),
+      'protocol',
+    ],
+    ['an event grows past its bound', createEventStreamAnswer(`data: "${'x'.repeat(5000)}"\n\n`), 'too-large'],
+    ['a line never ends', createEventStreamAnswer(`data: "${'x'.repeat(9000)}`), 'too-large'],
     [
       'there is more than the stream may hold',
-      events(...Array(20).fill(`${event(note('y'.repeat(900)))}`)),
+      createEventStreamAnswer(...Array(20).fill(`${formatEvent(note('y'.repeat(900)))}`)),
       'too-large',
     ],
-    ['comments never end', events(...Array(20).fill(`: ${'z'.repeat(900)}\n\n`)), 'too-large'],
+    ['comments never end', createEventStreamAnswer(...Array(20).fill(`: ${'z'.repeat(900)}\n\n`)), 'too-large'],
   ])('fails when %s', async (_title, answer, code) => {
     await using server = await scriptedServer(answer)
     await using connection = connect(server.url, { bounds: { bytes: 4096 }, maxStreamBytes: 16_384 })
@@ -46,7 +57,9 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
   })
 
   test('a request of the server is answered with nothing at all [SHT-012]', async () => {
-    await using server = await scriptedServer(events(event({ jsonrpc: '2.0', id: 1, method: 'ping' })))
+    await using server = await scriptedServer(
+      createEventStreamAnswer(formatEvent({ jsonrpc: '2.0', id: 1, method: 'ping' })),
+    )
     await using connection = connect(server.url)
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toThrow('sent a request')
     expect(server.received).toHaveLength(1)
@@ -101,15 +114,17 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
   })
 
   test('the connection serves the next request after a stream has ended', async () => {
-    await using server = await scriptedServer(events(event(note('a')), event(rpcResult())))
+    await using server = await scriptedServer(createEventStreamAnswer(formatEvent(note('a')), formatEvent(rpcResult())))
     await using connection = connect(server.url)
     for (let round = 0; round < 3; round += 1) await connection.exchange(rpcRequest(), callWith())
     expect(server.received).toHaveLength(3)
-    expect(server.connections()).toBeLessThan(3)
+    expect(server.countConnections()).toBeLessThan(3)
   })
 
   test('notifications after the response are not passed on', async () => {
-    await using server = await scriptedServer(events(event(rpcResult()) + event(note('late'))))
+    await using server = await scriptedServer(
+      createEventStreamAnswer(formatEvent(rpcResult()) + formatEvent(note('late'))),
+    )
     await using connection = connect(server.url)
     const call = callWith()
     await connection.exchange(rpcRequest(), call)

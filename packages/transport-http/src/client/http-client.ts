@@ -9,7 +9,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
-import { failureOf } from './platform-error.ts'
+import { toHttpError } from './platform-error.ts'
 import { createPlainHeaders, createRequestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpClientRequest, type HttpClientResponse, openResponse } from './http-response.ts'
@@ -126,19 +126,29 @@ async function sendExchange(
   watch: TimeoutWatch,
 ): Promise<RpcResponse> {
   const { clock, bounds, maxStreamBytes } = link
-  const headersWith = (ownHeaders: readonly string[]): readonly string[] =>
+  const createHeaders = (ownHeaders: readonly string[]): readonly string[] =>
     createRequestHeaders(request, call, ownHeaders)
-  const outgoing = { method: 'POST', body: encodeMessage(request), about: request, headersWith } as const
+  const outgoing = { method: 'POST', body: encodeMessage(request), relatedRequest: request, createHeaders } as const
   const { incoming, secrets } = await sendToEndpoint(link, outgoing, watch.cancellation)
   const { origin } = link.endpoint
-  const { decodes } = link.sender
+  const { isContentDecoded } = link.sender
   try {
     watch.touch()
-    const context = { request, call, origin, bounds, maxStreamBytes, clock, decodes, secrets, touch: watch.touch }
+    const context = {
+      request,
+      call,
+      origin,
+      bounds,
+      maxStreamBytes,
+      clock,
+      isContentDecoded,
+      secrets,
+      touch: watch.touch,
+    }
     const reply = readReply(incoming, context)
     return await (link.checkReply === undefined ? reply : link.checkReply(incoming.status, reply, request))
   } catch (error) {
-    throw failureOf(error, origin)
+    throw toHttpError(error, origin)
   }
 }
 
@@ -156,9 +166,13 @@ function sendPlainRequest(
       stopState = { reason }
       reject(reason)
     })
-    const headersWith = (ownHeaders: readonly string[]): readonly string[] =>
+    const createHeaders = (ownHeaders: readonly string[]): readonly string[] =>
       createPlainHeaders(headers, ownHeaders, body !== undefined)
-    sendToEndpoint(link, { method, body, about, headersWith }, watch.cancellation).then(
+    sendToEndpoint(
+      link,
+      { method, body, relatedRequest: about, createHeaders: createHeaders },
+      watch.cancellation,
+    ).then(
       ({ incoming, secrets }) => {
         watch.touch()
         resolve(

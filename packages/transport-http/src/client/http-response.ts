@@ -1,6 +1,6 @@
 import type { RpcRequest } from '@x/schema'
 import { createEventDecoder, type HttpEventListener } from './event-stream.ts'
-import { failureOf } from './platform-error.ts'
+import { toHttpError } from './platform-error.ts'
 import type { EndpointState } from './endpoint-state.ts'
 import type { HttpHeaders, HttpResponseHead } from './options.ts'
 import { mediaTypeOf, rejectCompressedBody } from './read-reply.ts'
@@ -51,11 +51,11 @@ export function openResponse(incoming: IncomingResponse, context: ResponseContex
   const type = mediaTypeOf(incoming.header('content-type'))
   const withReadErrors = async <T>(read: () => Promise<T>): Promise<T> => {
     try {
-      if (!endpointState.sender.decodes) rejectCompressedBody(incoming, origin)
+      if (!endpointState.sender.isContentDecoded) rejectCompressedBody(incoming, origin)
       return await read()
     } catch (error) {
       const stopState = getStopReason()
-      throw stopState === undefined ? failureOf(error, origin) : stopState.reason
+      throw stopState === undefined ? toHttpError(error, origin) : stopState.reason
     } finally {
       onEnd()
     }

@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import type { JsonObject } from '@x/schema'
 import { expect, test } from 'vitest'
-import { json, type Received, scriptedServer } from '../testing/scripted-server.ts'
+import { createJsonAnswer, type ReceivedRequest, scriptedServer } from '../testing/scripted-server.ts'
 import { connectHttp } from './connect-node.ts'
 
 const tool = (properties: JsonObject): JsonObject => ({ name: 'sql', inputSchema: { type: 'object', properties } })
@@ -19,15 +19,15 @@ interface Body {
 /** A server that lists one tool and answers every call with nothing. */
 const listing = (
   definition: () => JsonObject,
-  refuse: (received: Received) => boolean = () => false,
+  refuse: (received: ReceivedRequest) => boolean = () => false,
 ): ReturnType<typeof scriptedServer> =>
   scriptedServer((response, received) => {
     const { id, method } = JSON.parse(received.body) as Body
     const error = { jsonrpc: '2.0', id, error: { code: -32020, message: 'Header mismatch' } }
-    if (refuse(received)) return json(error, 400)(response, received)
+    if (refuse(received)) return createJsonAnswer(error, 400)(response, received)
     const result =
       method === 'tools/list' ? { ...hints, tools: [definition()] } : { resultType: 'complete', content: [] }
-    json({ jsonrpc: '2.0', id, result })(response, received)
+    createJsonAnswer({ jsonrpc: '2.0', id, result })(response, received)
   })
 
 test.each([

@@ -22,7 +22,7 @@ export function isUnsent(error: unknown): boolean {
 }
 
 /** Converts an error of the platform into a {@link HttpError}, with the error as its cause. */
-export function failureOf(error: unknown, origin: string): HttpError {
+export function toHttpError(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
   const { code } = readErrorView(error)
   const name = typeof code === 'string' ? ` (${code})` : ''

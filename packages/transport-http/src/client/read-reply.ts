@@ -16,7 +16,7 @@ const maxDrainBytes = 65_536
 export async function readReply(incoming: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { status } = incoming
   const type = mediaTypeOf(incoming.header('content-type'))
-  if (!context.decodes) rejectCompressedBody(incoming, context.origin)
+  if (!context.isContentDecoded) rejectCompressedBody(incoming, context.origin)
   if (status < 200 || status >= 300) return readErrorStatus(incoming, type, context)
   if (type === 'text/event-stream') return readEventReply(incoming, context)
   if (type === 'application/json') return readJsonReply(incoming, context)

@@ -55,7 +55,7 @@ export interface ReplyContext {
   readonly maxStreamBytes: number
   readonly clock: Clock
   /** True when compressed bodies arrive decompressed. */
-  readonly decodes: boolean
+  readonly isContentDecoded: boolean
   /** Values that were sent and must not appear in an error. */
   readonly secrets: readonly string[]
   /** Told of every arrival of bytes. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   callWith,
-  json,
+  createJsonAnswer,
   rpcRequest,
   rpcResult,
   scriptedServer,
@@ -13,7 +13,7 @@ import { redirectTarget } from './endpoint-state.ts'
 const redirecting = (status: number, location: string): Promise<ScriptedServer> =>
   scriptedServer((response, received) => {
     if (received.url === '/mcp') response.writeHead(status, { location }).end()
-    else json(rpcResult())(response, received)
+    else createJsonAnswer(rpcResult())(response, received)
   })
 
 describe.each(senders)('A redirect over %s', (_name, connect: Connect) => {
@@ -28,11 +28,11 @@ describe.each(senders)('A redirect over %s', (_name, connect: Connect) => {
   test.each([301, 302, 303, 307, 308])(
     '%i to another origin is refused, and not a byte arrives there',
     async (status) => {
-      await using other = await scriptedServer(json(rpcResult()))
+      await using other = await scriptedServer(createJsonAnswer(rpcResult()))
       await using server = await redirecting(status, `${other.origin}/mcp`)
       await using connection = connect(server.url, { headers: { authorization: 'Bearer t', 'x-api-key': 'k' } })
       await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect', status })
-      expect([other.connections(), other.bytes()]).toEqual([0, 0])
+      expect([other.countConnections(), other.countBytes()]).toEqual([0, 0])
     },
   )
 

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { callWith, json, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import { callWith, createJsonAnswer, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
 import { createConnection } from './connect.ts'
 import { connectHttp } from './connect-node.ts'
-import { failureOf, isUnsent } from './platform-error.ts'
+import { toHttpError, isUnsent } from './platform-error.ts'
 import type { HttpConnectOptions } from './options.ts'
 import type { Sender } from './sender.ts'
 
@@ -25,7 +25,7 @@ function failing(...failures: Error[]): { sender: Sender; tries: () => number } 
       stop: () => {},
     }
   }
-  return { sender: { send, decodes: false, close: async () => {} }, tries: () => tries }
+  return { sender: { send, isContentDecoded: false, close: async () => {} }, tries: () => tries }
 }
 
 const flush = async (): Promise<void> => {
@@ -123,7 +123,7 @@ test.each(senders)(
     })
     const running = connection.exchange(rpcRequest(), callWith())
     await pausing
-    await using server = await scriptedServer(json(rpcResult()), port)
+    await using server = await scriptedServer(createJsonAnswer(rpcResult()), port)
     for (const timer of timers) timer()
     expect(await running).toEqual(rpcResult())
     expect(server.received).toHaveLength(1)
@@ -168,5 +168,5 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'connect'],
   ['EPIPE', 'closed'],
 ])('%s is reported as %s', (code, expected) => {
-  expect(failureOf(Object.assign(new Error(), { code }), 'http://test').code).toBe(expected)
+  expect(toHttpError(Object.assign(new Error(), { code }), 'http://test').code).toBe(expected)
 })

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import {
   type Answer,
   callWith,
-  event,
-  events,
-  json,
-  type Received,
+  formatEvent,
+  createEventStreamAnswer,
+  createJsonAnswer,
+  type ReceivedRequest,
   rpcRequest,
   rpcResult,
   scriptedServer,
@@ -17,29 +17,36 @@ const error = (code: number) => ({ jsonrpc: '2.0', id: null, error: { code, mess
 const initialized = { jsonrpc: '2.0', id: 0, result: { protocolVersion: '2025-06-18', capabilities: {} } }
 
 /** The JSON-RPC method of a request, or its HTTP method. */
-function methodOf({ method, body }: Received): string {
+function methodOf({ method, body }: ReceivedRequest): string {
   return body === '' ? String(method) : String((JSON.parse(body) as { method: unknown }).method)
 }
 
 /** Answers by method; any other request as a server of an earlier revision does that misses a session. */
-function byMethod(answers: Readonly<Record<string, Answer>>, otherwise: Answer = json(error(-32_000), 400)): Answer {
+function byMethod(
+  answers: Readonly<Record<string, Answer>>,
+  otherwise: Answer = createJsonAnswer(error(-32_000), 400),
+): Answer {
   return (response, received) => (answers[methodOf(received)] ?? otherwise)(response, received)
 }
 
 const html: Answer = (response) => void response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found')
 const silentStream: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(initialized))
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).write(formatEvent(initialized))
 }
 
 describe.each(senders)('A server of an earlier revision, over %s', (_, connect) => {
   test.each([
-    ['400 without a session', json(error(-32_000), 400), json(initialized)],
-    ['400 of another code', json(error(-32_600), 400), json(initialized)],
-    ['404', json(error(-32_001), 404), json(initialized)],
-    ['405 without a body', ((response) => void response.writeHead(405).end()) satisfies Answer, json(initialized)],
-    ['422 with text', json('expect initialize request', 422), json(initialized)],
-    ['400, and a stream', json(error(-32_000), 400), events(event(initialized))],
-    ['400, and a stream that stays open', json(error(-32_000), 400), silentStream],
+    ['400 without a session', createJsonAnswer(error(-32_000), 400), createJsonAnswer(initialized)],
+    ['400 of another code', createJsonAnswer(error(-32_600), 400), createJsonAnswer(initialized)],
+    ['404', createJsonAnswer(error(-32_001), 404), createJsonAnswer(initialized)],
+    [
+      '405 without a body',
+      ((response) => void response.writeHead(405).end()) satisfies Answer,
+      createJsonAnswer(initialized),
+    ],
+    ['422 with text', createJsonAnswer('expect initialize request', 422), createJsonAnswer(initialized)],
+    ['400, and a stream', createJsonAnswer(error(-32_000), 400), createEventStreamAnswer(formatEvent(initialized))],
+    ['400, and a stream that stays open', createJsonAnswer(error(-32_000), 400), silentStream],
   ] as const)('is named by its revision after %s', async (_, refusal, initialize) => {
     await using server = await scriptedServer(byMethod({ initialize }, refusal))
     await using connection = connect(server.url)
@@ -55,7 +62,7 @@ describe.each(senders)('A server of an earlier revision, over %s', (_, connect) 
 })
 
 test('The session that was begun for the name is ended', async () => {
-  const initialize = json(initialized, 200, { 'mcp-session-id': 's-1' })
+  const initialize = createJsonAnswer(initialized, 200, { 'mcp-session-id': 's-1' })
   await using server = await scriptedServer(byMethod({ initialize }))
   await using connection = connectHttp(server.url)
   await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'unsupported_version' })
@@ -66,15 +73,15 @@ test('The session that was begun for the name is ended', async () => {
 
 describe('Another answer', () => {
   test.each([-32_020, -32_021, -32_022])('with the error %i of this revision stays as it is', async (code) => {
-    await using server = await scriptedServer(json({ ...error(code), id: 7 }, 400))
+    await using server = await scriptedServer(createJsonAnswer({ ...error(code), id: 7 }, 400))
     await using connection = connectHttp(server.url)
     expect(await connection.exchange(rpcRequest(), callWith())).toMatchObject({ error: { code } })
     expect(server.received).toHaveLength(1)
   })
 
   test('of a server that answers discovery stays as it is, and is looked at once', async () => {
-    const discover = json(rpcResult({ resultType: 'complete', supportedVersions: ['2026-07-28'] }, 0))
-    const refusal = json({ ...error(-32_601), id: 7 }, 404)
+    const discover = createJsonAnswer(rpcResult({ resultType: 'complete', supportedVersions: ['2026-07-28'] }, 0))
+    const refusal = createJsonAnswer({ ...error(-32_601), id: 7 }, 404)
     await using server = await scriptedServer(byMethod({ 'server/discover': discover }, refusal))
     await using connection = connectHttp(server.url)
     for (let sent = 0; sent < 2; sent += 1) {

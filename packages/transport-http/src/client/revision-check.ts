@@ -41,7 +41,7 @@ export function createRevisionCheck(clientOf: () => HttpClient): CheckReply {
 }
 
 async function findOlderRevision(client: HttpClient): Promise<string | undefined> {
-  if (await isModern(client)) return undefined
+  if (await isCurrentRevisionServer(client)) return undefined
   const body = encodeMessage(olderInitializeRequest)
   const response = await client.send({ method: 'POST', body, about: olderInitializeRequest, signal: client.closed })
   const answer = await readResponse(client, response)
@@ -50,7 +50,7 @@ async function findOlderRevision(client: HttpClient): Promise<string | undefined
   return revision
 }
 
-async function isModern({ exchange, closed }: HttpClient): Promise<boolean> {
+async function isCurrentRevisionServer({ exchange, closed }: HttpClient): Promise<boolean> {
   try {
     return supportsDiscover(await exchange(discoverProbe, createCall({ signal: closed })))
   } catch (error) {

@@ -15,7 +15,7 @@ export type FetchFunction = (
 /** Sends over `fetch`: for browsers and workers, and where a wrapped `fetch` signs or authorizes requests. */
 export function fetchSender(fetch: FetchFunction): Sender {
   return {
-    decodes: true,
+    isContentDecoded: true,
     send: async ({ url, method, headers, body, signal }) => {
       const headerPairs: [string, string][] = []
       for (let index = 0; index + 1 < headers.length; index += 2) {

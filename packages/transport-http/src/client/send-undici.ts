@@ -25,7 +25,7 @@ export interface UndiciOptions {
 export function undiciSender(options: UndiciOptions): Sender {
   const own = options.dispatcher ? undefined : createOwnDispatcher(options)
   return {
-    decodes: false,
+    isContentDecoded: false,
     send: (outgoing) =>
       new Promise((resolve, reject) => {
         const { url, method, headers, body } = outgoing

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { Agent } from 'undici'
-import { callWith, json, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import { callWith, createJsonAnswer, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { connectHttp } from './connect-node.ts'
 
 test('a dispatcher that was given carries the requests, and stays open for its maker', async () => {
-  await using server = await scriptedServer(json(rpcResult()))
+  await using server = await scriptedServer(createJsonAnswer(rpcResult()))
   let carried = 0
   const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
     carried += 1
@@ -47,11 +47,11 @@ test('hundreds of calls at once share one signal without a warning', async () =>
   const warnings: unknown[] = []
   const listen = (warning: unknown): void => void warnings.push(warning)
   process.on('warning', listen)
-  await using server = await scriptedServer(json(rpcResult()))
+  await using server = await scriptedServer(createJsonAnswer(rpcResult()))
   await using connection = connectHttp(server.url, { connections: 4 })
   const { signal } = new AbortController()
   await Promise.all(Array.from({ length: 200 }, () => connection.exchange(rpcRequest(), callWith(signal))))
   process.off('warning', listen)
   expect(warnings).toEqual([])
-  expect(server.connections()).toBeLessThanOrEqual(4)
+  expect(server.countConnections()).toBeLessThanOrEqual(4)
 })

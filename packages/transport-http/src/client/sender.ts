@@ -27,6 +27,6 @@ export interface IncomingResponse {
 export interface Sender {
   send(outgoing: OutgoingRequest): Promise<IncomingResponse>
   /** True when bodies arrive decompressed, whatever the request accepts. */
-  readonly decodes: boolean
+  readonly isContentDecoded: boolean
   close(): Promise<void>
 }

@@ -10,7 +10,7 @@ import type { OpenResponse } from './response-writer.ts'
 export interface GracefulStopDeps {
   readonly server: Server
   readonly open: readonly OpenResponse[]
-  readonly running: readonly RunningCall[]
+  readonly activeCalls: readonly RunningCall[]
   readonly adapterRequests: readonly AdapterRequest[]
   readonly schedule: Schedule
 }
@@ -24,13 +24,13 @@ const flushMs = 1_000
  * The caller refuses new calls meanwhile.
  */
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
-  const { server, running, adapterRequests, schedule } = deps
+  const { server, activeCalls: running, adapterRequests, schedule } = deps
   const serverClosed = new Promise((resolve) => server.once('close', resolve))
   // Server.close of node:http would also cut connections whose answer is written and not yet flushed; net's only
   // stops to listen.
   NetServer.prototype.close.call(server)
   const responsesDrained = closeWhenDrained(deps)
-  for (const call of running.filter(({ streams }) => streams)) stopCall(call, createStoppingError())
+  for (const call of running.filter(({ isStreaming: streams }) => streams)) stopCall(call, createStoppingError())
   for (const request of adapterRequests.slice()) request.stop('draining')
   const cancelGraceTimer = schedule(() => {
     finishAllCalls(running)

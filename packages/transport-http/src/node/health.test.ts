@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { createServer as createMcpServer, sealedState, tool } from '@x/server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf, testServer } from '../testing/exchanges.ts'
-import { handClock } from '../testing/hand-clock.ts'
+import { createManualClock } from '../testing/hand-clock.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../testing/raw.ts'
 import { type HttpServer, serveHttp } from './serve-http.ts'
 
@@ -10,7 +10,7 @@ import { type HttpServer, serveHttp } from './serve-http.ts'
 async function check({ port }: HttpServer, path: string, method = 'GET'): Promise<[number, string]> {
   const raw = connectRaw(port)
   raw.send(`${method} ${path} HTTP/1.1\r\nHost: 10.0.0.7\r\nConnection: close\r\n\r\n`)
-  const [head = '', body = ''] = (await raw.closed()).split('\r\n\r\n')
+  const [head = '', body = ''] = (await raw.waitForClose()).split('\r\n\r\n')
   return [Number(head.split(' ')[1]), body.trim()]
 }
 
@@ -96,7 +96,7 @@ test('the paths are the ones that were chosen, or none', async () => {
 
 test('a server that stops gives notice: it is not ready and still serves, and only then refuses', async () => {
   const { exchange, next } = pendingCalls()
-  const clock = handClock()
+  const clock = createManualClock()
   const drained: string[] = []
   const drain = () => {
     drained.push('drain')
@@ -117,7 +117,7 @@ test('a server that stops gives notice: it is not ready and still serves, and on
   const first = await next()
   first.answer()
   // Whoever is answered now comes back over another connection, to another instance.
-  expect(await raw.closed()).toMatch(/Connection: close[^]*"id":1/)
+  expect(await raw.waitForClose()).toMatch(/Connection: close[^]*"id":1/)
   expect(drained).toEqual(['drain'])
   const late = connectRaw(http.port)
   const request = requestOf('tools/list', 3)
@@ -128,11 +128,11 @@ test('a server that stops gives notice: it is not ready and still serves, and on
   clock.advance(3000)
   await vi.waitFor(() => expect(drained).toEqual(['drain', 'drain']))
   late.send(request.slice(10))
-  expect(await late.closed()).toMatch(/HTTP\/1.1 503 [^]*The server is stopping/)
+  expect(await late.waitForClose()).toMatch(/HTTP\/1.1 503 [^]*The server is stopping/)
   second.answer()
   await closing
   expect(drained).toEqual(['drain', 'drain', 'back', 'back'])
-  expect(clock.waiting()).toBe(0)
+  expect(clock.countTimers()).toBe(0)
 })
 
 test('a check over a connection that was kept is answered while calls are refused, and ends it', async () => {
@@ -141,15 +141,15 @@ test('a check over a connection that was kept is answered while calls are refuse
   const balancer = connectRaw(http.port)
   const get = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'
   balancer.send(get)
-  await balancer.until('{"ok":true}')
+  await balancer.readUntil('{"ok":true}')
   const busy = connectRaw(http.port)
   busy.send(requestOf('tools/list', 1))
   const call = await next()
   const closing = http.close()
   balancer.send(get)
-  expect(await balancer.closed()).toMatch(/503 [^]*Connection: close[^]*\{"ok":false\}/)
+  expect(await balancer.waitForClose()).toMatch(/503 [^]*Connection: close[^]*\{"ok":false\}/)
   call.answer()
-  expect(await busy.closed()).toContain('200 OK')
+  expect(await busy.waitForClose()).toContain('200 OK')
   await closing
 })
 
@@ -176,7 +176,7 @@ test('running calls of a server that closes move on at the end of their step, an
   const closing = http.close()
   expect(server.load).toMatchObject({ ready: false, draining: true })
   finish()
-  expect(await raw.closed()).toMatch(/200 OK[^]*"resultType":"input_required","requestState":"/)
+  expect(await raw.waitForClose()).toMatch(/200 OK[^]*"resultType":"input_required","requestState":"/)
   await closing
   expect(server.load).toMatchObject({ ready: true, draining: false, counters: { sheds: { stopping: 1 } } })
 })

@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest'
 import { addToList, removeFromList } from '../indexed-list.ts'
-import { handClock } from '../testing/hand-clock.ts'
+import { createManualClock } from '../testing/hand-clock.ts'
 import { createTimerWheel, type WheelEntry } from './node-handler.ts'
 
 /** Makes waits, and a way to begin one. */
 function waits(due: (waiting: WheelEntry) => void = () => {}) {
-  const clock = handClock()
+  const clock = createManualClock()
   const roster: WheelEntry[] = []
   const wait = createTimerWheel(roster, clock.schedule, due)
   const begin = (ms: number): WheelEntry => {
@@ -34,15 +34,15 @@ test('any number of waits share one timer, which is not renewed when nobody is l
   const due = vi.fn()
   const { clock, roster, begin } = waits(due)
   const all = Array.from({ length: 100 }, () => begin(20_000))
-  expect(clock.waiting()).toBe(1)
+  expect(clock.countTimers()).toBe(1)
   for (const waiting of all.slice(1)) removeFromList(roster, waiting)
   clock.advance(30_000)
   expect(due.mock.calls).toEqual([[all[0]]])
   for (const waiting of roster.slice()) removeFromList(roster, waiting)
   clock.advance(1_000)
-  expect(clock.waiting()).toBe(0)
+  expect(clock.countTimers()).toBe(0)
   begin(20_000)
-  expect(clock.waiting()).toBe(1)
+  expect(clock.countTimers()).toBe(1)
 })
 
 test('who is due may wait again', () => {

@@ -45,7 +45,7 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
     server,
     settings,
     httpAdapter: nodeHttpAdapter,
-    running: runningCalls,
+    activeCalls: runningCalls,
     scheduleOnWheel,
     adapter,
     adapterRequests: [],

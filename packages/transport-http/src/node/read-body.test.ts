@@ -12,13 +12,13 @@ test('a body without a length is cut off at the bound while it comes, and answer
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Transfer-Encoding: chunked']))
   for (let part = 0; part < 3; part += 1) raw.send(`190\r\n${'x'.repeat(400)}\r\n`)
-  const answer = await raw.until('}}')
+  const answer = await raw.readUntil('}}')
   expect(answer).toMatch(/^HTTP\/1.1 413 /)
   expect(answer).toContain('Content-Type: application/json')
   expect(answer).toContain('"The body is longer than 1000 bytes"')
   raw.send('0\r\n\r\n')
   raw.send(requestOf('tools/list', 2))
-  expect(await raw.until('"id":2')).toContain('HTTP/1.1 200 OK')
+  expect(await raw.readUntil('"id":2')).toContain('HTTP/1.1 200 OK')
   raw.socket.destroy()
   expect(exchange).toHaveBeenCalledOnce()
 })
@@ -32,14 +32,14 @@ test('a peer that goes on sending after the refusal is cut off', async () => {
     if (!raw.socket.destroyed) raw.socket.write(part, pump)
   }
   pump()
-  expect(await raw.closed()).toMatch(/^HTTP\/1.1 413 /)
+  expect(await raw.waitForClose()).toMatch(/^HTTP\/1.1 413 /)
 })
 
 test('a length past the bound is refused before the body comes', async () => {
   await using http = await serveHttp(testServer(echo), { bounds })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Content-Length: 1001']))
-  expect(await raw.until('}}')).toMatch(/^HTTP\/1.1 413 [^]*"code":-32700/)
+  expect(await raw.readUntil('}}')).toMatch(/^HTTP\/1.1 413 [^]*"code":-32700/)
   raw.socket.destroy()
 })
 
@@ -48,7 +48,7 @@ test('a length that is less than the body ends the request there', async () => {
   await using http = await serveHttp(testServer(exchange))
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Content-Length: 10']) + bodyOf('tools/list', 1))
-  expect(await raw.closed()).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
+  expect(await raw.waitForClose()).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
   expect(exchange).not.toHaveBeenCalled()
 })
 
@@ -59,7 +59,7 @@ test('a length that is more than the body waits, and ends with the connection', 
   const body = bodyOf('tools/list', 1)
   raw.send(headOf('tools/list', [`Content-Length: ${body.length + 1}`]) + body)
   raw.socket.end()
-  await raw.closed()
+  await raw.waitForClose()
   expect(exchange).not.toHaveBeenCalled()
 })
 
@@ -75,7 +75,7 @@ test('a body in chunks of one byte is read whole, characters of several bytes to
   const { request, answer } = await next()
   expect(request.params?.text).toBe(text)
   answer()
-  await raw.until('"result"')
+  await raw.readUntil('"result"')
   raw.socket.destroy()
 })
 
@@ -84,7 +84,7 @@ test('line breaks in a header value do not get as far as a header of the answer'
   await using http = await serveHttp(testServer(exchange), { cors: true })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list\r\nOrigin: http://localhost\nX-Evil: 1', ['Content-Length: 0']))
-  expect(await raw.closed()).not.toMatch(/X-Evil/i)
+  expect(await raw.waitForClose()).not.toMatch(/X-Evil/i)
   expect(exchange).not.toHaveBeenCalled()
 })
 
@@ -93,6 +93,6 @@ test('headers that come twice are not the value that the body says', async () =>
   const raw = connectRaw(http.port)
   const body = bodyOf('tools/list', 1)
   raw.send(headOf('tools/list', ['Mcp-Method: tools/list', `Content-Length: ${body.length}`]) + body)
-  expect(await raw.until('}}')).toContain(String(errorCodes.headerMismatch))
+  expect(await raw.readUntil('}}')).toContain(String(errorCodes.headerMismatch))
   raw.socket.destroy()
 })

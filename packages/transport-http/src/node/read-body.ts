@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import {
   incompleteBodyResponse,
   bodyAlreadyReadResponse,
-  bodyTooLarge,
+  bodyTooLargeResponse,
   invalidTextResponse,
   type HttpErrorResponse,
 } from '../server/reply.ts'
-import { batchPerTick } from '../server/run-call.ts'
+import { runInNextBatch } from '../server/run-call.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
@@ -16,7 +16,7 @@ export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(textOfParsedBody(request.body, maxBytes))
   // Bytes that are not read here are discarded by node:http, so that the peer gets to its answer.
-  if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLarge(maxBytes))
+  if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLargeResponse(maxBytes))
   return new Promise((resolve) => collectBody(request, maxBytes, resolve))
 }
 
@@ -30,13 +30,13 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody
     const chunkStart = size
     size += chunk.length
     if (size <= maxBytes) bytes = chunkStart === 0 ? chunk : appendChunk(bytes, chunk, chunkStart)
-    else if (chunkStart <= maxBytes) finish?.(bodyTooLarge(maxBytes))
+    else if (chunkStart <= maxBytes) finish?.(bodyTooLargeResponse(maxBytes))
     // A peer that sees its answer and still goes on is cut off.
     else if (size > 2 * maxBytes + allowedExcessBytes) request.destroy()
   })
   request.on('end', () =>
-    batchPerTick(() => {
-      finish?.(size > maxBytes ? bodyTooLarge(maxBytes) : decodeUtf8(bytes?.subarray(0, size)))
+    runInNextBatch(() => {
+      finish?.(size > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeUtf8(bytes?.subarray(0, size)))
       finish = undefined
       bytes = undefined
     }),
@@ -47,7 +47,7 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody
 type FinishBody = (body: string | HttpErrorResponse) => void
 
 const allowedExcessBytes = 1_048_576
-const smallestBuffer = 65_536
+const minBufferBytes = 65_536
 
 // A list of chunks would cost far more than the body when it comes in tiny ones.
 function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: number): Buffer {
@@ -56,7 +56,7 @@ function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: numbe
     chunk.copy(bytes, chunkStart)
     return bytes
   }
-  const largerBuffer = Buffer.allocUnsafe(Math.max(smallestBuffer, 2 * size))
+  const largerBuffer = Buffer.allocUnsafe(Math.max(minBufferBytes, 2 * size))
   bytes?.copy(largerBuffer, 0, 0, chunkStart)
   chunk.copy(largerBuffer, chunkStart)
   return largerBuffer
@@ -76,7 +76,7 @@ function textOfParsedBody(body: unknown, maxBytes: number): string | HttpErrorRe
       : typeof body === 'string'
         ? body
         : serializeParsedBody(body)
-  if (typeof text === 'string' && Buffer.byteLength(text) > maxBytes) return bodyTooLarge(maxBytes)
+  if (typeof text === 'string' && Buffer.byteLength(text) > maxBytes) return bodyTooLargeResponse(maxBytes)
   return text
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
-import { abortOf, echo, pendingCalls, testServer } from '../testing/exchanges.ts'
+import { waitForAbort, echo, pendingCalls, testServer } from '../testing/exchanges.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
 import { createOpenResponses } from './response-writer.ts'
 import { serveHttp } from './serve-http.ts'
@@ -25,7 +25,7 @@ test('a finished answer that its client does not read is not held for ever', asy
   await end
   expect(open.all).toEqual([])
   raw.socket.resume()
-  expect((await raw.closed()).length).toBeLessThan(20_000_000)
+  expect((await raw.waitForClose()).length).toBeLessThan(20_000_000)
   open.stop()
   server.close()
 })
@@ -39,10 +39,10 @@ test('requests beyond the limit of one connection are answered with 503, and oth
   const other = connectRaw(http.port)
   other.send(requestOf('tools/list', 9))
   ;(await next()).answer()
-  expect(await other.until('"id":9')).toContain('HTTP/1.1 200')
+  expect(await other.readUntil('"id":9')).toContain('HTTP/1.1 200')
   one.answer()
   two.answer()
-  const text = await raw.closed()
+  const text = await raw.waitForClose()
   expect(text.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 503'])
   expect(text).toContain('Too many requests at once on one connection')
   other.socket.destroy()
@@ -62,6 +62,6 @@ test('requests that wait on a connection which closes are told, and nothing of t
   raw.send([1, 2, 3].map((id) => requestOf('tools/list', id)).join(''))
   const calls = [await next(), await next(), await next()]
   raw.socket.destroy()
-  const reasons = await Promise.all(calls.map(({ call }) => abortOf(call.signal)))
+  const reasons = await Promise.all(calls.map(({ call }) => waitForAbort(call.signal)))
   expect(reasons).toHaveLength(3)
 })

@@ -52,7 +52,10 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
 }
 
 /** Sends a whole answer; nothing when the response has begun, or its peer has gone. */
-export function sendAnswer(response: ServerResponse, { status, headers, body, closes }: Answer): void {
+export function sendAnswer(
+  response: ServerResponse,
+  { status, headers, body, hasConnectionClose: closes }: Answer,
+): void {
   if (response.headersSent || response.destroyed) return
   if (closes === true) response.shouldKeepAlive = false
   if (body === undefined) {

@@ -2,13 +2,20 @@ import { createServer } from 'node:http'
 import type { Exchange, RpcNotification } from '@x/schema'
 import { createServer as createMcpServer, sealedState } from '@x/server'
 import { expect, test, vi } from 'vitest'
-import { abortOf, echo, pendingCalls, progress, resultOf, testServer } from '../testing/exchanges.ts'
-import { handClock } from '../testing/hand-clock.ts'
+import {
+  waitForAbort,
+  echo,
+  pendingCalls,
+  createProgressNotification,
+  resultOf,
+  testServer,
+} from '../testing/exchanges.ts'
+import { createManualClock } from '../testing/hand-clock.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
-import { post } from '../testing/sent.ts'
+import { createPostRequest } from '../testing/sent.ts'
 import { serveHttp } from './serve-http.ts'
 
-async function send(url: string, sent = post('tools/list')): Promise<[number, string]> {
+async function send(url: string, sent = createPostRequest('tools/list')): Promise<[number, string]> {
   const { host: _, ...headers } = sent.headers
   const response = await fetch(url, { method: sent.method, headers, body: String(sent.body) })
   return [response.status, await response.text()]
@@ -94,21 +101,21 @@ test('a server that stops lets running calls finish, refuses new ones and closes
   idle.send(requestOf('tools/list', 1))
   const first = await next()
   first.answer()
-  await idle.until('"id":1')
+  await idle.readUntil('"id":1')
   const busy = connectRaw(http.port)
   busy.send(requestOf('tools/list', 2))
   const second = await next()
 
   const closing = http.close()
   idle.send(requestOf('tools/list', 3))
-  const refused = await idle.closed()
+  const refused = await idle.waitForClose()
   expect(refused).toMatch(
     /HTTP\/1.1 503 [^]*Retry-After: 1[^]*Connection: close[^]*The server is stopping[^]*"reason":"stopping","retryAfterMs":0/,
   )
   await expect(fetch(http.url)).rejects.toThrow('fetch failed')
   expect(second.call.signal.aborted).toBe(false)
   second.answer({ last: true })
-  expect(await busy.closed()).toMatch(/HTTP\/1.1 200 OK[^]*Connection: close[^]*"last":true/)
+  expect(await busy.waitForClose()).toMatch(/HTTP\/1.1 200 OK[^]*Connection: close[^]*"last":true/)
   await closing
 })
 
@@ -116,14 +123,16 @@ test('a connection that is idle does not hold the stop up', async () => {
   const http = await serveHttp(testServer(echo))
   const raw = connectRaw(http.port)
   raw.send(requestOf('tools/list', 1))
-  await raw.until('"result"')
+  await raw.readUntil('"result"')
   await http.close()
-  expect(await raw.closed()).toMatch(/^HTTP\/1.1 200 OK\r\nContent-Type: application\/json\r\nContent-Length: 81\r\n/)
+  expect(await raw.waitForClose()).toMatch(
+    /^HTTP\/1.1 200 OK\r\nContent-Type: application\/json\r\nContent-Length: 81\r\n/,
+  )
 })
 
 test('a call that outlives the grace is aborted and answered', async () => {
   const { exchange, next } = pendingCalls()
-  const clock = handClock()
+  const clock = createManualClock()
   const http = await serveHttp(testServer(exchange), { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
   const sending = send(http.url)
   const { call } = await next()
@@ -134,12 +143,12 @@ test('a call that outlives the grace is aborted and answered', async () => {
   expect(call.signal.reason).toMatchObject({ message: 'The server is stopping' })
   expect(await sending).toEqual([503, expect.stringContaining('The server is stopping')])
   await closing
-  expect(clock.waiting()).toBe(0)
+  expect(clock.countTimers()).toBe(0)
 })
 
 test('a reader that takes nothing cannot hold the stop up', async () => {
   const { exchange, next } = pendingCalls()
-  const clock = handClock()
+  const clock = createManualClock()
   const http = await serveHttp(testServer(exchange), { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
   const raw = connectRaw(http.port)
   raw.socket.pause()
@@ -150,7 +159,7 @@ test('a reader that takes nothing cannot hold the stop up', async () => {
   clock.advance(1_010)
   await closing
   raw.socket.resume()
-  expect((await raw.closed()).length).toBeLessThan(50_000_000)
+  expect((await raw.waitForClose()).length).toBeLessThan(50_000_000)
 })
 
 test('an answer that is still on its way to a slow reader is not cut short by a stop', async () => {
@@ -164,7 +173,7 @@ test('an answer that is still on its way to a slow reader is not cut short by a 
   await Promise.resolve()
   const closing = http.close()
   raw.socket.resume()
-  expect((await raw.closed()).endsWith('xxx"}}')).toBe(true)
+  expect((await raw.waitForClose()).endsWith('xxx"}}')).toBe(true)
   await closing
 })
 
@@ -172,15 +181,15 @@ test('a stream of changes is asked to end as soon as the stop begins, and its re
   const acknowledged: RpcNotification = { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged' }
   const listening: Exchange = async (request, call) => {
     call.notify(acknowledged)
-    await abortOf(call.signal)
+    await waitForAbort(call.signal)
     return resultOf(request, { ended: true })
   }
   const http = await serveHttp(testServer(listening))
   const raw = connectRaw(http.port)
   raw.send(requestOf('subscriptions/listen', 1))
-  await raw.until('acknowledged')
+  await raw.readUntil('acknowledged')
   await http.close()
-  const received = await raw.closed()
+  const received = await raw.waitForClose()
   expect(received).toContain('data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ended":true}}\n\n')
   expect(received.endsWith('0\r\n\r\n')).toBe(true)
 })
@@ -206,12 +215,12 @@ test('a socket that does not read loses progress beyond the bound, and the serve
   const { call, answer } = await next()
   // Each turn of the loop lets the socket take what the kernel has room for.
   for (; sent < 300; sent += 1) {
-    call.notify(progress(sent, message))
+    call.notify(createProgressNotification(sent, message))
     await new Promise((resolve) => setImmediate(resolve))
   }
   answer()
   raw.socket.resume()
-  const received = await raw.until('"result"')
+  const received = await raw.readUntil('"result"')
   expect(received.length).toBeLessThan(sent * message.length)
   expect(received).toContain('"progress":0')
   raw.socket.destroy()
@@ -224,7 +233,7 @@ test('a client that leaves while its body is on the way is no error', async () =
   raw.send(requestOf('tools/list', 1).slice(0, -20))
   await new Promise((resolve) => setImmediate(resolve))
   raw.socket.destroy()
-  await raw.closed()
+  await raw.waitForClose()
   expect((await send(http.url))[0]).toBe(200)
   expect(onError).not.toHaveBeenCalled()
 })
@@ -256,7 +265,7 @@ test('two Host headers are answered with 400, and the operator sees both [SHT-00
   await using http = await serveHttp(testServer(echo), { onError: (error) => errors.push(error) })
   const raw = connectRaw(http.port)
   raw.send(requestOf('tools/list', 1).replace('\r\n', '\r\nHost: evil.test\r\nConnection: close\r\n'))
-  const text = await raw.closed()
+  const text = await raw.waitForClose()
   expect(text).toContain('HTTP/1.1 400')
   expect(text).not.toContain('"result"')
   expect(String(errors)).toContain('"evil.test, localhost"')

@@ -83,7 +83,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   const stopState: StopState = { phase: 'open' }
 
   const handleRequest = createHandler(context)
-  const answerHealthCheck = healthCheck(options.health ?? {}, {
+  const answerHealthCheck = createHealthCheck(options.health ?? {}, {
     isOpen: () => stopState.phase === 'open' && mcpServer.load.ready,
     canReachDependencies: () => mcpServer.ready(),
   })
@@ -99,17 +99,17 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   })
   const boundPort = await listenOnAddress(server, host, port)
   const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
-  const { running, adapterRequests } = context
+  const { activeCalls: running, adapterRequests } = context
   server.once('close', openResponses.stop)
   const close = createStopFunction({
     server,
     open: openResponses.all,
-    running,
+    activeCalls: running,
     adapterRequests,
     schedule,
     mcpServer,
     stopping: stopState,
-    onSignals,
+    signalOptions: onSignals,
   })
   return {
     url: `http://${formatUrlHost(host)}:${boundPort}${path}`,
@@ -196,7 +196,7 @@ type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boole
  *
  * Throws a TypeError for a path that is none.
  */
-function healthCheck(options: false | HealthOptions, state: ReadyState): HealthCheck {
+function createHealthCheck(options: false | HealthOptions, state: ReadyState): HealthCheck {
   if (options === false) return () => false
   const { live = '/healthz', ready = '/readyz' } = options
   const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
@@ -220,11 +220,11 @@ const readinessTimes = { freshMs: 1000, limitMs: 5000 }
 
 /** Balancers and strangers may ask as often as they like: those who ask within a second share one answer. */
 function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
-  let asked: { readonly at: number; readonly well: Promise<boolean> } | undefined
+  let asked: { readonly askedAt: number; readonly well: Promise<boolean> } | undefined
   return () => {
     const now = performance.now()
-    if (asked === undefined || now - asked.at >= readinessTimes.freshMs)
-      asked = { at: now, well: withReadinessTimeout(isReady()) }
+    if (asked === undefined || now - asked.askedAt >= readinessTimes.freshMs)
+      asked = { askedAt: now, well: withReadinessTimeout(isReady()) }
     return asked.well
   }
 }

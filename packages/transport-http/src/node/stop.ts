@@ -26,14 +26,14 @@ interface StopDeps extends GracefulStopDeps {
   readonly mcpServer: Server
   readonly stopping: StopState
   /** True or the options of a stop when signals stop the server. */
-  readonly onSignals: boolean | StopOptions
+  readonly signalOptions: boolean | StopOptions
 }
 
-const tenSecondsMs = 10_000
+const defaultGraceMs = 10_000
 
 /** A function that stops a server once, however often it is called. */
 export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
-  const { onSignals } = deps
+  const { signalOptions: onSignals } = deps
   const detachHost = deps.mcpServer.attachHost()
   let stopPromise: Promise<void> | undefined
   let ignoreStopSignals = (): void => {}
@@ -46,7 +46,7 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
   return stop
 }
 
-async function stopHttpServer(deps: StopDeps, { graceMs = tenSecondsMs, noticeMs = 0 }: StopOptions): Promise<void> {
+async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, noticeMs = 0 }: StopOptions): Promise<void> {
   const { mcpServer, stopping, schedule } = deps
   stopping.phase = 'leaving'
   const undrains = [mcpServer.drain()]

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { batchPerTick } from './run-call.ts'
+import { runInNextBatch } from './run-call.ts'
 
 test('what waits for the turn runs together, in order, and what it adds waits for the one after', async () => {
   const ran: string[] = []
   const turns: string[][] = []
   const endOfTurn = () => void turns.push(ran.splice(0))
-  batchPerTick(() => {
+  runInNextBatch(() => {
     ran.push('first')
-    batchPerTick(() => ran.push('third'))
+    runInNextBatch(() => ran.push('third'))
   })
-  batchPerTick(() => ran.push('second'))
+  runInNextBatch(() => ran.push('second'))
   expect(ran).toEqual([])
   for (const _ of ['this', 'after']) {
     await new Promise((resolve) => setImmediate(resolve))

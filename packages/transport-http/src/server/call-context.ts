@@ -25,17 +25,17 @@ export interface CallContextDeps {
 
 /** A call's context over HTTP. Its values are made when they are asked for, since hardly any call is asked for one. */
 export function createHttpCallContext(
-  reply: Reply & { readonly streams: boolean },
+  reply: Reply & { readonly isStreaming: boolean },
   deps: CallContextDeps,
 ): CallContext {
   return new HttpCallContext(reply, deps)
 }
 
 class HttpCallContext implements CallContext {
-  readonly #reply: Reply & { readonly streams: boolean }
+  readonly #reply: Reply & { readonly isStreaming: boolean }
   readonly #parts: CallContextDeps
 
-  constructor(reply: Reply & { readonly streams: boolean }, deps: CallContextDeps) {
+  constructor(reply: Reply & { readonly isStreaming: boolean }, deps: CallContextDeps) {
     this.#reply = reply
     this.#parts = deps
   }
@@ -47,13 +47,13 @@ class HttpCallContext implements CallContext {
   }
 }
 
-type ReadValue = (reply: Reply & { readonly streams: boolean }, deps: CallContextDeps) => unknown
+type ReadValue = (reply: Reply & { readonly isStreaming: boolean }, deps: CallContextDeps) => unknown
 
 const readersByKey = new Map<symbol, ReadValue>([
   [canHandOffKey.id, () => true],
   [headerParamsKey.id, (_reply, { view }) => view && createHeaderParams(view)],
   [callHeadersKey.id, (reply, { getView }) => createCallHeaders(getView(), reply)],
-  [backPressureKey.id, (reply) => (reply.streams ? () => reply.writer.drained(reply.target) : undefined)],
+  [backPressureKey.id, (reply) => (reply.isStreaming ? () => reply.writer.drained(reply.target) : undefined)],
   [clientAddressKey.id, (_reply, { clientAddress }) => clientAddress()],
   [transportKey.id, () => 'http'],
 ])

@@ -1,8 +1,8 @@
 import { type Call, type CallHeaders, callHeadersKey, type Exchange } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { progress, resultOf } from '../testing/exchanges.ts'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { createProgressNotification, resultOf } from '../testing/exchanges.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 
 const serving =
   (use: (headers: CallHeaders, call: Call) => void): Exchange =>
@@ -12,7 +12,7 @@ const serving =
     return resultOf(request)
   }
 
-describe.each(shells)('%s', (_, serve) => {
+describe.each(serveFunctions)('%s', (_, serve) => {
   test('shows an exchange the Mcp-* headers of its request, and none of the others', async () => {
     const seen = new Map<string, string | undefined>()
     const exchange = serving((headers) => {
@@ -20,7 +20,9 @@ describe.each(shells)('%s', (_, serve) => {
       for (const name of ['MCP-Note', 'authorization', 'mcp-none']) seen.set(`get ${name}`, headers.get(name))
     })
     await using handler = await serve(exchange)
-    await handler.send(post('tools/list', {}, { headers: { 'Mcp-Note': 'x', authorization: 'Bearer secret' } }))
+    await handler.send(
+      createPostRequest('tools/list', {}, { headers: { 'Mcp-Note': 'x', authorization: 'Bearer secret' } }),
+    )
     expect([...seen].toSorted()).toEqual([
       ['get MCP-Note', 'x'],
       ['get authorization', undefined],
@@ -38,18 +40,18 @@ describe.each(shells)('%s', (_, serve) => {
       headers.setResponseHeader?.('Mcp-Other', 'x')
     })
     await using handler = await serve(exchange)
-    const { headers } = await handler.send(post('tools/list'))
+    const { headers } = await handler.send(createPostRequest('tools/list'))
     expect([headers.get('mcp-note'), headers.get('mcp-other')]).toEqual(['second', 'x'])
   })
 
   test('puts it before a stream too, if it comes before the stream has begun, and leaves it out after that', async () => {
     const exchange = serving((headers, call) => {
       headers.setResponseHeader?.('Mcp-Early', 'x')
-      call.notify(progress(1))
+      call.notify(createProgressNotification(1))
       headers.setResponseHeader?.('Mcp-Late', 'x')
     })
     await using handler = await serve(exchange)
-    const { headers } = await handler.send(post('tools/list'))
+    const { headers } = await handler.send(createPostRequest('tools/list'))
     expect([headers.get('content-type'), headers.get('mcp-early'), headers.get('mcp-late')]).toEqual([
       'text/event-stream',
       'x',
@@ -73,7 +75,7 @@ describe.each(shells)('%s', (_, serve) => {
       }
     })
     await using handler = await serve(exchange)
-    const { headers } = await handler.send(post('tools/list'))
+    const { headers } = await handler.send(createPostRequest('tools/list'))
     expect(thrown).toBeInstanceOf(TypeError)
     expect([headers.get('mcp-note'), headers.get('x-evil'), headers.get('set-cookie')]).toEqual([null, null, null])
   })

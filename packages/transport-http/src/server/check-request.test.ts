@@ -1,16 +1,16 @@
 import { errorCodes } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { echo } from '../testing/exchanges.ts'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 import type { HandlerOptions } from './handler-settings.ts'
 
 type Options = HandlerOptions<unknown>
-const list = (headers: Readonly<Record<string, string | null>>) => post('tools/list', {}, { headers })
+const list = (headers: Readonly<Record<string, string | null>>) => createPostRequest('tools/list', {}, { headers })
 const example: Options = { allowedHosts: ['Example.com', 'api.example.com:8443'] }
 const pages: Options = { ...example, allowedOrigins: ['https://app.example.org', 'vscode-webview://abc'] }
 
-describe.each(shells)('%s', (_, serve) => {
+describe.each(serveFunctions)('%s', (_, serve) => {
   test.each<[string, string, Options?]>([
     ['localhost', 'localhost'],
     ['localhost with a port', 'localhost:3000'],
@@ -125,7 +125,7 @@ describe.each(shells)('%s', (_, serve) => {
     '%s is answered with 405 and what is allowed [SHT-081]',
     async (verb) => {
       await using handler = await serve(echo)
-      const received = await handler.send(post('tools/list', {}, { verb }))
+      const received = await handler.send(createPostRequest('tools/list', {}, { httpMethod: verb }))
       expect([received.status, received.headers.get('allow')]).toEqual([405, 'POST'])
       expect(JSON.parse(received.body).error.message).toContain(verb)
     },
@@ -136,7 +136,7 @@ describe.each(shells)('%s', (_, serve) => {
     async (verb) => {
       await using handler = await serve(echo)
       const headers = { 'mcp-protocol-version': '2025-11-25' }
-      const { body } = await handler.send(post('tools/list', {}, { verb, headers }))
+      const { body } = await handler.send(createPostRequest('tools/list', {}, { httpMethod: verb, headers }))
       expect(JSON.parse(body).error).toEqual({
         code: errorCodes.unsupportedProtocolVersion,
         message: `${verb} is not served here: this server speaks only MCP 2026-07-28; the client opened with 2025-11-25`,
@@ -158,7 +158,9 @@ describe.each(shells)('%s', (_, serve) => {
     await using handler = await serve(exchange)
     // Bytes, since a Request gives text a type of its own.
     const body = new TextEncoder().encode(String(list({}).body))
-    const received = await handler.send(post('tools/list', {}, { headers: { 'content-type': type }, body }))
+    const received = await handler.send(
+      createPostRequest('tools/list', {}, { headers: { 'content-type': type }, body }),
+    )
     expect(received.status).toBe(415)
     expect(exchange).not.toHaveBeenCalled()
   })
@@ -208,6 +210,6 @@ test.each<[string, Options]>([
   ['timeoutMs', { timeoutMs: -1 }],
   ['keepAliveMs', { keepAliveMs: Number.NaN }],
 ])('%s that makes no sense is an error when the handler is made: %o', async (name, options) => {
-  const [[, serve] = []] = shells
+  const [[, serve] = []] = serveFunctions
   await expect(serve?.(echo, options)).rejects.toThrow(name)
 })

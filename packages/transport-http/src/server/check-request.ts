@@ -41,12 +41,12 @@ export function checkRequest<Source>(
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
-    const rejection = rejectUnsupportedForm(view, methods)
+    const rejection = rejectUnsupportedMethodOrType(view, methods)
     return rejection === undefined ? acceptedWithoutHeaders : { answer: errorAnswer(rejection, []) }
   }
   if (view.method === 'OPTIONS') return { answer: answerPreflight(cors, origin, view) }
   const headers = createCorsHeaders(cors, origin)
-  const rejection = rejectUnsupportedForm(view, methods)
+  const rejection = rejectUnsupportedMethodOrType(view, methods)
   return rejection === undefined ? { headers } : { answer: errorAnswer(rejection, headers) }
 }
 
@@ -110,7 +110,7 @@ export function methodNotAllowed(
 
 const olderMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
 
-function rejectUnsupportedForm(view: RequestView, methods: readonly string[]): HttpErrorResponse | undefined {
+function rejectUnsupportedMethodOrType(view: RequestView, methods: readonly string[]): HttpErrorResponse | undefined {
   if (methods.includes(view.method)) return undefined
   if (view.method !== 'POST') return methodNotAllowed(view, ['POST', ...methods])
   if (!isJsonMediaType(view.header('content-type'))) {
@@ -259,8 +259,8 @@ function unsupportedProtocolError(requestedVersion: string): McpError {
   )
 }
 
-const shownCharacters = 100
+const maxShownCharacters = 100
 
 function quoteHeaderValue(value: string): string {
-  return JSON.stringify(value.length > shownCharacters ? `${value.slice(0, shownCharacters)}…` : value)
+  return JSON.stringify(value.length > maxShownCharacters ? `${value.slice(0, maxShownCharacters)}…` : value)
 }

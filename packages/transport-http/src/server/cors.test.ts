@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { echo } from '../testing/exchanges.ts'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 
 const origin = 'https://app.example.org'
 const options = { allowedOrigins: [origin], cors: true }
 
 function ask(headers: Readonly<Record<string, string>>) {
-  return post('', {}, { verb: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST', ...headers } })
+  return createPostRequest(
+    '',
+    {},
+    { httpMethod: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST', ...headers } },
+  )
 }
 
-describe.each(shells)('%s', (_, serve) => {
+describe.each(serveFunctions)('%s', (_, serve) => {
   test('a browser that asks is told by name which headers it may send', async () => {
     await using handler = await serve(echo, options)
     const asked = 'authorization,content-type,mcp-protocol-version,Mcp-Method,mcp-name,mcp-param-region,mcp-note,x-evil'
@@ -32,10 +36,12 @@ describe.each(shells)('%s', (_, serve) => {
 
   test('a page of an allowed origin may read answers and errors, and no other origin is named', async () => {
     await using handler = await serve(echo, options)
-    const good = await handler.send(post('tools/list', {}, { headers: { origin } }))
-    const bad = await handler.send(post('tools/list', {}, { headers: { origin, 'mcp-method': 'x' } }))
-    const verb = await handler.send(post('tools/list', {}, { verb: 'DELETE', headers: { origin } }))
-    const foreign = await handler.send(post('tools/list', {}, { headers: { origin: 'https://evil.test' } }))
+    const good = await handler.send(createPostRequest('tools/list', {}, { headers: { origin } }))
+    const bad = await handler.send(createPostRequest('tools/list', {}, { headers: { origin, 'mcp-method': 'x' } }))
+    const verb = await handler.send(createPostRequest('tools/list', {}, { httpMethod: 'DELETE', headers: { origin } }))
+    const foreign = await handler.send(
+      createPostRequest('tools/list', {}, { headers: { origin: 'https://evil.test' } }),
+    )
     const allowed = [good, bad, verb, foreign].map((each) => [
       each.status,
       each.headers.get('access-control-allow-origin'),
@@ -55,7 +61,7 @@ describe.each(shells)('%s', (_, serve) => {
       call.notify({ jsonrpc: '2.0', method: 'notifications/progress' })
       return echo(request, call)
     }, options)
-    const received = await handler.send(post('tools/list', {}, { headers: { origin } }))
+    const received = await handler.send(createPostRequest('tools/list', {}, { headers: { origin } }))
     expect(received.headers.get('content-type')).toBe('text/event-stream')
     expect(received.headers.get('access-control-allow-origin')).toBe(origin)
   })
@@ -64,7 +70,7 @@ describe.each(shells)('%s', (_, serve) => {
     const cors = { headers: ['TraceParent'], exposed: ['X-Trace'], credentials: true, maxAge: 5 }
     await using handler = await serve(echo, { ...options, cors })
     const { headers } = await handler.send(ask({ 'access-control-request-headers': 'traceparent' }))
-    const answer = await handler.send(post('tools/list', {}, { headers: { origin } }))
+    const answer = await handler.send(createPostRequest('tools/list', {}, { headers: { origin } }))
     expect(headers.get('access-control-allow-headers')).toBe('traceparent')
     expect(headers.get('access-control-allow-credentials')).toBe('true')
     expect(headers.get('access-control-max-age')).toBe('5')

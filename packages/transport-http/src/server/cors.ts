@@ -31,7 +31,7 @@ const protocolHeaders = [
   'mcp-protocol-version',
 ]
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
-const tenMinutesInSeconds = 600
+const defaultMaxAgeSeconds = 600
 
 /** Makes a rule of options; `true` is the defaults. An adapter adds its HTTP methods and response headers. */
 export function compileCors(
@@ -43,7 +43,7 @@ export function compileCors(
     headers = [],
     exposed = [],
     credentials = false,
-    maxAge = tenMinutesInSeconds,
+    maxAge = defaultMaxAgeSeconds,
   } = options === true ? {} : options
   const credentialHeaders = credentials ? ['Access-Control-Allow-Credentials', 'true'] : []
   return {

@@ -4,8 +4,8 @@ import { documentHandler } from '../index.ts'
 import { documentHandler as nodeDocumentHandler, serveHttp } from '../node.ts'
 import { echo, testServer } from '../testing/exchanges.ts'
 import { connectRaw } from '../testing/raw.ts'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -13,7 +13,7 @@ const path = '/.well-known/oauth-protected-resource/mcp'
 const documents = { [path]: { body: { resource: 'https://mcp.example.com/mcp' } } }
 const get = { method: 'GET', path, headers: { host: 'elsewhere.example' } }
 
-describe.each(shells)('%s', (_, serve) => {
+describe.each(serveFunctions)('%s', (_, serve) => {
   test('a document is served as JSON to whoever asks, without the exchange and without authentication [AUE-001]', async () => {
     const exchange = vi.fn(echo)
     await using handler = await serve(exchange, { documents, authenticate: () => ({ status: 401, message: 'no' }) })
@@ -43,7 +43,7 @@ describe.each(shells)('%s', (_, serve) => {
     const exchange: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, error })
     const toHttpError = vi.fn(() => ({ status: 403, headers: { 'WWW-Authenticate': 'Bearer' } }))
     await using handler = await serve(exchange, { toHttpError })
-    const { status, headers, body } = await handler.send(post('tools/list'))
+    const { status, headers, body } = await handler.send(createPostRequest('tools/list'))
     expect([status, headers.get('www-authenticate'), JSON.parse(body)]).toEqual([
       403,
       'Bearer',
@@ -59,7 +59,7 @@ describe.each(shells)('%s', (_, serve) => {
     }
     const toHttpError = vi.fn(() => ({ status: 403 }))
     await using handler = await serve(exchange, { toHttpError })
-    const { status, body } = await handler.send(post('tools/list'))
+    const { status, body } = await handler.send(createPostRequest('tools/list'))
     expect([status, body.includes('"message":"no"')]).toEqual([200, true])
     expect(toHttpError).not.toHaveBeenCalled()
   })
@@ -71,17 +71,17 @@ describe.each(shells)('%s', (_, serve) => {
       error: { code: errorCodes.methodNotFound, message: 'no' },
     })
     await using handler = await serve(exchange, { toHttpError: () => undefined })
-    expect((await handler.send(post('tools/list'))).status).toBe(404)
+    expect((await handler.send(createPostRequest('tools/list'))).status).toBe(404)
     const onError = vi.fn()
     const failing = () => {
       throw new Error('broken')
     }
     await using broken = await serve(exchange, { toHttpError: failing, onError })
-    const internal = await broken.send(post('tools/list'))
+    const internal = await broken.send(createPostRequest('tools/list'))
     expect([internal.status, JSON.parse(internal.body)]).toMatchObject([200, { error: { code: errorCodes.internal } }])
     expect(onError).toHaveBeenCalledOnce()
     // A message that reaches no exchange keeps its own error.
-    const malformed = await broken.send({ ...post('tools/list'), body: '{' })
+    const malformed = await broken.send({ ...createPostRequest('tools/list'), body: '{' })
     expect([malformed.status, JSON.parse(malformed.body)]).toMatchObject([400, { error: { code: errorCodes.parse } }])
     expect(onError).toHaveBeenCalledTimes(2)
   })
@@ -132,6 +132,6 @@ test('who authenticates sees each of two headers that Node would have dropped on
   raw.send(
     `${head}Accept: application/json, text/event-stream\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\n\r\n{}`,
   )
-  expect((await raw.closed()).split(' ')[1]).toBe('400')
+  expect((await raw.waitForClose()).split(' ')[1]).toBe('400')
   expect(seen).toEqual([['Bearer a', 'Bearer b'], []])
 })

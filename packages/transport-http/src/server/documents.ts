@@ -15,7 +15,7 @@ export type HttpDocuments = Readonly<Record<string, HttpDocument>>
 /** The answers to a GET, by path. */
 export type CompiledDocuments = ReadonlyMap<string, Answer>
 
-const oneHourInSeconds = 3600
+const defaultMaxAgeSeconds = 3600
 const anyOriginHeaders = ['Access-Control-Allow-Origin', '*']
 const allowedMethods = 'GET, HEAD, OPTIONS'
 
@@ -29,7 +29,7 @@ export function compileDocuments(documents: HttpDocuments | undefined): Compiled
   return entries.length === 0 ? undefined : new Map(entries.map(compileDocument))
 }
 
-function compileDocument([path, { body, maxAge = oneHourInSeconds }]: [string, HttpDocument]): [string, Answer] {
+function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [string, HttpDocument]): [string, Answer] {
   if (!path.startsWith('/'))
     throw new TypeError(`documents has ${JSON.stringify(path)}: write a path such as "/.well-known/name"`)
   const headers = [

@@ -18,12 +18,12 @@ export function parseHost(host: string): HostName | undefined {
   const match = hostPattern.exec(host.toLowerCase())
   const name = match?.[1]
   if (name === undefined) return undefined
-  const canonicalName = name.startsWith('[') ? canonicalAddress(name) : name
+  const canonicalName = name.startsWith('[') ? canonicalizeAddress(name) : name
   return canonicalName === undefined ? undefined : { name: canonicalName, port: match?.[2] }
 }
 
 // An IPv6 address has many spellings; the URL parser knows the one to compare.
-function canonicalAddress(name: string): string | undefined {
+function canonicalizeAddress(name: string): string | undefined {
   const url = `http://${name}`
   return URL.canParse(url) ? new URL(url).hostname : undefined
 }
@@ -35,10 +35,10 @@ function canonicalAddress(name: string): string | undefined {
  */
 export function compileHosts(hosts: readonly string[] | '*'): HostRule {
   if (hosts === '*') return hosts
-  return new Set(hosts.map(canonicalEntry))
+  return new Set(hosts.map(canonicalizeEntry))
 }
 
-function canonicalEntry(entry: string): string {
+function canonicalizeEntry(entry: string): string {
   const host = parseHost(entry)
   if (host === undefined) {
     throw new TypeError(`allowedHosts has "${entry}": give a host such as "example.com", "example.com:8443" or "[::1]"`)

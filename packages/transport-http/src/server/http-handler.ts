@@ -37,7 +37,7 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
     server,
     settings,
     httpAdapter: webHttpAdapter,
-    running: [],
+    activeCalls: [],
     adapter,
     adapterRequests: [],
     scheduleOnWheel: undefined,

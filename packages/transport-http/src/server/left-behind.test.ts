@@ -2,16 +2,16 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Call, RpcNotification, RpcRequest, RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-const listen = post('subscriptions/listen', { notifications: { toolsListChanged: true } })
+const listen = createPostRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
 const changed: RpcNotification = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
 
-describe.each(shells)('%s', (_, serve) => {
+describe.each(serveFunctions)('%s', (_, serve) => {
   test('a stream keeps nothing of the request that opened it', async () => {
     let request: WeakRef<RpcRequest> | undefined
     let end = (_response: RpcResponse): void => {}

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { encodeHeaderValue, errorCodes, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { echo } from '../testing/exchanges.ts'
-import { modernMeta, post, type Changes } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { modernMeta, createPostRequest, type PostChanges } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 import { checkHeadersMatchBody } from './check-request.ts'
 import type { RequestView } from './request-view.ts'
 
@@ -11,7 +11,7 @@ const version = 'mcp-protocol-version'
 const metaOf = (stated: string): JsonObject => ({ ...modernMeta, [metaKeys.protocolVersion]: stated })
 const { headerMismatch, unsupportedProtocolVersion } = errorCodes
 
-type Row = readonly [title: string, method: string, params: JsonObject, changes: Changes]
+type Row = readonly [title: string, method: string, params: JsonObject, changes: PostChanges]
 
 const mismatches: readonly Row[] = [
   ['no version header [SHT-032 SHT-074]', 'tools/list', {}, { headers: { [version]: null } }],
@@ -38,11 +38,11 @@ const mismatches: readonly Row[] = [
   ['a repeated Mcp-Name [SHT-070]', 'tools/call', { name: 'a' }, { headers: { 'mcp-name': 'a, b' } }],
 ]
 
-describe.each(shells)('%s', (_, serve) => {
+describe.each(serveFunctions)('%s', (_, serve) => {
   test.each(mismatches)('a request with %s', async (...[_title, method, params, changes]) => {
     const exchange = vi.fn(echo)
     await using handler = await serve(exchange)
-    const received = await handler.send(post(method, params, { id: 'x', ...changes }))
+    const received = await handler.send(createPostRequest(method, params, { id: 'x', ...changes }))
     const { id, error } = JSON.parse(received.body)
     expect([received.status, id, error.code]).toEqual([400, 'x', headerMismatch])
     expect(exchange).not.toHaveBeenCalled()
@@ -87,7 +87,7 @@ describe.each(shells)('%s', (_, serve) => {
     ['a missing name: the exchange judges it', 'tools/call', {}, {}],
   ])('a request with %s is passed on', async (...[_title, method, params, changes]) => {
     await using handler = await serve(echo)
-    expect((await handler.send(post(method, params, changes))).status).toBe(200)
+    expect((await handler.send(createPostRequest(method, params, changes))).status).toBe(200)
   })
 
   test.each<[string, string, string | null, number]>([
@@ -107,7 +107,9 @@ describe.each(shells)('%s', (_, serve) => {
   ])('in words that name the version served here, %s', async (...[_title, method, old, code]) => {
     await using handler = await serve(echo)
     const headers = { [version]: old, 'mcp-method': null }
-    const received = await handler.send(post(method, { protocolVersion: '2025-11-25' }, { meta: null, headers }))
+    const received = await handler.send(
+      createPostRequest(method, { protocolVersion: '2025-11-25' }, { meta: null, headers }),
+    )
     const { error } = JSON.parse(received.body)
     expect([received.status, error.code, error.data.supported]).toEqual([400, code, [protocolVersion]])
     expect(error.message).toContain(protocolVersion)
@@ -115,7 +117,7 @@ describe.each(shells)('%s', (_, serve) => {
 
   test('the refusal of another version says which was asked for [VER-001 SHT-030]', async () => {
     await using handler = await serve(echo)
-    const sent = post('tools/list', {}, { meta: null, headers: { [version]: '2025-06-18' } })
+    const sent = createPostRequest('tools/list', {}, { meta: null, headers: { [version]: '2025-06-18' } })
     expect(JSON.parse((await handler.send(sent)).body).error.data.requested).toBe('2025-06-18')
   })
 
@@ -123,8 +125,10 @@ describe.each(shells)('%s', (_, serve) => {
     await using handler = await serve(echo)
     const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
     const none = { [version]: null, 'mcp-method': null }
-    const bare = await handler.send(post('', {}, { body, headers: none }))
-    const wrong = await handler.send(post('', {}, { body, headers: { ...none, 'mcp-method': 'tools/list' } }))
+    const bare = await handler.send(createPostRequest('', {}, { body, headers: none }))
+    const wrong = await handler.send(
+      createPostRequest('', {}, { body, headers: { ...none, 'mcp-method': 'tools/list' } }),
+    )
     expect([bare.status, wrong.status]).toEqual([202, 400])
     expect(JSON.parse(wrong.body)).toMatchObject({ error: { code: headerMismatch } })
     expect(JSON.parse(wrong.body)).not.toHaveProperty('id')

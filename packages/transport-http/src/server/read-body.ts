@@ -1,8 +1,8 @@
-import { batchPerTick } from './run-call.ts'
+import { runInNextBatch } from './run-call.ts'
 import {
   incompleteBodyResponse,
   bodyAlreadyReadResponse,
-  bodyTooLarge,
+  bodyTooLargeResponse,
   invalidTextResponse,
   type HttpErrorResponse,
 } from './reply.ts'
@@ -15,11 +15,11 @@ import {
 export async function readBody(request: Request, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.bodyUsed) return bodyAlreadyReadResponse
   const length = request.headers.get('content-length')
-  if (Number(length) > maxBytes) return bodyTooLarge(maxBytes)
+  if (Number(length) > maxBytes) return bodyTooLargeResponse(maxBytes)
   try {
     if (length !== null) {
       const bytes = await request.arrayBuffer()
-      await new Promise<void>(batchPerTick)
+      await new Promise<void>(runInNextBatch)
       return decodeWholeBody(bytes, maxBytes)
     }
     return request.body === null ? '' : await readBodyStream(request.body, maxBytes)
@@ -29,7 +29,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
 }
 
 function decodeWholeBody(bytes: ArrayBuffer, maxBytes: number): string | HttpErrorResponse {
-  if (bytes.byteLength > maxBytes) return bodyTooLarge(maxBytes)
+  if (bytes.byteLength > maxBytes) return bodyTooLargeResponse(maxBytes)
   try {
     return wholeBodyDecoder.decode(bytes)
   } catch {
@@ -51,7 +51,7 @@ async function readBodyStream(
   for (;;) {
     const { done, value } = await reader.read()
     size += value?.byteLength ?? 0
-    const decodedChunk = size > maxBytes ? bodyTooLarge(maxBytes) : decodeChunk(value)
+    const decodedChunk = size > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeChunk(value)
     if (typeof decodedChunk !== 'string') {
       // Nobody waits for the rest, nor for what giving it up comes to.
       reader.cancel().catch(() => {})

@@ -1,10 +1,10 @@
 import { canHandOffKey, errorCodes, type JsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { echo, resultOf } from '../testing/exchanges.ts'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 
-const callTool = post('tools/call', { name: 'a' })
+const callTool = createPostRequest('tools/call', { name: 'a' })
 
 function refusing(data: JsonObject | undefined, code: number = errorCodes.internal) {
   return async ({ id }: RpcRequest): Promise<RpcResponse> => ({
@@ -14,7 +14,7 @@ function refusing(data: JsonObject | undefined, code: number = errorCodes.intern
   })
 }
 
-describe.each(shells)('%s', (name, serve) => {
+describe.each(serveFunctions)('%s', (name, serve) => {
   test.each([
     [1, '1'],
     [0, '1'],

@@ -52,7 +52,12 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
   }
   const body = encodePieces(response) ?? encodeMessage(response)
   reply.phase = 'ended'
-  writer.send(target, { status, headers: withRetryAfter(headers, response), body, closes: isHandOff(response) })
+  writer.send(target, {
+    status,
+    headers: withRetryAfter(headers, response),
+    body,
+    hasConnectionClose: isHandOff(response),
+  })
 }
 
 /**
@@ -201,7 +206,7 @@ export function errorAnswer(rejection: HttpErrorResponse, headers: readonly stri
 }
 
 /** The refusal of a body that is longer than its bound. */
-export function bodyTooLarge(maxBytes: number): HttpErrorResponse {
+export function bodyTooLargeResponse(maxBytes: number): HttpErrorResponse {
   return { status: 413, code: errorCodes.parse, message: `The body is longer than ${maxBytes} bytes` }
 }
 

@@ -6,7 +6,7 @@ export interface Answer {
   readonly headers: readonly string[]
   readonly body?: string | MessagePieces | undefined
   /** True when the peer should open another connection for its next request, where the platform can say so. */
-  readonly closes?: boolean | undefined
+  readonly hasConnectionClose?: boolean | undefined
 }
 
 /**

@@ -1,23 +1,23 @@
 import { backPressureKey, errorCodes, type RpcNotification } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
-import { abortOf, pendingCalls, progress, resultOf } from '../testing/exchanges.ts'
-import { handClock } from '../testing/hand-clock.ts'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
-import type { Streaming } from '../testing/shells.ts'
+import { waitForAbort, pendingCalls, createProgressNotification, resultOf } from '../testing/exchanges.ts'
+import { createManualClock } from '../testing/hand-clock.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
+import type { StreamedResponse } from '../testing/shells.ts'
 
-const callTool = post('tools/call', { name: 'a' })
-const listen = post('subscriptions/listen', { notifications: { toolsListChanged: true } })
+const callTool = createPostRequest('tools/call', { name: 'a' })
+const listen = createPostRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })
 const changed: RpcNotification = {
   jsonrpc: '2.0',
   method: 'notifications/tools/list_changed',
   params: { a: 'é\n\r\u2028' },
 }
 
-describe.each(shells)('%s', (shell, serve) => {
+describe.each(serveFunctions)('%s', (shell, serve) => {
   test('notifications make the answer a stream of events, byte for byte, that the response ends [SHT-015 SHT-019 SHT-021]', async () => {
     await using handler = await serve(async (request, call) => {
-      call.notify(progress(1))
+      call.notify(createProgressNotification(1))
       call.notify(changed)
       return resultOf(request)
     })
@@ -29,7 +29,7 @@ describe.each(shells)('%s', (shell, serve) => {
     ])
     expect(headers.get('cache-control')).toBe('no-cache, no-store')
     expect(body).toBe(
-      `data: ${JSON.stringify(progress(1))}\n\n` +
+      `data: ${JSON.stringify(createProgressNotification(1))}\n\n` +
         `data: ${JSON.stringify(changed)}\n\n` +
         'data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}\n\n',
     )
@@ -40,9 +40,9 @@ describe.each(shells)('%s', (shell, serve) => {
     await using handler = await serve(exchange)
     const opening = handler.open(callTool)
     const { call, answer } = await next()
-    call.notify(progress(1))
+    call.notify(createProgressNotification(1))
     const stream = await opening
-    expect(await stream.next()).toBe(`data: ${JSON.stringify(progress(1))}\n\n`)
+    expect(await stream.next()).toBe(`data: ${JSON.stringify(createProgressNotification(1))}\n\n`)
     answer()
     expect(await stream.next()).toContain('"result"')
     expect(await stream.next()).toBe('')
@@ -50,7 +50,7 @@ describe.each(shells)('%s', (shell, serve) => {
 
   test('an error after a notification travels on the stream', async () => {
     await using handler = await serve(async ({ id }, call) => {
-      call.notify(progress(1))
+      call.notify(createProgressNotification(1))
       return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidParams, message: 'no' } }
     })
     const { status, body } = await handler.send(callTool)
@@ -65,7 +65,7 @@ describe.each(shells)('%s', (shell, serve) => {
     const pending = await next()
     pending.answer()
     const { body } = await sending
-    pending.call.notify(progress(1))
+    pending.call.notify(createProgressNotification(1))
     expect(JSON.parse(body).result).toEqual({ resultType: 'complete' })
     expect(pending.call.signal.aborted).toBe(false)
   })
@@ -83,13 +83,13 @@ describe.each(shells)('%s', (shell, serve) => {
       const opening = handler.open(callTool, leaving.signal).catch(() => undefined)
       const { call, answer } = await next()
       if (streaming) {
-        call.notify(progress(1))
+        call.notify(createProgressNotification(1))
         expect(await (await opening)?.next()).toContain('"progress":1')
       }
       leaving.abort()
-      const reason = await abortOf(call.signal)
+      const reason = await waitForAbort(call.signal)
       expect(reason).toMatchObject({ name: 'AbortError', message: 'The client closed the connection' })
-      call.notify(progress(2))
+      call.notify(createProgressNotification(2))
       answer()
       // A later call proves that the handler is through with the first.
       const later = handler.send(callTool)
@@ -105,13 +105,13 @@ describe.each(shells)('%s', (shell, serve) => {
   test('a handler that looks at the signal only after the client has left finds it aborted [CAN-014]', async () => {
     const { exchange, next } = pendingCalls()
     const leaving = new AbortController()
-    const clock = handClock()
+    const clock = createManualClock()
     await using handler = await serve(exchange, clock)
     void handler.open(callTool, leaving.signal).catch(() => undefined)
     const { call } = await next()
     leaving.abort()
     // The timer is called off when the handler has seen the client leave.
-    await vi.waitUntil(() => clock.waiting() === 0)
+    await vi.waitUntil(() => clock.countTimers() === 0)
     expect(call.signal.aborted).toBe(true)
     expect(call.signal.reason).toMatchObject({ name: 'AbortError' })
   })
@@ -124,7 +124,7 @@ describe.each(shells)('%s', (shell, serve) => {
     void handler.open(callTool, leaving.signal).catch(() => undefined)
     const { call, fail } = await next()
     leaving.abort()
-    fail(await abortOf(call.signal))
+    fail(await waitForAbort(call.signal))
     const later = handler.send(callTool)
     ;(await next()).answer()
     await later
@@ -133,7 +133,7 @@ describe.each(shells)('%s', (shell, serve) => {
 
   test('a quiet call becomes a stream after keepAliveMs and is kept open by comments [SHT-022]', async () => {
     const { exchange, next } = pendingCalls()
-    const clock = handClock()
+    const clock = createManualClock()
     await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 100 })
     const opening = handler.open(callTool)
     const { answer } = await next()
@@ -146,7 +146,7 @@ describe.each(shells)('%s', (shell, serve) => {
     answer()
     expect(await stream.next()).toBe('data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}\n\n')
     expect(await stream.next()).toBe('')
-    await vi.waitUntil(() => clock.waiting() === 0)
+    await vi.waitUntil(() => clock.countTimers() === 0)
   })
 
   // Bun closes a connection that is quiet for 10 seconds.
@@ -154,30 +154,30 @@ describe.each(shells)('%s', (shell, serve) => {
 
   test('a call that is answered in time is no stream and leaves no timer behind', async () => {
     const { exchange, next } = pendingCalls()
-    const clock = handClock()
+    const clock = createManualClock()
     await using handler = await serve(exchange, clock)
     const sending = handler.send(callTool)
     const { answer } = await next()
     clock.advance(defaultKeepAliveMs - 1)
     answer()
     expect((await sending).headers.get('content-type')).toBe('application/json')
-    await vi.waitUntil(() => clock.waiting() === 0)
+    await vi.waitUntil(() => clock.countTimers() === 0)
   })
 
   test('keepAliveMs and timeoutMs of 0 mean never', async () => {
     const { exchange, next } = pendingCalls()
-    const clock = handClock()
+    const clock = createManualClock()
     await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
     const sending = handler.send(callTool)
     const { answer } = await next()
-    expect(clock.waiting()).toBe(0)
+    expect(clock.countTimers()).toBe(0)
     answer()
     await sending
   })
 
   test('a call past its time is answered with 504 and its signal aborts [CAN-006 CAN-009]', async () => {
     const { exchange, next } = pendingCalls()
-    const clock = handClock()
+    const clock = createManualClock()
     const onError = vi.fn()
     const options = { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 1_000, onError }
     await using handler = await serve(exchange, options)
@@ -198,14 +198,14 @@ describe.each(shells)('%s', (shell, serve) => {
 
   test('a call past its time that streams gets the error on its stream, comments and progress notwithstanding [CAN-009]', async () => {
     const { exchange, next } = pendingCalls()
-    const clock = handClock()
+    const clock = createManualClock()
     await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 400, timeoutMs: 1_000 })
     const opening = handler.open(callTool)
     const { call } = await next()
     clock.advance(400)
     const stream = await opening
     expect(await stream.next()).toBe(':\n\n')
-    call.notify(progress(1))
+    call.notify(createProgressNotification(1))
     expect(await stream.next()).toContain('"progress":1')
     clock.advance(400)
     expect(await stream.next()).toBe(':\n\n')
@@ -217,7 +217,7 @@ describe.each(shells)('%s', (shell, serve) => {
 
   test('a stream of changes has no time limit [SHT-022]', async () => {
     const { exchange, next } = pendingCalls()
-    const clock = handClock()
+    const clock = createManualClock()
     await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 500, timeoutMs: 1_000 })
     const opening = handler.open(listen)
     const { call, answer } = await next()
@@ -237,7 +237,7 @@ describe.each(shells)('%s', (shell, serve) => {
     const message = 'x'.repeat(10_000)
     await using handler = await serve(
       async (request, call) => {
-        for (let value = 0; value < 1_000; value += 1) call.notify(progress(value, message))
+        for (let value = 0; value < 1_000; value += 1) call.notify(createProgressNotification(value, message))
         return resultOf(request)
       },
       { maxQueuedBytes: 100_000 },
@@ -263,8 +263,8 @@ describe.each(shells)('%s', (shell, serve) => {
   })
 
   test.each([
-    ['reads on', async (stream: Streaming, _leaving: AbortController) => void (await stream.next())],
-    ['leaves', async (_stream: Streaming, leaving: AbortController) => leaving.abort()],
+    ['reads on', async (stream: StreamedResponse, _leaving: AbortController) => void (await stream.next())],
+    ['leaves', async (_stream: StreamedResponse, leaving: AbortController) => leaving.abort()],
   ])(
     'a call hears that its reader is behind, and when the reader %s, that it need not wait any more',
     async (_title, go) => {
@@ -294,7 +294,7 @@ describe.each(shells)('%s', (shell, serve) => {
   )
 })
 
-async function readToEnd(stream: Streaming | undefined): Promise<void> {
+async function readToEnd(stream: StreamedResponse | undefined): Promise<void> {
   if (stream === undefined) throw new Error('nothing came')
   let piece = await stream.next()
   while (piece !== '') piece = await stream.next()

@@ -23,7 +23,7 @@ import type { HandlerSettings } from './handler-settings.ts'
 /** A handler: what it serves, how, and what it is busy with. */
 export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
   readonly server: Server
-  readonly running: RunningCall<Target>[]
+  readonly activeCalls: RunningCall<Target>[]
   /**
    * Has {@link heartbeat} run for a call of `running` after a long wait, give or take seconds; undefined where each
    * wait has a timer.
@@ -35,7 +35,7 @@ export interface HandlerContext<Source, Target> extends AdapterContext<Source, T
 export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Target>, Cancellation {
   readonly id: RequestId
   /** True when the call streams until one side ends it, as subscriptions/listen does. */
-  readonly streams: boolean
+  readonly isStreaming: boolean
   /** Milliseconds for which the call has been running, as far as the timers have counted. */
   elapsedMs: number
   /** Calls the next timer off, where it has one of its own. */
@@ -59,9 +59,9 @@ export function runHttpCall<Source, Target>(
   context: HandlerContext<Source, Target>,
 ): void {
   const call = createRunningCall(callRequest, context)
-  addToList(context.running, call)
+  addToList(context.activeCalls, call)
   context.httpAdapter.onClose(call.target, () => {
-    removeFromList(context.running, call)
+    removeFromList(context.activeCalls, call)
     endConnection(call)
   })
   if (call.phase === 'ended') return
@@ -82,7 +82,7 @@ function createRunningCall<Source, Target>(
 ): RunningCall<Target> {
   return {
     id: request.id,
-    streams: findMethodRow(request.method)?.isStreaming === true,
+    isStreaming: findMethodRow(request.method)?.isStreaming === true,
     writer: httpAdapter,
     target,
     headers,
@@ -148,7 +148,7 @@ function createHttpCall<Source, Target>(
   { httpAdapter, settings }: HandlerContext<Source, Target>,
 ): Call {
   // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
-  const requestView = call.streams ? undefined : view
+  const requestView = call.isStreaming ? undefined : view
   const context = createHttpCallContext(call, {
     view: requestView,
     getView: () => httpAdapter.viewOf(call.target),
@@ -158,7 +158,7 @@ function createHttpCall<Source, Target>(
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {
-  if (sendNotification(call, message) || !call.streams) return
+  if (sendNotification(call, message) || !call.isStreaming) return
   abortCall(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
@@ -192,7 +192,7 @@ function scheduleCallHeartbeat<Source, Target>(
 }
 
 function nextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: HandlerSettings<Source>): number {
-  return call.streams ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.elapsedMs)
+  return call.isStreaming ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.elapsedMs)
 }
 
 /** Serves a call from time to time: keeps its connection alive, or ends the call at its time limit. */
@@ -203,7 +203,7 @@ export function handleHeartbeat<Source, Target>(
   if (call.phase === 'ended') return
   const { timeoutMs } = context.settings
   call.elapsedMs += nextWaitMs(call, context.settings)
-  if (call.streams || call.elapsedMs < timeoutMs) {
+  if (call.isStreaming || call.elapsedMs < timeoutMs) {
     sendKeepAlive(call)
     scheduleCallHeartbeat(call, context)
     return
@@ -224,7 +224,7 @@ const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? 
  * next, and a peer with many requests under way is woken by many answers at once. Serving each as it came costs a
  * quarter more.
  */
-export function batchPerTick(run: () => void): void {
+export function runInNextBatch(run: () => void): void {
   if (scheduleBatch === undefined) run()
   else if (waitingCallbacks.push(run) === 1) scheduleBatch(runWaitingCallbacks)
 }

@@ -9,18 +9,18 @@ import {
 } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf } from '../testing/exchanges.ts'
-import { post } from '../testing/sent.ts'
-import { shells } from '../testing/shells.ts'
+import { createPostRequest } from '../testing/sent.ts'
+import { serveFunctions } from '../testing/shells.ts'
 
-const list = post('tools/list')
+const list = createPostRequest('tools/list')
 const failing =
   (code: number): Exchange =>
   async ({ id }) => ({ jsonrpc: '2.0', id, error: { code, message: 'no' } })
 
-describe.each(shells)('%s', (_, serve) => {
+describe.each(serveFunctions)('%s', (_, serve) => {
   test('a POST of a request is answered with one JSON object [SHT-001 SHT-015 BAS-006]', async () => {
     await using handler = await serve(echo)
-    const { status, headers, body } = await handler.send(post('tools/list', {}, { id: 'a' }))
+    const { status, headers, body } = await handler.send(createPostRequest('tools/list', {}, { id: 'a' }))
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
     expect(body).toBe('{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","method":"tools/list"}}')
   })
@@ -29,7 +29,7 @@ describe.each(shells)('%s', (_, serve) => {
     const result = prepareResult({ resultType: 'complete', text: 'é'.repeat(50_000) })
     await using handler = await serve(async ({ id }) => ({ jsonrpc: '2.0', id, result }))
     for (const id of [1, 'ü"']) {
-      const { headers, body } = await handler.send(post('tools/list', {}, { id }))
+      const { headers, body } = await handler.send(createPostRequest('tools/list', {}, { id }))
       expect(JSON.parse(body)).toEqual({ jsonrpc: '2.0', id, result })
       expect(headers.get('content-type')).toBe('application/json')
       // A web response leaves its length to the platform.
@@ -58,7 +58,7 @@ describe.each(shells)('%s', (_, serve) => {
     await using handler = await serve(echo)
     const body = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}'
     const headers = { 'mcp-method': 'notifications/cancelled' }
-    const received = await handler.send(post('notifications/cancelled', {}, { headers, body }))
+    const received = await handler.send(createPostRequest('notifications/cancelled', {}, { headers, body }))
     expect([received.status, received.body, received.headers.get('content-type')]).toEqual([202, '', null])
   })
 
@@ -78,7 +78,7 @@ describe.each(shells)('%s', (_, serve) => {
     '%s is refused with a JSON-RPC error that has the id if there is one [BAS-012]',
     async (...[_title, body, code, id]) => {
       await using handler = await serve(echo)
-      const received = await handler.send(post('tools/list', {}, { body }))
+      const received = await handler.send(createPostRequest('tools/list', {}, { body }))
       expect([received.status, received.headers.get('content-type')]).toEqual([400, 'application/json'])
       const answer = JSON.parse(received.body)
       expect([answer.error.code, answer.id]).toEqual([code, id])
@@ -87,7 +87,7 @@ describe.each(shells)('%s', (_, serve) => {
 
   test('a body past the bound is refused with 413 and a JSON-RPC error, whatever its length header says', async () => {
     await using handler = await serve(echo, { bounds: { bytes: 400 } })
-    const received = await handler.send(post('tools/list', { padding: 'x'.repeat(400) }))
+    const received = await handler.send(createPostRequest('tools/list', { padding: 'x'.repeat(400) }))
     expect(received.status).toBe(413)
     expect(JSON.parse(received.body).error).toEqual({
       code: errorCodes.parse,
@@ -96,7 +96,7 @@ describe.each(shells)('%s', (_, serve) => {
   })
 
   test('a body of exactly the bound is served', async () => {
-    const sent = post('tools/list', { padding: '€'.repeat(50) })
+    const sent = createPostRequest('tools/list', { padding: '€'.repeat(50) })
     const bytes = new TextEncoder().encode(String(sent.body)).length
     await using handler = await serve(echo, { bounds: { bytes } })
     expect((await handler.send(sent)).status).toBe(200)
@@ -108,14 +108,14 @@ describe.each(shells)('%s', (_, serve) => {
   ])('a body %s is refused before anybody works on it', async (_title, args) => {
     await using handler = await serve(echo)
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":${args}}}`
-    const received = await handler.send(post('tools/list', {}, { body }))
+    const received = await handler.send(createPostRequest('tools/list', {}, { body }))
     expect([received.status, JSON.parse(received.body).error.code]).toEqual([400, errorCodes.parse])
   })
 
   test('session and resumption headers of older revisions are ignored, and none is minted [SHT-082 SHT-083]', async () => {
     await using handler = await serve(echo)
     const headers = { 'mcp-session-id': 'abc', 'last-event-id': '5' }
-    const received = await handler.send(post('tools/list', {}, { headers }))
+    const received = await handler.send(createPostRequest('tools/list', {}, { headers }))
     expect([received.status, received.headers.get('mcp-session-id')]).toEqual([200, null])
   })
 
@@ -177,7 +177,7 @@ describe.each(shells)('%s', (_, serve) => {
     await using handler = await serve(exchange, {
       authenticate: async (request) => ({ subject: request.header('authorization') ?? 'nobody' }),
     })
-    await handler.send(post('tools/list', {}, { headers: { authorization: 'Bearer alice' } }))
+    await handler.send(createPostRequest('tools/list', {}, { headers: { authorization: 'Bearer alice' } }))
     expect(seen).toEqual({ subject: 'Bearer alice' })
   })
 
@@ -187,7 +187,7 @@ describe.each(shells)('%s', (_, serve) => {
     await using handler = await serve(exchange, {
       authenticate: () => ({ status: 401, message: 'Who are you?', headers }),
     })
-    const received = await handler.send(post('tools/list', {}, { body: 'not even JSON' }))
+    const received = await handler.send(createPostRequest('tools/list', {}, { body: 'not even JSON' }))
     expect([received.status, received.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
     expect(JSON.parse(received.body).error.message).toBe('Who are you?')
     expect(exchange).not.toHaveBeenCalled()
@@ -205,8 +205,8 @@ describe.each(shells)('%s', (_, serve) => {
     const { exchange, next } = pendingCalls()
     await using handler = await serve(exchange)
     for (let round = 0; round < 50; round += 1) {
-      const alice = handler.send(post('tools/call', { name: 'alice' }, { id: 0 }))
-      const bob = handler.send(post('tools/call', { name: 'bob' }, { id: 0 }))
+      const alice = handler.send(createPostRequest('tools/call', { name: 'alice' }, { id: 0 }))
+      const bob = handler.send(createPostRequest('tools/call', { name: 'bob' }, { id: 0 }))
       const calls = [await next(), await next()]
       for (const call of round % 2 === 0 ? calls : calls.reverse())
         call.answer({ secret: `of ${call.request.params?.name}` })
@@ -226,14 +226,14 @@ describe.each(shells)('%s', (_, serve) => {
     }
     await using handler = await serve(exchange)
     const headers = { 'Mcp-Param-Region': 'us', 'mcp-param-text': '=?base64?IHg=?=', 'X-Other': '1' }
-    await handler.send(post('tools/call', { name: 'a' }, { headers }))
+    await handler.send(createPostRequest('tools/call', { name: 'a' }, { headers }))
     expect(mirrored).toEqual(['us', undefined, { region: 'us', text: '=?base64?IHg=?=' }])
   })
 
   test('a request without clientInfo reaches the exchange whole [BAS-054]', async () => {
     const exchange = vi.fn(echo)
     await using handler = await serve(exchange)
-    await handler.send(post('tools/list', { cursor: 'é' }))
+    await handler.send(createPostRequest('tools/list', { cursor: 'é' }))
     expect(exchange.mock.calls[0]?.[0]).toEqual({
       jsonrpc: '2.0',
       id: 1,

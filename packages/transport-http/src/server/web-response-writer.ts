@@ -8,7 +8,7 @@ const encoder = new TextEncoder()
 
 // Each request has a callback of its own: workerd stops a request that runs the code of another one. There, a
 // connection that is reset before its signal is read ends the request without an event.
-const afterTick: (run: () => void) => unknown =
+const runAfterTick: (run: () => void) => unknown =
   isWorkerd() || globalThis.setImmediate === undefined ? (run: () => void) => run() : globalThis.setImmediate
 
 /** A web request while it is answered. */
@@ -17,7 +17,7 @@ export interface WebTarget {
   /** Gives the response to whoever asked. */
   readonly resolve: (response: Response) => void
   stream: ReadableStreamDefaultController<Uint8Array> | undefined
-  closed: boolean
+  isClosed: boolean
   onClose: () => void
   /** Hears of the client's leaving; undefined while nobody listens for it. */
   onAbort: (() => void) | undefined
@@ -31,7 +31,7 @@ export function createWebTarget(request: Request, resolve: (response: Response) 
     request,
     resolve,
     stream: undefined,
-    closed: false,
+    isClosed: false,
     onClose: ignoreClose,
     onAbort: undefined,
     waitingWriters: [],
@@ -43,7 +43,7 @@ function ignoreClose(): void {}
 /** An outlet that resolves a promise with a web response. */
 export const webResponseWriter: ResponseWriter<WebTarget> = {
   send(target, answer) {
-    if (target.closed) return
+    if (target.isClosed) return
     target.resolve(createWebResponse(answer))
     closeTarget(target)
   },
@@ -56,34 +56,34 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     target.resolve(new Response(new ReadableStream(streamSource, queuingStrategy), { headers: fieldsOf(headers) }))
     watchAbort(target)
   },
-  write({ closed, stream }, text) {
+  write({ isClosed: closed, stream }, text) {
     if (!closed) stream?.enqueue(encoder.encode(text))
   },
   end(target, text) {
-    if (target.closed) return
+    if (target.isClosed) return
     target.stream?.enqueue(encoder.encode(text))
     target.stream?.close()
     closeTarget(target)
   },
   queued: ({ stream }) => -(stream?.desiredSize ?? 0),
-  drained({ closed, stream, waitingWriters }) {
+  drained({ isClosed: closed, stream, waitingWriters }) {
     if (closed || (stream?.desiredSize ?? 0) === 0) return undefined
     return new Promise((resolve) => void waitingWriters.push(resolve))
   },
   destroy(target) {
-    if (target.closed) return
+    if (target.isClosed) return
     target.stream?.error(new DOMException('The stream was broken off', 'AbortError'))
     closeTarget(target)
   },
   onClose(target, run) {
     target.onClose = run
-    afterTick(() => watchAbort(target))
+    runAfterTick(() => watchAbort(target))
   },
 }
 
 // Most responses other than streams are out within the tick, and adapters make a signal when it is first read.
 function watchAbort(target: WebTarget): void {
-  const { request, closed } = target
+  const { request, isClosed: closed } = target
   if (closed || target.onAbort !== undefined) return
   if (request.signal.aborted) return endTarget(target)
   target.onAbort = () => endTarget(target)
@@ -91,16 +91,16 @@ function watchAbort(target: WebTarget): void {
 }
 
 function endTarget(target: WebTarget): void {
-  const { stream, closed, resolve } = target
+  const { stream, isClosed: closed, resolve } = target
   // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
-  if (stream === undefined) resolve(new Response(null, { status: clientClosedRequest }))
+  if (stream === undefined) resolve(new Response(null, { status: clientClosedRequestStatus }))
   else if (!closed) stream.close()
   closeTarget(target)
 }
 
 function closeTarget(target: WebTarget): void {
-  if (target.closed) return
-  target.closed = true
+  if (target.isClosed) return
+  target.isClosed = true
   releaseWaitingWriters(target)
   if (target.onAbort !== undefined) target.request.signal.removeEventListener('abort', target.onAbort)
   target.onClose()
@@ -111,7 +111,7 @@ function releaseWaitingWriters({ waitingWriters }: WebTarget): void {
 }
 
 // nginx's number for it; there is no official one.
-const clientClosedRequest = 499
+const clientClosedRequestStatus = 499
 
 /** A whole answer as a web response. */
 export function createWebResponse(answer: Answer): Response {

@@ -23,12 +23,12 @@ export function resultOf(request: RpcRequest, result: JsonObject = {}): RpcResul
 }
 
 /** A progress notification. */
-export function progress(value: number, message = ''): RpcNotification {
+export function createProgressNotification(value: number, message = ''): RpcNotification {
   return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 't', progress: value, message } }
 }
 
 /** A call that came in and waits for the test to answer it. */
-export interface Pending {
+export interface PendingCall {
   readonly request: RpcRequest
   readonly call: Call
   answer(result?: JsonObject): void
@@ -36,9 +36,9 @@ export interface Pending {
 }
 
 /** An exchange whose calls the test takes one by one, and answers when it likes. */
-export function pendingCalls(): { exchange: Exchange; next(): Promise<Pending> } {
-  const came: Pending[] = []
-  const wanted: ((pending: Pending) => void)[] = []
+export function pendingCalls(): { exchange: Exchange; next(): Promise<PendingCall> } {
+  const came: PendingCall[] = []
+  const wanted: ((pending: PendingCall) => void)[] = []
   const exchange: Exchange = (request, call) =>
     new Promise((resolve, reject) => {
       const answer = (result?: JsonObject) => resolve(resultOf(request, result))
@@ -48,7 +48,7 @@ export function pendingCalls(): { exchange: Exchange; next(): Promise<Pending> }
       else want(pending)
     })
   const next = () =>
-    new Promise<Pending>((resolve) => {
+    new Promise<PendingCall>((resolve) => {
       const pending = came.shift()
       if (pending === undefined) wanted.push(resolve)
       else resolve(pending)
@@ -57,7 +57,7 @@ export function pendingCalls(): { exchange: Exchange; next(): Promise<Pending> }
 }
 
 /** Resolves with the reason when a signal aborts. */
-export function abortOf(signal: AbortSignal): Promise<unknown> {
+export function waitForAbort(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(signal.reason)
     else signal.addEventListener('abort', () => resolve(signal.reason))

@@ -1,35 +1,35 @@
 import type { Schedule } from '../server/handler-settings.ts'
 
 /** A clock that stands still until the test moves it. */
-export interface HandClock {
+export interface ManualClock {
   readonly schedule: Schedule
   /** Moves on, and runs on the way what is due. */
   advance(ms: number): void
   /** How many functions are waiting. */
-  waiting(): number
+  countTimers(): number
 }
 
-/** Makes a {@link HandClock}. */
-export function handClock(): HandClock {
-  const timers = new Set<{ readonly at: number; readonly run: () => void }>()
+/** Makes a {@link ManualClock}. */
+export function createManualClock(): ManualClock {
+  const timers = new Set<{ readonly dueAt: number; readonly run: () => void }>()
   let now = 0
   return {
     schedule(run, ms) {
-      const timer = { at: now + ms, run }
+      const timer = { dueAt: now + ms, run }
       timers.add(timer)
       return () => timers.delete(timer)
     },
     advance(ms) {
       const end = now + ms
       for (;;) {
-        const [next] = [...timers].filter((timer) => timer.at <= end).sort((left, right) => left.at - right.at)
+        const [next] = [...timers].filter((timer) => timer.dueAt <= end).sort((left, right) => left.dueAt - right.dueAt)
         if (next === undefined) break
         timers.delete(next)
-        now = next.at
+        now = next.dueAt
         next.run()
       }
       now = end
     },
-    waiting: () => timers.size,
+    countTimers: () => timers.size,
   }
 }

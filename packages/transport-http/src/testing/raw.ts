@@ -2,17 +2,17 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
 /** A connection over which a test sends bytes that no HTTP client would. */
-export interface Raw {
+export interface RawConnection {
   readonly socket: Socket
   send(bytes: string | Uint8Array): void
   /** Everything that came so far, once it holds this text; all of it, when the peer closes first. */
-  until(text: string): Promise<string>
+  readUntil(text: string): Promise<string>
   /** Everything that came until the peer closed. */
-  closed(): Promise<string>
+  waitForClose(): Promise<string>
 }
 
 /** Connects to a port of this machine. */
-export function connectRaw(port: number): Raw {
+export function connectRaw(port: number): RawConnection {
   const socket = connect({ port, host: '127.0.0.1' })
   let received = ''
   socket.setEncoding('utf8')
@@ -31,7 +31,7 @@ export function connectRaw(port: number): Raw {
       void closed.then(resolve)
       check()
     })
-  return { socket, send: (bytes) => void socket.write(bytes), until, closed: () => closed }
+  return { socket, send: (bytes) => void socket.write(bytes), readUntil: until, waitForClose: () => closed }
 }
 
 /** The head of a POST that is right, with these headers besides. */

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type Call, createCall, type JsonObject, metaKeys, type RpcNotification, type RpcRequest } from '@x/schema'
 
 /** What one HTTP request brought. */
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string | undefined
   readonly url: string | undefined
   readonly headers: IncomingHttpHeaders
@@ -17,21 +17,21 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly url: string
   readonly origin: string
   readonly port: number
-  readonly received: readonly Received[]
+  readonly received: readonly ReceivedRequest[]
   /** How many connections were ever made. */
-  readonly connections: () => number
+  readonly countConnections: () => number
   /** How many bytes ever came, on any connection. */
-  readonly bytes: () => number
+  readonly countBytes: () => number
   /** Resolves when the next request has come in whole. */
-  readonly next: () => Promise<Received>
+  readonly next: () => Promise<ReceivedRequest>
 }
 
-export type Answer = (response: ServerResponse, received: Received) => void
+export type Answer = (response: ServerResponse, received: ReceivedRequest) => void
 
 export async function scriptedServer(answer: Answer, port = 0): Promise<ScriptedServer> {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   const sockets = new Set<Socket>()
-  let waiting: ((request: Received) => void)[] = []
+  let waiting: ((request: ReceivedRequest) => void)[] = []
   const server = createServer((request, response) => {
     void readRequest(request, response).then((one) => {
       received.push(one)
@@ -49,8 +49,8 @@ export async function scriptedServer(answer: Answer, port = 0): Promise<Scripted
     origin,
     port: address.port,
     received,
-    connections: () => sockets.size,
-    bytes: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0),
+    countConnections: () => sockets.size,
+    countBytes: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0),
     next: () => new Promise((resolve) => waiting.push(resolve)),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
@@ -59,7 +59,7 @@ export async function scriptedServer(answer: Answer, port = 0): Promise<Scripted
   }
 }
 
-async function readRequest(request: IncomingMessage, response: ServerResponse): Promise<Received> {
+async function readRequest(request: IncomingMessage, response: ServerResponse): Promise<ReceivedRequest> {
   const closed = new Promise<void>((resolve) => response.on('close', resolve))
   let body = ''
   for await (const chunk of request.setEncoding('utf8')) body += chunk
@@ -68,14 +68,14 @@ async function readRequest(request: IncomingMessage, response: ServerResponse): 
 }
 
 /** Answers with a JSON body. */
-export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
+export function createJsonAnswer(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   }
 }
 
 /** Answers with an SSE stream of these parts, and ends it. */
-export function events(...parts: (string | Uint8Array)[]): Answer {
+export function createEventStreamAnswer(...parts: (string | Uint8Array)[]): Answer {
   return (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const part of parts) response.write(part)
@@ -84,7 +84,7 @@ export function events(...parts: (string | Uint8Array)[]): Answer {
 }
 
 /** One event. */
-export function event(message: unknown): string {
+export function formatEvent(message: unknown): string {
   return `data: ${JSON.stringify(message)}\n\n`
 }
 

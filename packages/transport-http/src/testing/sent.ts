@@ -1,7 +1,7 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 
 /** An HTTP request that a test sends. */
-export interface Sent {
+export interface PostRequest {
   readonly method: string
   readonly path: string
   readonly headers: Record<string, string>
@@ -9,8 +9,8 @@ export interface Sent {
 }
 
 /** What a test changes of a request that is right. */
-export interface Changes {
-  readonly verb?: string
+export interface PostChanges {
+  readonly httpMethod?: string
   readonly id?: string | number
   /** Headers to set, or with null to leave out. */
   readonly headers?: Readonly<Record<string, string | null>>
@@ -27,8 +27,8 @@ export const modernMeta: JsonObject = {
 }
 
 /** A request that is right in everything but the changes. */
-export function post(method: string, params: JsonObject = {}, changes: Changes = {}): Sent {
-  const verb = changes.verb ?? 'POST'
+export function createPostRequest(method: string, params: JsonObject = {}, changes: PostChanges = {}): PostRequest {
+  const verb = changes.httpMethod ?? 'POST'
   const body = changes.body ?? textOf(method, params, changes)
   return {
     method: verb,
@@ -38,12 +38,12 @@ export function post(method: string, params: JsonObject = {}, changes: Changes =
   }
 }
 
-function textOf(method: string, params: JsonObject, { id = 1, meta = modernMeta }: Changes): string {
+function textOf(method: string, params: JsonObject, { id = 1, meta = modernMeta }: PostChanges): string {
   const all = meta === null ? params : { ...params, _meta: meta }
   return JSON.stringify({ jsonrpc: '2.0', id, method, params: all })
 }
 
-function headersOf(method: string, params: JsonObject, changes: Changes): Record<string, string> {
+function headersOf(method: string, params: JsonObject, changes: PostChanges): Record<string, string> {
   const name = params.name ?? params.uri
   const headers: Record<string, string | null> = {
     host: 'localhost',

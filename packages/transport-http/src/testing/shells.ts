@@ -5,17 +5,17 @@ import { httpHandler } from '../index.ts'
 import { nodeHandler } from '../node.ts'
 import type { HandlerOptions } from '../server/handler-settings.ts'
 import { testServer } from './exchanges.ts'
-import type { Sent } from './sent.ts'
+import type { PostRequest } from './sent.ts'
 
 /** What came back. */
-export interface Received {
+export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: string
 }
 
 /** An answer that is read piece by piece. */
-export interface Streaming {
+export interface StreamedResponse {
   readonly status: number
   readonly headers: Headers
   /** The next event or comment with its blank line; '' at the end. */
@@ -23,42 +23,42 @@ export interface Streaming {
 }
 
 /** A handler that can be asked, whatever shell it is in. */
-export interface Served {
-  send(sent: Sent): Promise<Received>
+export interface ServedEndpoint {
+  send(sent: PostRequest): Promise<ReceivedResponse>
   /** Asks, and leaves when the signal aborts, as a client does that no longer wants the answer. */
-  open(sent: Sent, leaving?: AbortSignal): Promise<Streaming>
+  open(sent: PostRequest, leaving?: AbortSignal): Promise<StreamedResponse>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /** Puts a server, or an exchange as one, into one of the shells. */
-export type Shell = (target: Server | Exchange, options?: HandlerOptions<unknown>) => Promise<Served>
+export type ServeFunction = (target: Server | Exchange, options?: HandlerOptions<unknown>) => Promise<ServedEndpoint>
 
 /** The shells that share their steps, by name, for `describe.each`. */
-export const shells: readonly [string, Shell][] = [
+export const serveFunctions: readonly [string, ServeFunction][] = [
   ['httpHandler', serveFetch],
   ['nodeHandler', serveNode],
 ]
 
-async function serveFetch(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
-  const handle = httpHandler(serverIn(target), options)
-  const open = async (sent: Sent, leaving?: AbortSignal): Promise<Streaming> => {
+async function serveFetch(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<ServedEndpoint> {
+  const handle = httpHandler(toServer(target), options)
+  const open = async (sent: PostRequest, leaving?: AbortSignal): Promise<StreamedResponse> => {
     const { method, headers, body } = sent
     const given = body === undefined ? {} : { body: typeof body === 'string' ? body : Uint8Array.from(body) }
     const request = new Request(`http://localhost${sent.path}`, { method, headers, signal: leaving ?? null, ...given })
     const response = await handle(request)
     const reader = response.body?.getReader()
     const read = async () => (await reader?.read())?.value
-    return { status: response.status, headers: response.headers, next: pieces(read) }
+    return { status: response.status, headers: response.headers, next: createPieceReader(read) }
   }
-  return { open, send: async (sent) => whole(await open(sent)), [Symbol.asyncDispose]: async () => {} }
+  return { open, send: async (sent) => readWholeResponse(await open(sent)), [Symbol.asyncDispose]: async () => {} }
 }
 
-async function serveNode(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
-  const server = createServer(nodeHandler(serverIn(target), options))
+async function serveNode(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<ServedEndpoint> {
+  const server = createServer(nodeHandler(toServer(target), options))
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
-  const open = (sent: Sent, leaving?: AbortSignal): Promise<Streaming> =>
+  const open = (sent: PostRequest, leaving?: AbortSignal): Promise<StreamedResponse> =>
     new Promise((resolve, reject) => {
       const { method, headers, body } = sent
       const options = { port, host: '127.0.0.1', path: sent.path, method, headers, agent: false }
@@ -67,7 +67,7 @@ async function serveNode(target: Server | Exchange, options?: HandlerOptions<unk
         const read = async () => (await chunks.next()).value
         const { statusCode: status = 0 } = response
         const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
-        resolve({ status, headers: new Headers(pairs), next: pieces(read) })
+        resolve({ status, headers: new Headers(pairs), next: createPieceReader(read) })
       })
       request.on('error', reject)
       leaving?.addEventListener('abort', () => request.destroy())
@@ -75,7 +75,7 @@ async function serveNode(target: Server | Exchange, options?: HandlerOptions<unk
     })
   return {
     open,
-    send: async (sent) => whole(await open(sent)),
+    send: async (sent) => readWholeResponse(await open(sent)),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -83,11 +83,11 @@ async function serveNode(target: Server | Exchange, options?: HandlerOptions<unk
   }
 }
 
-function serverIn(target: Server | Exchange): Server {
+function toServer(target: Server | Exchange): Server {
   return typeof target === 'function' ? testServer(target) : target
 }
 
-function pieces(read: () => Promise<Uint8Array | undefined>): () => Promise<string> {
+function createPieceReader(read: () => Promise<Uint8Array | undefined>): () => Promise<string> {
   const decoder = new TextDecoder()
   let rest = ''
   return async () => {
@@ -105,7 +105,7 @@ function pieces(read: () => Promise<Uint8Array | undefined>): () => Promise<stri
   }
 }
 
-async function whole({ status, headers, next }: Streaming): Promise<Received> {
+async function readWholeResponse({ status, headers, next }: StreamedResponse): Promise<ReceivedResponse> {
   let body = ''
   for (let piece = await next(); piece !== ''; piece = await next()) body += piece
   return { status, headers, body }

@@ -1,7 +1,7 @@
 import { parseMessage, type RpcNotification } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { request } from '../testing/requests.ts'
+import { createRequest } from '../testing/requests.ts'
 import { listeningCall, resultOf, scriptedLink } from '../testing/scripted-link.ts'
 
 const reason = new Error('the user pressed stop: hunter2')
@@ -11,7 +11,9 @@ const logLevel = 'io.modelcontextprotocol/logLevel'
 describe('calls over one connection', () => {
   test('have ids of the connection, so that clients with the same ids get their own answers [BAS-005]', async () => {
     await using link = scriptedLink()
-    const answers = ['a', 'b', 'c'].map((text) => link.connection.exchange(request(1, 'x', { text }), listeningCall()))
+    const answers = ['a', 'b', 'c'].map((text) =>
+      link.connection.exchange(createRequest(1, 'x', { text }), listeningCall()),
+    )
     const asked = [await link.server.next(), await link.server.next(), await link.server.next()]
     expect(new Set(asked.map(({ id }) => id)).size).toBe(3)
     for (const one of asked.toReversed()) link.server.say(resultOf(one, JSON.stringify(one['params'])))
@@ -25,7 +27,7 @@ describe('calls over one connection', () => {
 
   test('give the errors of the server under the id of the caller', async () => {
     await using link = scriptedLink()
-    const answer = link.connection.exchange(request('mine'), listeningCall())
+    const answer = link.connection.exchange(createRequest('mine'), listeningCall())
     const { id } = await link.server.next()
     link.server.say({ jsonrpc: '2.0', id, error: { code: -32602, message: 'no' } })
     expect(await answer).toEqual({ jsonrpc: '2.0', id: 'mine', error: { code: -32602, message: 'no' } })
@@ -38,12 +40,14 @@ describe('calls over one connection', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(params, { minLength: 1, maxLength: 5 }), async (all) => {
         await using link = scriptedLink()
-        const calls = all.map((given, id) => link.connection.exchange(request(id, 'x\n', { given }), listeningCall()))
+        const calls = all.map((given, id) =>
+          link.connection.exchange(createRequest(id, 'x\n', { given }), listeningCall()),
+        )
         link.server.say({ jsonrpc: '2.0', id: 1, method: 'roots/list' }, '"noise"\n', '[]\n')
         for (const _ of all) link.server.say(resultOf(await link.server.next(), ''))
         await Promise.all(calls)
         await link.connection.close()
-        expect(link.server.waiting()).toEqual([])
+        expect(link.server.listUnread()).toEqual([])
       }),
       { numRuns: 30 },
     )
@@ -53,7 +57,7 @@ describe('calls over one connection', () => {
     await using link = scriptedLink()
     const [first, second] = [listeningCall(), listeningCall()]
     const answers = [first, second].map((call) =>
-      link.connection.exchange(request(1, 'x', { meta: { progressToken: 'same' } }), call),
+      link.connection.exchange(createRequest(1, 'x', { meta: { progressToken: 'same' } }), call),
     )
     for (const asked of [await link.server.next(), await link.server.next()]) {
       const meta = asked['params'] as { readonly _meta: { readonly progressToken: number } }
@@ -71,7 +75,7 @@ describe('calls over one connection', () => {
     await using link = scriptedLink()
     const [first, second] = [listeningCall(), listeningCall()]
     const answers = [first, second].map((call) =>
-      link.connection.exchange(request('mine', 'subscriptions/listen'), call),
+      link.connection.exchange(createRequest('mine', 'subscriptions/listen'), call),
     )
     const asked = [await link.server.next(), await link.server.next()]
     const changed = (id: unknown): object => ({
@@ -88,7 +92,7 @@ describe('calls over one connection', () => {
     }
     const mine = { method: 'notifications/tools/list_changed', params: { _meta: { [subscriptionId]: 'mine' } } }
     expect([first.heard, second.heard]).toMatchObject([[mine], [mine, mine]])
-    expect(link.stray).toEqual([])
+    expect(link.strayNotifications).toEqual([])
   })
 })
 
@@ -98,7 +102,7 @@ describe('a log message', () => {
     method: 'notifications/message',
     params: { level: 'info', data: 'x', ...(meta && { _meta: { ...meta } }) },
   })
-  const asking = request(1, 'x', { meta: { [logLevel]: 'info' } })
+  const asking = createRequest(1, 'x', { meta: { [logLevel]: 'info' } })
 
   test('that names its request goes to that call alone', async () => {
     await using link = scriptedLink()
@@ -116,7 +120,7 @@ describe('a log message', () => {
     const calls = [listeningCall(), listeningCall()]
     const answers = [
       link.connection.exchange(asking, calls[0] ?? listeningCall()),
-      link.connection.exchange(request(1), calls[1] ?? listeningCall()),
+      link.connection.exchange(createRequest(1), calls[1] ?? listeningCall()),
     ]
     const asked = [await link.server.next(), await link.server.next()]
     link.server.say(log(), ...asked.map((one) => resultOf(one, '')))
@@ -132,7 +136,7 @@ describe('a log message', () => {
     link.server.say(log(), ...asked.map((one) => resultOf(one, '')))
     await Promise.all(answers)
     expect(calls.map(({ heard }) => heard.length)).toEqual([0, 0])
-    expect(link.stray).toEqual([log()])
+    expect(link.strayNotifications).toEqual([log()])
   })
 })
 
@@ -140,7 +144,7 @@ describe('a call that is cancelled', () => {
   test('says so to the server by its id, and rejects with the reason [STD-009 CAN-001 CAN-005]', async () => {
     await using link = scriptedLink()
     const controller = new AbortController()
-    const answer = link.connection.exchange(request('mine'), listeningCall(controller.signal))
+    const answer = link.connection.exchange(createRequest('mine'), listeningCall(controller.signal))
     const { id } = await link.server.next()
     controller.abort(reason)
     await expect(answer).rejects.toBe(reason)
@@ -158,7 +162,7 @@ describe('a call that is cancelled', () => {
   ])('tells the reason when it is %s', async (_, given, said) => {
     await using link = scriptedLink()
     const controller = new AbortController()
-    const answer = link.connection.exchange(request(1), listeningCall(controller.signal))
+    const answer = link.connection.exchange(createRequest(1), listeningCall(controller.signal))
     await link.server.next()
     controller.abort(given)
     await expect(answer).rejects.toBe(controller.signal.reason)
@@ -169,7 +173,7 @@ describe('a call that is cancelled', () => {
     await using link = scriptedLink()
     const controller = new AbortController()
     const call = listeningCall(controller.signal)
-    const answer = link.connection.exchange(request(1, 'x', { meta: { progressToken: 1 } }), call)
+    const answer = link.connection.exchange(createRequest(1, 'x', { meta: { progressToken: 1 } }), call)
     const asked = await link.server.next()
     controller.abort(reason)
     await expect(answer).rejects.toBe(reason)
@@ -178,23 +182,25 @@ describe('a call that is cancelled', () => {
       method: 'notifications/progress',
       params: { progressToken: asked['id'], progress: 1 },
     }
-    const next = link.connection.exchange(request(1), listeningCall())
+    const next = link.connection.exchange(createRequest(1), listeningCall())
     await link.server.next()
     link.server.say(late, resultOf(asked, 'late'), resultOf(await link.server.next(), 'mine'))
     expect(await next).toMatchObject({ result: { text: 'mine' } })
-    expect([call.heard, link.errors, link.stray]).toEqual([[], [], []])
+    expect([call.heard, link.errors, link.strayNotifications]).toEqual([[], [], []])
   })
 
   test('before it began, or after its answer, sends nothing [CAN-010 CAN-014]', async () => {
     await using link = scriptedLink()
-    await expect(link.connection.exchange(request(1), listeningCall(AbortSignal.abort(reason)))).rejects.toBe(reason)
+    await expect(link.connection.exchange(createRequest(1), listeningCall(AbortSignal.abort(reason)))).rejects.toBe(
+      reason,
+    )
     const controller = new AbortController()
-    const answer = link.connection.exchange(request(2), listeningCall(controller.signal))
+    const answer = link.connection.exchange(createRequest(2), listeningCall(controller.signal))
     link.server.say(resultOf(await link.server.next(), 'in time'))
     expect(await answer).toMatchObject({ id: 2, result: { text: 'in time' } })
     controller.abort(reason)
     await link.connection.close()
-    expect(link.server.waiting()).toEqual([])
+    expect(link.server.listUnread()).toEqual([])
   })
 
   test('because its listener threw rejects with what it threw', async () => {
@@ -202,7 +208,7 @@ describe('a call that is cancelled', () => {
     const notify = (): void => {
       throw reason
     }
-    const answer = link.connection.exchange(request(1, 'x', { meta: { progressToken: 1 } }), {
+    const answer = link.connection.exchange(createRequest(1, 'x', { meta: { progressToken: 1 } }), {
       ...listeningCall(),
       notify,
     })
@@ -227,25 +233,25 @@ describe('what a server must not send', () => {
     ['the cancellation of a call', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n'],
   ])('is reported and skipped, and the call goes on: %s', async (_, line) => {
     await using link = scriptedLink({ maxLineBytes: 4000 })
-    const answer = link.connection.exchange(request(1), listeningCall())
+    const answer = link.connection.exchange(createRequest(1), listeningCall())
     const asked = await link.server.next()
     link.server.say(line, resultOf(asked, 'in spite of it'))
     expect(await answer).toMatchObject({ result: { text: 'in spite of it' } })
     expect(link.errors).toMatchObject([{ name: 'StdioError', code: 'protocol' }])
     await link.connection.close()
-    expect(link.server.waiting()).toEqual([])
+    expect(link.server.listUnread()).toEqual([])
   })
 
   test('fails the call that it answers, where that can be told: an answer too long', async () => {
     await using link = scriptedLink({ maxLineBytes: 1000 })
-    const answer = link.connection.exchange(request(1), listeningCall())
+    const answer = link.connection.exchange(createRequest(1), listeningCall())
     link.server.say(resultOf(await link.server.next(), 'x'.repeat(2000)))
     await expect(answer).rejects.toMatchObject({ code: 'too-large', message: expect.stringContaining('1000 bytes') })
   })
 
   test('ends a subscription, and that alone: a cancellation [CAN-011]', async () => {
     await using link = scriptedLink()
-    const answer = link.connection.exchange(request(1, 'subscriptions/listen'), listeningCall())
+    const answer = link.connection.exchange(createRequest(1, 'subscriptions/listen'), listeningCall())
     const { id } = await link.server.next()
     link.server.say({
       jsonrpc: '2.0',
@@ -260,16 +266,16 @@ describe('what a server must not send', () => {
 describe('a connection over streams', () => {
   test('fails what is under way, and all that follows, when the server ends them', async () => {
     await using link = scriptedLink()
-    const answer = link.connection.exchange(request(1), listeningCall())
+    const answer = link.connection.exchange(createRequest(1), listeningCall())
     await link.server.next()
     link.server.end()
     await expect(answer).rejects.toMatchObject({ name: 'StdioError', code: 'closed' })
-    await expect(link.connection.exchange(request(2), listeningCall())).rejects.toMatchObject({ code: 'closed' })
+    await expect(link.connection.exchange(createRequest(2), listeningCall())).rejects.toMatchObject({ code: 'closed' })
   })
 
   test('fails what is under way when it is closed, and tells the server by its end', async () => {
     const link = scriptedLink()
-    const answer = link.connection.exchange(request(1), listeningCall())
+    const answer = link.connection.exchange(createRequest(1), listeningCall())
     await link.server.next()
     const closed = link.connection.close()
     await expect(answer).rejects.toMatchObject({ code: 'closed' })
@@ -279,10 +285,10 @@ describe('a connection over streams', () => {
 
   test('says what the streams failed of', async () => {
     await using link = scriptedLink()
-    const answer = link.connection.exchange(request(1), listeningCall())
+    const answer = link.connection.exchange(createRequest(1), listeningCall())
     await link.server.next()
     const cause = new Error('ECONNRESET')
-    link.end.emit('error', cause)
+    link.clientStream.emit('error', cause)
     await expect(answer).rejects.toMatchObject({ code: 'closed', cause })
   })
 
@@ -290,9 +296,9 @@ describe('a connection over streams', () => {
     await using link = scriptedLink()
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
-    const broken = { ...request(1), params: loop as Record<string, never> }
+    const broken = { ...createRequest(1), params: loop as Record<string, never> }
     await expect(link.connection.exchange(broken, listeningCall())).rejects.toThrow(TypeError)
-    const answer = link.connection.exchange(request(2), listeningCall())
+    const answer = link.connection.exchange(createRequest(2), listeningCall())
     const asked = await link.server.next()
     expect(() => parseMessage(JSON.stringify(asked))).not.toThrow()
     link.server.say(resultOf(asked, 'fine'))

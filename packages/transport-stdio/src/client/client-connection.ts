@@ -19,7 +19,7 @@ import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
 import { StdioError } from '../stdio-error.ts'
 import type { ConnectionSettings } from './options.ts'
-import { asksForLogs, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
+import { hasLogLevel, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
 
 /** The calls over one pair of streams. */
 export interface ClientConnection {
@@ -53,7 +53,7 @@ interface PendingCall {
 }
 
 interface ConnectionState {
-  readonly pending: Map<number, PendingCall>
+  readonly pendingCalls: Map<number, PendingCall>
   readonly writer: MessageWriter
   readonly settings: ConnectionSettings
   lastId: number
@@ -67,7 +67,7 @@ interface ConnectionState {
 export function createClientConnection({ streams, settings, onEnd }: ClientConnectionDeps): ClientConnection {
   const events = { onFull: doNothing, onDrain: doNothing, onFailure: onEnd }
   const writer = createMessageWriter(streams.output, events)
-  const state: ConnectionState = { pending: new Map(), writer, settings, lastId: 0, failure: undefined }
+  const state: ConnectionState = { pendingCalls: new Map(), writer, settings, lastId: 0, failure: undefined }
   readLines(streams.input, settings.maxLineBytes, {
     onLine: (text) => receiveLine(state, text),
     onSkipped: (skippedLine) => receiveSkippedLine(state, skippedLine),
@@ -78,9 +78,9 @@ export function createClientConnection({ streams, settings, onEnd }: ClientConne
     notify: (message) => writer.write(encodeMessage(message)),
     fail: (error) => {
       state.failure ??= { error }
-      for (const id of state.pending.keys()) takePendingCall(state, id)?.reject(error)
+      for (const id of state.pendingCalls.keys()) takePendingCall(state, id)?.reject(error)
     },
-    isBusy: () => state.pending.size > 0,
+    isBusy: () => state.pendingCalls.size > 0,
   }
 }
 
@@ -94,7 +94,7 @@ function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): 
     const text = encodeMessage(withWireId(request, id))
     state.lastId = id
     const cancel = (): void => cancelCall(state, id, cancelReason(call))
-    state.pending.set(id, { request, call, hasRequestedLogs: asksForLogs(request), resolve, reject, cancel })
+    state.pendingCalls.set(id, { request, call, hasRequestedLogs: hasLogLevel(request), resolve, reject, cancel })
     onCancel(call, cancel)
     state.writer.write(text)
   })
@@ -114,7 +114,7 @@ function publicReason(reason: unknown): string | undefined {
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
 }
 
-function takePendingCall({ pending }: ConnectionState, id: unknown): PendingCall | undefined {
+function takePendingCall({ pendingCalls: pending }: ConnectionState, id: unknown): PendingCall | undefined {
   if (typeof id !== 'number') return undefined
   const call = pending.get(id)
   if (call === undefined) return undefined
@@ -162,7 +162,7 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
   const cancellation = readCancellation(message)
   if (cancellation !== undefined) return receiveCancelled(state, cancellation.requestId, cancellation.reason)
   const id = findCallId(state, message)
-  const pending = id === undefined ? undefined : state.pending.get(id)
+  const pending = id === undefined ? undefined : state.pendingCalls.get(id)
   if (id === undefined || pending === undefined) {
     // A notification of an ended call arrived late. One without a call may be of interest to the host.
     if (requestIdOf(message) === undefined) state.settings.onNotification(message)
@@ -179,7 +179,7 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
  * Finds the call that a notification belongs to. A log message without a request id goes to the only call that asked
  * for logs. With several such calls it goes to none, because they may belong to different clients.
  */
-function findCallId({ pending }: ConnectionState, message: RpcNotification): number | undefined {
+function findCallId({ pendingCalls: pending }: ConnectionState, message: RpcNotification): number | undefined {
   const namedRequestId = requestIdOf(message)
   if (namedRequestId !== undefined) return typeof namedRequestId === 'number' ? namedRequestId : undefined
   const loggingCalls = [...pending].filter(([, { hasRequestedLogs }]) => hasRequestedLogs)
@@ -187,7 +187,7 @@ function findCallId({ pending }: ConnectionState, message: RpcNotification): num
 }
 
 function receiveCancelled(state: ConnectionState, id: unknown, reason: string | undefined): void {
-  const pending = typeof id === 'number' ? state.pending.get(id) : undefined
+  const pending = typeof id === 'number' ? state.pendingCalls.get(id) : undefined
   if (pending === undefined) return
   if (findMethodRow(pending.request.method)?.isStreaming !== true) {
     return reportProblem(state, `the server cancelled ${pending.request.method}, which only a client may do`)

@@ -39,7 +39,7 @@ export interface StdioConnection extends Connection {
 export function connectStdio(options: StdioConnectOptions): StdioConnection {
   const supervisor = createSupervisor(options, resolveConnectionSettings(options))
   const exchange: Exchange = (request, call) => {
-    const link = supervisor.connection()
+    const link = supervisor.getConnection()
     return link === undefined ? sendWhenOpen(supervisor, request, call) : link.send(request, call)
   }
   const start = async (): Promise<void> => {

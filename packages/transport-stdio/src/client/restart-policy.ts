@@ -10,7 +10,7 @@ export interface RestartPolicy {
    * Returns the delay before the next start in milliseconds; throws {@link StdioError} `restarts` when no restart is
    * allowed, and the reason of the last exit again for a server of an earlier revision.
    */
-  pauseMs(): number
+  computePauseMs(): number
 }
 
 /** Creates a restart policy; `false` allows no restart. */
@@ -31,7 +31,7 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
       resumeAt = now + Math.min(pauseMs * 2 ** (endCount - 1), maxPauseMs)
       lastError = reason
     },
-    pauseMs: () => {
+    computePauseMs: () => {
       if (lastError === undefined) return 0
       // It would be the same program again.
       if (lastError.code === 'unsupported_version') throw lastError

@@ -9,13 +9,13 @@ import { selectSpawner, type Spawner } from './spawner.ts'
 import { readLines } from '../read-lines.ts'
 
 const maxLineBytes = 8192
-const maxLines = 20
-const maxCharacters = 2000
+const maxStderrLineCount = 20
+const maxStderrCharacterCount = 2000
 
 /** The stderr output of a process, which may be anything and is not an error by itself (basic/transports/stdio). */
 interface StderrLines {
   /** Returns the last lines, at most 2,000 characters. */
-  last(): string
+  getLastLine(): string
 }
 
 /**
@@ -26,11 +26,11 @@ function readStderr(stream: Readable, onLine: ((line: string) => void) | undefin
   const lastLines: string[] = []
   const addLine = (line: string): void => {
     lastLines.push(line)
-    if (lastLines.length > maxLines) lastLines.shift()
+    if (lastLines.length > maxStderrLineCount) lastLines.shift()
     onLine?.(line)
   }
   readLines(stream, maxLineBytes, { onLine: addLine, onSkipped: ({ head }) => addLine(`${head}…`), onEnd: () => {} })
-  return { last: () => lastLines.join('\n').slice(-maxCharacters) }
+  return { getLastLine: () => lastLines.join('\n').slice(-maxStderrCharacterCount) }
 }
 
 const posixVariables = 'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER'.split(' ')
@@ -89,7 +89,7 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   const stderrLines =
     stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
   const streams = { input: stdout, output: stdin }
-  const exitPromise = awaitExit(child, { streams, stderr, said: stderrLines, clock })
+  const exitPromise = awaitExit(child, { streams, stderr, stderrOutput: stderrLines, clock })
   const tree = createProcessTree(child, isLeader)
   return {
     pid: child.pid,
@@ -142,13 +142,13 @@ function describeSpawnFailure(command: string, cause: unknown): string {
 interface ChildStreams {
   readonly streams: StreamPair
   readonly stderr: Readable | null
-  readonly said: StderrLines | undefined
+  readonly stderrOutput: StderrLines | undefined
   readonly clock: Clock
 }
 
 async function awaitExit(
   child: ChildProcess,
-  { streams, stderr, said, clock }: ChildStreams,
+  { streams, stderr, stderrOutput: said, clock }: ChildStreams,
 ): Promise<Omit<ProcessExit, 'expected'>> {
   const pipesClosed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
@@ -157,7 +157,12 @@ async function awaitExit(
   await settlesWithin(pipesClosed, pipeCloseTimeoutMs, clock)
   const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]
   for (const pipe of pipes) pipe?.destroy()
-  return { pid: child.pid, exitCode: exitCode ?? undefined, signal: signal ?? undefined, stderr: said?.last() ?? '' }
+  return {
+    pid: child.pid,
+    exitCode: exitCode ?? undefined,
+    signal: signal ?? undefined,
+    stderr: said?.getLastLine() ?? '',
+  }
 }
 
 interface StoppableProcess {

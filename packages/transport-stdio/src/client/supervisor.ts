@@ -17,7 +17,7 @@ import { type ServerProcess, startProcess } from './server-process.ts'
 /** Keeps a server process available. */
 export interface Supervisor {
   /** Returns the connection to the running process when it is ready. */
-  connection(): ClientConnection | undefined
+  getConnection(): ClientConnection | undefined
   /** Starts a process unless one runs, and returns the connection to it. Rejects with {@link StdioError}. */
   open(): Promise<ClientConnection>
   /** Ends the process and rejects everything that waits for one, permanently. */
@@ -46,7 +46,7 @@ interface SupervisorState {
 
 interface RunningProcess {
   readonly process: ServerProcess
-  readonly link: ClientConnection
+  readonly clientConnection: ClientConnection
   readonly startedAt: number
   /** The reason for which this side ends the process, if it does. */
   fault: StdioError | undefined
@@ -67,7 +67,7 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
   }
   let openPromise: Promise<ClientConnection> | undefined
   return {
-    connection: () => state.readyConnection,
+    getConnection: () => state.readyConnection,
     open: () => {
       openPromise ??= startConnection(state).finally(() => {
         openPromise = undefined
@@ -76,7 +76,7 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
     },
     close: async (reason) => {
       endController.abort(reason)
-      for (const { link } of state.runningProcesses) link.fail(reason)
+      for (const { clientConnection: link } of state.runningProcesses) link.fail(reason)
       await openPromise?.catch(() => {})
       await Promise.all(
         [...state.runningProcesses].map((processToStop) => stopRunningProcess(state, processToStop, reason)),
@@ -97,20 +97,20 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   const { options, settings, closeController } = state
   if (state.readyConnection !== undefined) return state.readyConnection
   closeController.signal.throwIfAborted()
-  const pauseMs = state.row.pauseMs()
+  const pauseMs = state.row.computePauseMs()
   if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: closeController.signal })
   const process = await startProcess(options, settings.clock)
   const runningProcess = registerProcess(state, process)
   try {
     closeController.signal.throwIfAborted()
-    await initializeProcess(state, runningProcess.link)
+    await initializeProcess(state, runningProcess.clientConnection)
   } catch (error) {
     await stopRunningProcess(state, runningProcess, toStdioError(error))
     throw error
   }
   // The process may have exited right after its response.
-  if (state.runningProcesses.has(runningProcess)) state.readyConnection = runningProcess.link
-  return runningProcess.link
+  if (state.runningProcesses.has(runningProcess)) state.readyConnection = runningProcess.clientConnection
+  return runningProcess.clientConnection
 }
 
 function toStdioError(error: unknown): StdioError {
@@ -121,7 +121,12 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
   const { settings } = state
   const onEnd = (): void => void process.stop(settings.graceMs)
   const link = createClientConnection({ streams: process.streams, settings, onEnd })
-  const runningProcess: RunningProcess = { process, link, startedAt: settings.clock.monotonicNow(), fault: undefined }
+  const runningProcess: RunningProcess = {
+    process,
+    clientConnection: link,
+    startedAt: settings.clock.monotonicNow(),
+    fault: undefined,
+  }
   state.runningProcesses.add(runningProcess)
   state.startCount += 1
   void process.exited.then((exit) => handleExit(state, runningProcess, exit))
@@ -129,7 +134,7 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
 }
 
 function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
-  const { link, fault } = runningProcess
+  const { clientConnection: link, fault } = runningProcess
   state.runningProcesses.delete(runningProcess)
   if (state.readyConnection === link) state.readyConnection = undefined
   const isExpected = state.closeController.signal.aborted

@@ -48,7 +48,7 @@ export function withCallerIds(message: RpcNotification, { id, params: callerPara
 }
 
 /** Tells if a request asks for log messages, which carry no request id of their own. */
-export function asksForLogs({ params }: RpcRequest): boolean {
+export function hasLogLevel({ params }: RpcRequest): boolean {
   const meta = params?.['_meta']
   return isJsonObject(meta) && meta[metaKeys.logLevel] !== undefined
 }

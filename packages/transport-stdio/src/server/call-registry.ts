@@ -34,7 +34,7 @@ export interface CallRegistry {
   /** Asks every call to stop; their responses are still sent. */
   stop(reason: unknown): void
   /** Resolves when no call runs. */
-  allFinished(): Promise<void>
+  waitForAll(): Promise<void>
   /** Sends error responses for the calls that are still running. */
   rejectPending(): void
 }
@@ -45,9 +45,9 @@ interface RunningCall {
   /** `true` when it streams until either side ends it, as subscriptions/listen does. */
   readonly streams: boolean
   /** `true` after the first message of its stream. */
-  opened: boolean
+  isOpen: boolean
   /** `true` when nothing more may be sent for it. */
-  ended: boolean
+  isEnded: boolean
 }
 
 interface RegistryState {
@@ -60,7 +60,7 @@ interface RegistryState {
   readonly byId: Map<RequestId, RunningCall>
   /** Every running call, including those without a waiting client. */
   readonly runningCalls: Set<RunningCall>
-  stopping: boolean
+  isStopping: boolean
   onIdle: () => void
 }
 
@@ -73,7 +73,7 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
     context: createContext(writer),
     byId: new Map(),
     runningCalls: new Set(),
-    stopping: false,
+    isStopping: false,
     onIdle: () => {},
   }
   return {
@@ -89,10 +89,10 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
       cancel(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
     },
     stop: (reason) => {
-      registryState.stopping = true
+      registryState.isStopping = true
       for (const call of registryState.runningCalls) cancel(call.cancellation, reason)
     },
-    allFinished: () =>
+    waitForAll: () =>
       new Promise((resolve) => {
         registryState.onIdle = resolve
         if (registryState.runningCalls.size === 0) resolve()
@@ -125,11 +125,11 @@ function createContext(writer: MessageWriter): CallContext {
 function runRequest(registryState: RegistryState, request: RpcRequest, handler: StreamHandler | undefined): void {
   const { id } = request
   const streams = findMethodRow(request.method)?.isStreaming === true
-  const call: RunningCall = { id, cancellation: createCancellation(), streams, opened: false, ended: false }
+  const call: RunningCall = { id, cancellation: createCancellation(), streams, isOpen: false, isEnded: false }
   registryState.byId.set(id, call)
   registryState.runningCalls.add(call)
   const onCallError = (error: unknown): void => {
-    if (!call.ended) writeResponse(registryState, call, errorResponse(id, toCallError(registryState, call, error)))
+    if (!call.isEnded) writeResponse(registryState, call, errorResponse(id, toCallError(registryState, call, error)))
     finishWork(registryState, call)
   }
   try {
@@ -163,7 +163,7 @@ function serveStreamCall(
   // Peers of other revisions are sent what the adapter gives, and nothing beside it.
   const context = createStreamCall(registryState, call, (message) => message)
   return handler(request, context, (peerRequest) => {
-    if (!call.ended) writer.write(encodeMessage(peerRequest))
+    if (!call.isEnded) writer.write(encodeMessage(peerRequest))
   })
 }
 
@@ -176,7 +176,11 @@ function createStreamCall(registryState: RegistryState, call: RunningCall, mapNo
 }
 
 // A call that rejects because it was asked to stop has not failed.
-function toCallError({ stopping, settings }: RegistryState, { cancellation }: RunningCall, error: unknown): unknown {
+function toCallError(
+  { isStopping: stopping, settings }: RegistryState,
+  { cancellation }: RunningCall,
+  error: unknown,
+): unknown {
   if (stopping && error === cancellation.reason) return stoppingError()
   settings.onError(error)
   return error
@@ -187,11 +191,11 @@ function stoppingError(): McpError {
 }
 
 function writeNotification(registryState: RegistryState, call: RunningCall, message: RpcNotification): void {
-  if (call.ended) return
+  if (call.isEnded) return
   const { writer, settings } = registryState
   const text = encodeMessage(message)
   if (writer.queued() + text.length <= settings.maxQueuedBytes) {
-    call.opened = true
+    call.isOpen = true
     writer.write(text)
   } else if (call.streams) endSlowStream(registryState, call)
 }
@@ -207,13 +211,13 @@ function endSlowStream(registryState: RegistryState, call: RunningCall): void {
  * Sends the response of a call, unless it was cancelled. Throws for a response that is not JSON; nothing was sent then.
  */
 function writeResponse(registryState: RegistryState, call: RunningCall, response: RpcResponse): void {
-  if (call.ended) return
+  if (call.isEnded) return
   const text = encodeMessage(response)
   removeCall(registryState, call)
   registryState.writer.write(text)
   // basic/patterns/cancellation: a server that ends a subscription sends a cancellation; the response alone does not
   // end the stream.
-  if (call.streams && call.opened) writeMessage(registryState.writer, cancelledNotification(call.id))
+  if (call.streams && call.isOpen) writeMessage(registryState.writer, cancelledNotification(call.id))
 }
 
 function writeMessage(writer: MessageWriter, message: RpcNotification | RpcResponse): void {
@@ -221,7 +225,7 @@ function writeMessage(writer: MessageWriter, message: RpcNotification | RpcRespo
 }
 
 function removeCall({ byId }: RegistryState, call: RunningCall): void {
-  call.ended = true
+  call.isEnded = true
   byId.delete(call.id)
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { aborted } from '../testing/aborted.ts'
+import { waitForAbort } from '../testing/aborted.ts'
 import { heldExchange } from '../testing/exchanges.ts'
-import { cancel, request } from '../testing/requests.ts'
+import { cancel, createRequest } from '../testing/requests.ts'
 import { serveRaw } from '../testing/serve-raw.ts'
 
 const progress = {
@@ -25,9 +25,9 @@ describe('a cancelled call', () => {
       const errors: unknown[] = []
       const held = heldExchange()
       await using served = serveRaw(held.exchange, { onError: (error) => errors.push(error) })
-      served.peer.say(request(1), request(2), cancel(1, 'the user pressed stop'))
+      served.peer.say(createRequest(1), createRequest(2), cancel(1, 'the user pressed stop'))
       const first = await held.call(0)
-      await aborted(first.call.signal)
+      await waitForAbort(first.call.signal)
       expect(first.call.signal.reason).toMatchObject({ name: 'AbortError', message: 'the user pressed stop' })
       first.call.notify(progress)
       if (how === 'answer') first.answer()
@@ -42,7 +42,7 @@ describe('a cancelled call', () => {
   test('leaves another one with an id that only looks the same', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request('1'), cancel(1), request(2))
+    served.peer.say(createRequest('1'), cancel(1), createRequest(2))
     ;(await held.call(1)).answer()
     expect(await served.peer.next()).toMatchObject({ id: 2 })
     expect(held.calls[0]?.call.signal.aborted).toBe(false)
@@ -53,7 +53,7 @@ describe('a cancelled call', () => {
   test('frees its id at once, and its late answer is not taken for that of the next call', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1), cancel(1), request(1))
+    served.peer.say(createRequest(1), cancel(1), createRequest(1))
     const second = await held.call(1)
     held.calls[0]?.answer('late')
     second.answer('mine')
@@ -63,10 +63,10 @@ describe('a cancelled call', () => {
   test('that was answered before changes nothing [CAN-014 CAN-017]', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1))
+    served.peer.say(createRequest(1))
     ;(await held.call(0)).answer()
     expect(await served.peer.next()).toMatchObject({ id: 1 })
-    served.peer.say(cancel(1), request(2))
+    served.peer.say(cancel(1), createRequest(2))
     ;(await held.call(1)).answer()
     expect(await served.peer.next()).toMatchObject({ id: 2 })
     expect(held.calls[0]?.call.signal.aborted).toBe(false)
@@ -79,7 +79,7 @@ describe('a subscription', () => {
   test('that the server ends has a result, and is then cancelled by its id [CAN-002 CAN-011]', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1, 'subscriptions/listen', { notifications: {} }))
+    served.peer.say(createRequest(1, 'subscriptions/listen', { notifications: {} }))
     const { call, answer } = await held.call(0)
     call.notify(acknowledged)
     answer('over')
@@ -91,11 +91,11 @@ describe('a subscription', () => {
   test('ends in good order when the service stops [CAN-002]', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1, 'subscriptions/listen', { notifications: {} }))
+    served.peer.say(createRequest(1, 'subscriptions/listen', { notifications: {} }))
     const { call, answer } = await held.call(0)
     call.notify(acknowledged)
     const closed = served.service.close()
-    await aborted(call.signal)
+    await waitForAbort(call.signal)
     answer('over')
     await closed
     served.peer.end()
@@ -106,7 +106,7 @@ describe('a subscription', () => {
   test('that never began, and every other call, ends with its answer alone [CAN-003]', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1, 'subscriptions/listen', { notifications: {} }), request(2))
+    served.peer.say(createRequest(1, 'subscriptions/listen', { notifications: {} }), createRequest(2))
     held.calls[0]?.answer()
     const second = await held.call(1)
     second.call.notify(progress)

@@ -3,7 +3,7 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { createServer } from '@x/server'
 import { expect, test, vi } from 'vitest'
 import { echo, testServer } from '../testing/exchanges.ts'
-import { request } from '../testing/requests.ts'
+import { createRequest } from '../testing/requests.ts'
 import { serveRaw } from '../testing/serve-raw.ts'
 
 test('a notification reaches the extension that declares it, with its principal and context, and no other does', async () => {
@@ -18,7 +18,7 @@ test('a notification reaches the extension that declares it, with its principal 
   const server = createServer({ name: 'demo', version: '1.0.0', extensions: [recorder] })
   await using served = serveRaw(server, { principal: { subject: 'ada' } })
   const notification = { jsonrpc: '2.0', method: 'com.example/moved', params: { to: 3 } }
-  served.peer.say(notification, { jsonrpc: '2.0', method: 'com.example/other' }, request(1, 'server/discover'))
+  served.peer.say(notification, { jsonrpc: '2.0', method: 'com.example/other' }, createRequest(1, 'server/discover'))
   expect(await served.peer.next()).toMatchObject({ id: 1 })
   expect(received.map((each) => each.notification)).toMatchObject([notification])
   const call = received[0]?.call

@@ -2,9 +2,9 @@ import { PassThrough } from 'node:stream'
 import { errorCodes, type Exchange, McpError, parseMessage } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { aborted } from '../testing/aborted.ts'
+import { waitForAbort } from '../testing/aborted.ts'
 import { echo, heldExchange, textResponse, testServer } from '../testing/exchanges.ts'
-import { cancel, request } from '../testing/requests.ts'
+import { cancel, createRequest } from '../testing/requests.ts'
 import { serveRaw } from '../testing/serve-raw.ts'
 import { serveStdio } from './serve-stdio.ts'
 
@@ -15,7 +15,7 @@ describe('a service on streams', () => {
   test('answers each request under its id, in the order in which they are done [TRI-002 BAS-028]', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1), request('1'), request('ä'))
+    served.peer.say(createRequest(1), createRequest('1'), createRequest('ä'))
     const [first, second, third] = [await held.call(0), await held.call(1), await held.call(2)]
     third.answer('third')
     expect(await served.peer.next()).toMatchObject({ id: 'ä', result: { text: 'third' } })
@@ -28,7 +28,7 @@ describe('a service on streams', () => {
   test('sends what a call notifies before its response, and nothing of it afterwards', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1), request(2))
+    served.peer.say(createRequest(1), createRequest(2))
     const [first, second] = [await held.call(0), await held.call(1)]
     const note = {
       jsonrpc: '2.0',
@@ -47,7 +47,7 @@ describe('a service on streams', () => {
   test('names the request in a message that would name none, such as a log', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(7))
+    served.peer.say(createRequest(7))
     const { call } = await held.call(0)
     call.notify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })
     expect(await served.peer.next()).toEqual({
@@ -61,7 +61,7 @@ describe('a service on streams', () => {
   test('hands on who is at the other end', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange, { principal: { subject: 'ada' } })
-    served.peer.say(request(1))
+    served.peer.say(createRequest(1))
     expect((await held.call(0)).call.principal).toEqual({ subject: 'ada' })
     held.calls[0]?.answer()
   })
@@ -72,18 +72,18 @@ describe('what is no request', () => {
     ['no JSON', '{"jsonrpc"\n', undefined, parse],
     ['bytes that are no text', Buffer.from([0x7b, 0xff, 0x7d, 0x0a]), undefined, parse],
     ['a number', '7\n', undefined, invalidRequest],
-    ['a batch', text([request(1), request(2)]), undefined, invalidRequest],
+    ['a batch', text([createRequest(1), createRequest(2)]), undefined, invalidRequest],
     ['an empty batch', '[]\n', undefined, invalidRequest],
     ['another version', '{"jsonrpc":"1.0","id":5,"method":"x"}\n', 5, invalidRequest],
     ['an id that is null', '{"jsonrpc":"2.0","id":null,"method":"x"}\n', undefined, invalidRequest],
     ['too much depth', `{"jsonrpc":"2.0","id":5,"method":"x","params":${'['.repeat(300)}\n`, undefined, parse],
-    ['a line that is too long', text(request(5, 'x', { filler: 'x'.repeat(5000) })), 5, parse],
+    ['a line that is too long', text(createRequest(5, 'x', { filler: 'x'.repeat(5000) })), 5, parse],
     ['garbage that is too long', `${'x'.repeat(5000)}\n`, undefined, parse],
   ])(
     'is answered when it is %s, and the stream goes on [BAS-012 BAS-013 BAS-014 STD-003]',
     async (_, line, id, code) => {
       await using served = serveRaw(echo, { maxLineBytes: 4000 })
-      served.peer.say(line, request('next'))
+      served.peer.say(line, createRequest('next'))
       const refusal = await served.peer.next()
       expect(refusal).toEqual({
         jsonrpc: '2.0',
@@ -104,7 +104,7 @@ describe('what is no request', () => {
     ['a cancellation without params', { jsonrpc: '2.0', method: 'notifications/cancelled' }],
   ])('is not answered when it is %s [BAS-025 CAN-017]', async (_, message) => {
     await using served = serveRaw(echo)
-    served.peer.say(message, '\n', '\r\n', request('next'))
+    served.peer.say(message, '\n', '\r\n', createRequest('next'))
     expect(await served.peer.next()).toMatchObject({ id: 'next' })
   })
 
@@ -137,7 +137,7 @@ describe('the lines of a service', () => {
           return Promise.resolve(textResponse(asked, texts.join('\n\r\u2028')))
         }
         await using served = serveRaw(says)
-        served.peer.say(request(1))
+        served.peer.say(createRequest(1))
         served.peer.end()
         await served.service.closed
         const lines = await served.peer.ended
@@ -162,7 +162,7 @@ describe('a call that fails', () => {
   ])('because its exchange %s is answered without the cause, which is reported', async (_, exchange) => {
     const errors: unknown[] = []
     await using served = serveRaw(exchange, { onError: (error) => errors.push(error) })
-    served.peer.say(request(1))
+    served.peer.say(createRequest(1))
     expect(await served.peer.next()).toEqual({
       jsonrpc: '2.0',
       id: 1,
@@ -177,14 +177,14 @@ describe('a call that fails', () => {
   ])('is a line of the console where onError is %s', async (onError, lines) => {
     using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
     await using served = serveRaw(() => Promise.reject(new Error('password=hunter2')), { onError })
-    served.peer.say(request(1))
+    served.peer.say(createRequest(1))
     await served.peer.next()
     expect(printed.mock.calls.flat()).toEqual(lines)
   })
 
   test('with an error for the peer is answered with it', async () => {
     await using served = serveRaw(() => Promise.reject(new McpError(4001, 'The item is locked')))
-    served.peer.say(request(1))
+    served.peer.say(createRequest(1))
     expect(await served.peer.next()).toMatchObject({ id: 1, error: { code: 4001, message: 'The item is locked' } })
   })
 })
@@ -193,11 +193,11 @@ describe('a call too many', () => {
   test('is refused when its id is in use, and the first call goes on', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
-    served.peer.say(request(1), request(1))
+    served.peer.say(createRequest(1), createRequest(1))
     expect(await served.peer.next()).toMatchObject({ id: 1, error: { code: invalidRequest } })
     held.calls[0]?.answer('first')
     expect(await served.peer.next()).toMatchObject({ id: 1, result: { text: 'first' } })
-    served.peer.say(request(1))
+    served.peer.say(createRequest(1))
     ;(await held.call(1)).answer('again')
     expect(await served.peer.next()).toMatchObject({ id: 1, result: { text: 'again' } })
   })
@@ -205,15 +205,15 @@ describe('a call too many', () => {
   test('is refused past the bound, while cancellations are still heard', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange, { maxCalls: 2 })
-    served.peer.say(request(1), request(2), request(3))
+    served.peer.say(createRequest(1), createRequest(2), createRequest(3))
     expect(await served.peer.next()).toMatchObject({ id: 3, error: { code: internal } })
     served.peer.say(cancel(1))
-    await aborted((await held.call(0)).call.signal)
+    await waitForAbort((await held.call(0)).call.signal)
     // Nobody waits for it, and it works on: it counts until it has ended.
-    served.peer.say(request(4))
+    served.peer.say(createRequest(4))
     expect(await served.peer.next()).toMatchObject({ id: 4, error: { code: internal } })
     held.calls[0]?.answer()
-    served.peer.say(request(5))
+    served.peer.say(createRequest(5))
     ;(await held.call(2)).answer('fifth')
     expect(await served.peer.next()).toMatchObject({ id: 5, result: { text: 'fifth' } })
     held.calls[1]?.answer()

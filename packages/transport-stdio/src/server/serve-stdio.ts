@@ -63,7 +63,12 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   const receive = (message: RpcNotification): void => server.receive(message, notificationCall)
   const lineReader = readLines(serviceStreams.input, settings.maxLineBytes, {
     onLine: (text) =>
-      handleLine(text, settings.bounds, { calls, writer, receiveNotification: receive, adapted: adapterConnection }),
+      handleLine(text, settings.bounds, {
+        calls,
+        writer,
+        receiveNotification: receive,
+        protocolConnection: adapterConnection,
+      }),
     onSkipped: (skipped) => writer.write(encodeMessage(skippedLineResponse(skipped, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
@@ -82,7 +87,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
     ignoreStopRequests()
     adapterConnection?.close()
     const { graceMs } = settings
-    return stopServing({ intake: lineReader, calls, writer, streams: serviceStreams, settings }, reason, () =>
+    return stopServing({ inputReader: lineReader, calls, writer, streams: serviceStreams, settings }, reason, () =>
       detachHost({ graceMs }),
     )
   })
@@ -120,7 +125,7 @@ interface LineTargets {
   readonly calls: CallRegistry
   readonly writer: MessageWriter
   /** The adapter's part in these streams; undefined where only this revision is served. */
-  readonly adapted: StreamConnection | undefined
+  readonly protocolConnection: StreamConnection | undefined
 }
 
 /** Creates the client's side for the adapter of other revisions. */
@@ -139,7 +144,7 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
 function handleLine(
   text: string,
   bounds: ParseBounds,
-  { calls, writer, receiveNotification, adapted }: LineTargets,
+  { calls, writer, receiveNotification, protocolConnection: adapted }: LineTargets,
 ): void {
   try {
     const message = parseMessage(text, bounds)
@@ -165,7 +170,7 @@ function skippedLineResponse(skipped: SkippedLine, maxLineBytes: number): Return
 
 /** The parts of a service. */
 interface StdioService {
-  readonly intake: LineReader
+  readonly inputReader: LineReader
   readonly calls: CallRegistry
   readonly writer: MessageWriter
   readonly streams: ServiceStreams
@@ -177,14 +182,14 @@ interface StdioService {
  * streams.
  */
 async function stopServing(
-  { intake, calls, writer, streams, settings }: StdioService,
+  { inputReader: intake, calls, writer, streams, settings }: StdioService,
   reason: unknown,
   releaseHost: () => Promise<void>,
 ): Promise<void> {
   const { graceMs, clock } = settings
   intake.stop()
   calls.stop(reason)
-  await settlesWithin(calls.allFinished(), graceMs, clock)
+  await settlesWithin(calls.waitForAll(), graceMs, clock)
   calls.rejectPending()
   // A reader that takes nothing must not delay the end.
   await settlesWithin(writer.flush(), graceMs, clock)

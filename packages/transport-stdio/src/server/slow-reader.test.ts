@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { echo, heldExchange, testServer } from '../testing/exchanges.ts'
 import { rawPeer } from '../testing/raw-peer.ts'
-import { request } from '../testing/requests.ts'
+import { createRequest } from '../testing/requests.ts'
 import { serveStdio } from './serve-stdio.ts'
 
 const message = (data: string) =>
@@ -30,7 +30,7 @@ describe('a reader that is slow', () => {
       return echo(asked, call)
     }
     const served = serveUnread(counting)
-    const all = Array.from({ length: 5000 }, (_, id) => request(id, 'x', { kilobyte }))
+    const all = Array.from({ length: 5000 }, (_, id) => createRequest(id, 'x', { kilobyte }))
     const writing = (async () => {
       for (const [index, one] of all.entries()) {
         if (!served.input.write(`${JSON.stringify(one)}\n`)) await once(served.input, 'drain')
@@ -52,7 +52,7 @@ describe('a reader that is slow', () => {
   test('loses notifications past the bound, and never the response', async () => {
     const held = heldExchange()
     const served = serveUnread(held.exchange, 10_000)
-    say(served.input, request(1))
+    say(served.input, createRequest(1))
     const { call, answer } = await held.call(0)
     for (let count = 0; count < 1000; count++) call.notify(message(kilobyte))
     answer()
@@ -67,7 +67,7 @@ describe('a reader that is slow', () => {
   test('of a subscription is told that it ended, and the handler why [CAN-002]', async () => {
     const held = heldExchange()
     const served = serveUnread(held.exchange, 10_000)
-    say(served.input, request(1, 'subscriptions/listen', { notifications: {} }))
+    say(served.input, createRequest(1, 'subscriptions/listen', { notifications: {} }))
     const { call, answer } = await held.call(0)
     for (let count = 0; count < 20; count++) call.notify(message(kilobyte))
     expect(call.signal.reason).toMatchObject({ message: expect.stringContaining('too slow') })
@@ -77,12 +77,12 @@ describe('a reader that is slow', () => {
     while (last['method'] === 'notifications/message') last = await peer.next()
     expect(last).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } })
     await served.service.close()
-    expect(peer.waiting()).toEqual([])
+    expect(peer.listUnread()).toEqual([])
   })
 
   test('does not hold up the end', async () => {
     const served = serveUnread(echo)
-    say(served.input, request(1, kilobyte), request(2, kilobyte), request(3, kilobyte))
+    say(served.input, createRequest(1, kilobyte), createRequest(2, kilobyte), createRequest(3, kilobyte))
     await once(served.input, 'pause')
     await served.service.close()
     expect(served.output.destroyed).toBe(true)

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import { aborted } from '../testing/aborted.ts'
+import { waitForAbort } from '../testing/aborted.ts'
 import { echo, heldExchange, testServer } from '../testing/exchanges.ts'
 import { rawPeer } from '../testing/raw-peer.ts'
-import { request } from '../testing/requests.ts'
+import { createRequest } from '../testing/requests.ts'
 import { serveRaw } from '../testing/serve-raw.ts'
 import { serveStdio } from './serve-stdio.ts'
 
@@ -14,10 +14,10 @@ describe('a service ends', () => {
   test('with its input: running calls are told, and what they answer still goes out [STD-013]', async () => {
     const held = heldExchange()
     const served = serveRaw(held.exchange)
-    served.peer.say(request(1), request(2))
+    served.peer.say(createRequest(1), createRequest(2))
     const [first, second] = [await held.call(0), await held.call(1)]
     served.peer.end()
-    await aborted(first.call.signal)
+    await waitForAbort(first.call.signal)
     first.answer('in time')
     second.fail(second.call.signal.reason)
     await served.service.closed
@@ -30,7 +30,7 @@ describe('a service ends', () => {
 
   test('with the last line of its input, which needs no newline [STD-013]', async () => {
     const served = serveRaw(echo)
-    served.peer.say(JSON.stringify(request(1)))
+    served.peer.say(JSON.stringify(createRequest(1)))
     served.peer.end()
     await served.service.closed
     expect(await served.peer.ended).toHaveLength(1)
@@ -40,12 +40,12 @@ describe('a service ends', () => {
     const clock = manualClock()
     const held = heldExchange()
     const served = serveRaw(held.exchange, { runtime: clock, graceMs: 5000 })
-    served.peer.say(request(1))
+    served.peer.say(createRequest(1))
     const { call, answer } = await held.call(0)
     const closed = served.service.close()
-    await aborted(call.signal)
+    await waitForAbort(call.signal)
     clock.advance(4999)
-    expect(served.peer.waiting()).toEqual([])
+    expect(served.peer.listUnread()).toEqual([])
     clock.advance(1)
     expect(await served.peer.next()).toEqual({ jsonrpc: '2.0', id: 1, error: stopping })
     answer('too late')
@@ -72,10 +72,10 @@ describe('a service ends', () => {
     const held = heldExchange()
     const [input, output] = [new PassThrough(), new PassThrough()]
     const service = serveStdio(testServer(held.exchange), { input, output, graceMs: 10 })
-    input.write(`${JSON.stringify(request(1))}\n`)
+    input.write(`${JSON.stringify(createRequest(1))}\n`)
     const { call } = await held.call(0)
     output.destroy(new Error('EPIPE'))
-    await aborted(call.signal)
+    await waitForAbort(call.signal)
     await service.closed
     expect(input.destroyed).toBe(true)
   })
@@ -100,7 +100,7 @@ describe('a service ends', () => {
     const [input, output] = [new PassThrough(), new PassThrough()]
     const service = serveStdio(testServer(held.exchange), { input, output, graceMs: 10 })
     const closed = service.close()
-    rawPeer({ input: output, output: input }).say(request(1))
+    rawPeer({ input: output, output: input }).say(createRequest(1))
     await closed
     expect(held.calls).toEqual([])
   })

@@ -8,7 +8,7 @@ export interface RawPeer {
   /** Resolves with the next line, parsed as an object. */
   next(): Promise<JsonObject>
   /** The lines that arrived and were not read. */
-  waiting(): readonly string[]
+  listUnread(): readonly string[]
   /** Ends this side. */
   end(): void
   /** Resolves with the unread lines when the other side has ended. */
@@ -43,7 +43,7 @@ export function rawPeer({ input, output }: { readonly input: Readable; readonly 
       }
     },
     next: async () => objectOf(await nextLine()),
-    waiting: () => lines,
+    listUnread: () => lines,
     end: () => output.end(),
     ended: new Promise((resolve) => {
       for (const event of ['end', 'close']) input.once(event, () => resolve(lines))

@@ -1,7 +1,7 @@
 import { type JsonObject, metaKeys, protocolVersion, type RequestId, type RpcRequest } from '@x/schema'
 
 /** Creates a request that every server accepts. */
-export function request(
+export function createRequest(
   id: RequestId,
   method = 'tools/list',
   { meta = {}, ...params }: JsonObject & { meta?: JsonObject } = {},

@@ -13,9 +13,9 @@ export interface ScriptedLink extends AsyncDisposable {
   /** The reported errors of the connection. */
   readonly errors: readonly StdioError[]
   /** Notifications that belonged to no call. */
-  readonly stray: readonly RpcNotification[]
+  readonly strayNotifications: readonly RpcNotification[]
   /** The client's end. */
-  readonly end: Duplex
+  readonly clientStream: Duplex
 }
 
 /** Connects to a server that the test scripts. */
@@ -32,7 +32,14 @@ export function scriptedLink(options: ConnectionOptions = {}): ScriptedLink {
     ...options,
   })
   const server = rawPeer({ input: far, output: far })
-  return { connection, server, errors, stray, end: near, [Symbol.asyncDispose]: connection[Symbol.asyncDispose] }
+  return {
+    connection,
+    server,
+    errors,
+    strayNotifications: stray,
+    clientStream: near,
+    [Symbol.asyncDispose]: connection[Symbol.asyncDispose],
+  }
 }
 
 /** Creates a call that records its notifications. */

@@ -11,7 +11,7 @@ export interface ServedRaw extends AsyncDisposable {
   readonly peer: RawPeer
   readonly service: StdioServer
   /** The server's end. */
-  readonly end: Duplex
+  readonly clientStream: Duplex
 }
 
 /** Serves a server, or an exchange as one, to a raw client. */
@@ -20,5 +20,5 @@ export function serveRaw(target: Server | Exchange, options: ServeStdioOptions =
   const server = typeof target === 'function' ? testServer(target) : target
   const service = serveStdio(server, { input: far, output: far, graceMs: 30, ...options })
   const peer = rawPeer({ input: near, output: near })
-  return { peer, service, end: far, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
+  return { peer, service, clientStream: far, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
 }

@@ -22,9 +22,9 @@ export interface CallStreamOptions {
   /** The stream is over: it was answered, or nobody came back for it. */
   onEnd(isAnswered: boolean): void
   /** The number of the first event: above 1 for a stream that another instance began. */
-  readonly firstEvent?: number
+  readonly firstEventNumber?: number
   /** Ends each event id; empty when absent. */
-  readonly suffix?: string
+  readonly eventIdSuffix?: string
 }
 
 /** Options of a response that is not part of a stream. */
@@ -85,7 +85,7 @@ class ReplayableCallStream implements CallStream {
     this.id = options.id
     this.#options = options
     this.#left = options.responseCount
-    this.#number = (options.firstEvent ?? 1) - 1
+    this.#number = (options.firstEventNumber ?? 1) - 1
     if (firstReply === undefined) {
       this.#phase = 'streaming'
       return
@@ -107,7 +107,7 @@ class ReplayableCallStream implements CallStream {
   }
 
   get #suffix(): string {
-    return this.#options.suffix ?? ''
+    return this.#options.eventIdSuffix ?? ''
   }
 
   send(message: RpcMessage, mayBeLost: boolean): void {

@@ -2,16 +2,25 @@ import type { JsonObject } from '@x/schema'
 import { tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { expect, test } from 'vitest'
-import { answerOf, asked, call, connect, everything, greet, named, textIn } from '../../testing/asking.ts'
-import { scriptedClient } from '../../testing/scripted-client.ts'
+import {
+  answerOf,
+  readServerRequest,
+  createToolCall,
+  connectScriptedClient,
+  allCapabilities,
+  greetTool,
+  nameSchema,
+  textIn,
+} from '../../testing/asking.ts'
+import { createScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 
 test('a question without an answer in time is cancelled at the client, and the call ends [LEG-016]', async () => {
-  const client = await connect({ tools: [greet], options: { answerTimeoutMs: 30 } })
-  const events = await client.stream(call('greet'))
-  const { id } = await asked(events)
-  expect(await events.message()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } })
-  expect(textIn(await events.message())).toBe('{"action":"cancel"}')
+  const client = await connectScriptedClient({ tools: [greetTool], options: { answerTimeoutMs: 30 } })
+  const events = await client.openStream(createToolCall('greet'))
+  const { id } = await readServerRequest(events)
+  expect(await events.readMessage()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } })
+  expect(textIn(await events.readMessage())).toBe('{"action":"cancel"}')
 })
 
 test('a cancelled call is not answered, its question is cancelled, and its handler stops [LEG-052]', async () => {
@@ -27,14 +36,14 @@ test('a cancelled call is not answered, its question is cancelled, and its handl
         }),
       ),
   })
-  const client = await connect({ tools: [greet, works] })
-  const asking = call('greet')
-  const events = await client.stream(asking)
-  const { id } = await asked(events)
+  const client = await connectScriptedClient({ tools: [greetTool, works] })
+  const asking = createToolCall('greet')
+  const events = await client.openStream(asking)
+  const { id } = await readServerRequest(events)
   await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: asking.id } })
-  expect(await events.message()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } })
-  expect(await events.message()).toBeUndefined()
-  const working = call('works')
+  expect(await events.readMessage()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } })
+  expect(await events.readMessage()).toBeUndefined()
+  const working = createToolCall('works')
   const response = client.post(working)
   await client.request('ping')
   await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: working.id } })
@@ -43,41 +52,42 @@ test('a cancelled call is not answered, its question is cancelled, and its handl
 })
 
 test('a cancellation that comes too late changes nothing [LEG-053]', async () => {
-  const client = await connect({ tools: [greet], capabilities: {} })
-  const request = call('greet')
+  const client = await connectScriptedClient({ tools: [greetTool], capabilities: {} })
+  const request = createToolCall('greet')
   await client.post(request)
   const late = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: request.id } }
   expect((await client.post(late)).status).toBe(202)
 })
 
 test('an answer to nothing, a second one, and one of another session are rejected [LEG-023 LEG-075 LEG-090]', async () => {
-  const server = createLegacyServer({ tools: [greet], strictReplay: false })
+  const server = createLegacyServer({ tools: [greetTool], strictReplay: false })
   const handler = httpHandler(server)
-  const [client, thief] = [scriptedClient(handler), scriptedClient(handler)]
-  await client.initialize({ capabilities: everything })
-  await thief.initialize({ capabilities: everything })
-  const events = await client.stream(call('greet'))
-  const { id } = await asked(events)
+  const [client, thief] = [createScriptedClient(handler), createScriptedClient(handler)]
+  await client.initialize({ capabilities: allCapabilities })
+  await thief.initialize({ capabilities: allCapabilities })
+  const events = await client.openStream(createToolCall('greet'))
+  const { id } = await readServerRequest(events)
   const stolen = answerOf(id, { action: 'accept', content: { name: 'Mallory' } })
   expect((await thief.post(stolen)).status).toBe(400)
   expect((await client.post(answerOf('unknown', {}))).status).toBe(400)
   expect((await client.post(answerOf(id, { action: 'decline' }))).status).toBe(202)
   expect((await client.post(answerOf(id, { action: 'decline' }))).status).toBe(400)
-  expect(textIn(await events.message())).toBe('{"action":"decline"}')
+  expect(textIn(await events.readMessage())).toBe('{"action":"decline"}')
 })
 
 test('a call that never stops asking comes to an end', async () => {
   const nagging = tool('nagging', {
     description: 'Asks for ever',
     run: async (_, ctx) => {
-      for (let round = 0; ; round += 1) await ctx.elicitResult(`round-${round}`, { message: 'Again?', schema: named })
+      for (let round = 0; ; round += 1)
+        await ctx.elicitResult(`round-${round}`, { message: 'Again?', schema: nameSchema })
     },
   })
-  const client = await connect({ tools: [nagging], options: { maxRounds: 3 } })
-  const events = await client.stream(call('nagging'))
+  const client = await connectScriptedClient({ tools: [nagging], options: { maxRounds: 3 } })
+  const events = await client.openStream(createToolCall('nagging'))
   let questions = 0
   let last: JsonObject | undefined
-  for (let message = await events.message(); message !== undefined; message = await events.message()) {
+  for (let message = await events.readMessage(); message !== undefined; message = await events.readMessage()) {
     last = message
     if (typeof message['id'] !== 'string') continue
     questions += 1

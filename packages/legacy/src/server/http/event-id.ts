@@ -18,12 +18,12 @@ export interface WrittenEvent {
   readonly text: string
 }
 
-const eventIdForm = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
-const longestSuffix = 257
+const eventIdPattern = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
+const maxSuffixLength = 257
 
 /** Parses a `Last-Event-ID`; undefined for one that never was an id of an event here. */
 export function parseEventId(id: string): ParsedEventId | undefined {
-  const [, stream, number, mark, request] = eventIdForm.exec(id) ?? []
+  const [, stream, number, mark, request] = eventIdPattern.exec(id) ?? []
   if (stream === undefined) return undefined
   return {
     stream,
@@ -38,9 +38,9 @@ export function parseEventId(id: string): ParsedEventId | undefined {
  */
 export function requestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)
-  if (text.length > longestSuffix) return ''
+  if (text.length > maxSuffixLength) return ''
   const suffix = `.${encodeURIComponent(text)}`
-  return suffix.length > longestSuffix ? '' : suffix
+  return suffix.length > maxSuffixLength ? '' : suffix
 }
 
 function parseRequestId(text: string): RequestId | undefined {

@@ -4,7 +4,7 @@ import { createServer, resource, sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { rpc, type ScriptedClient, scriptedClient } from '../../testing/scripted-client.ts'
+import { createRpcRequest, type ScriptedClient, createScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 
 const greet = tool('greet', {
@@ -16,7 +16,7 @@ const notes = resource('test://notes', { name: 'notes', read: () => 'Notes' })
 
 function connect(options: Parameters<typeof createLegacyServer>[1] = {}, revision?: string): ScriptedClient {
   const server = createLegacyServer({ tools: [greet], resources: [notes], instructions: 'Be kind' }, options)
-  return scriptedClient(httpHandler(server), revision)
+  return createScriptedClient(httpHandler(server), revision)
 }
 
 function resultOf(message: JsonObject | undefined): JsonObject {
@@ -54,10 +54,10 @@ test.each([
 test('a session id is visible ASCII, and no two are the same [LEG-041 LEG-042]', async () => {
   const client = connect()
   await client.initialize()
-  const first = client.session
+  const first = client.sessionId
   await client.initialize()
   expect(first).toMatch(/^[\x21-\x7e]+$/)
-  expect(client.session).not.toBe(first)
+  expect(client.sessionId).not.toBe(first)
 })
 
 test('lists, calls and reads are served without what older clients do not know [LEG-013]', async () => {
@@ -101,10 +101,10 @@ test('a session is open at every instance with the same keys [LEG-087]', async (
   const first = connect({ codec })
   await first.initialize()
   const second = connect({ codec })
-  const headers = { 'mcp-session-id': first.session, 'mcp-protocol-version': '2025-11-25' }
-  expect((await second.post(rpc('ping'), headers)).status).toBe(200)
+  const headers = { 'mcp-session-id': first.sessionId, 'mcp-protocol-version': '2025-11-25' }
+  expect((await second.post(createRpcRequest('ping'), headers)).status).toBe(200)
   const other = connect({ codec: sealedState({ keys: [randomBytes(32)] }) })
-  expect((await other.post(rpc('ping'), headers)).status).toBe(404)
+  expect((await other.post(createRpcRequest('ping'), headers)).status).toBe(404)
 })
 
 test('a request that states its version is served by this revision, whatever its session says [LEG-080 LEG-081]', async () => {
@@ -115,31 +115,31 @@ test('a request that states its version is served by this revision, whatever its
     'io.modelcontextprotocol/clientCapabilities': {},
   }
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
-  const { json } = await client.post(rpc('tools/list', { _meta }), headers)
+  const { json } = await client.post(createRpcRequest('tools/list', { _meta }), headers)
   expect(json).toMatchObject({ result: { resultType: 'complete' } })
-  const mixed = await client.post(rpc('tools/list', { _meta }))
+  const mixed = await client.post(createRpcRequest('tools/list', { _meta }))
   expect([mixed.status, mixed.json]).toMatchObject([400, { error: { code: -32020 } }])
 })
 
 test('a revision that is not served answers 400 [LEG-049]', async () => {
   const client = connect()
   await client.initialize()
-  expect((await client.post(rpc('ping'), { 'mcp-protocol-version': '2024-11-05' })).status).toBe(400)
+  expect((await client.post(createRpcRequest('ping'), { 'mcp-protocol-version': '2024-11-05' })).status).toBe(400)
 })
 
 test('a request without session and version is told which revisions are served', async () => {
-  const { status, json } = await connect().post(rpc('tools/list'))
+  const { status, json } = await connect().post(createRpcRequest('tools/list'))
   expect([status, json]).toMatchObject([400, { error: { code: -32020, data: { supported: ['2026-07-28'] } } }])
 })
 
 test('a client that drops its session is served all that needs none', async () => {
   const headers = { 'mcp-protocol-version': '2025-06-18' }
-  const { status, json } = await connect().post(rpc('tools/list'), headers)
+  const { status, json } = await connect().post(createRpcRequest('tools/list'), headers)
   expect([status, json]).toMatchObject([200, { result: { tools: [{ name: 'greet' }] } }])
 })
 
 test('without the package an initialize is rejected as before [LEG-095]', async () => {
-  const client = scriptedClient(httpHandler(createServer({ name: 'modern', version: '1.0.0', tools: [greet] })))
+  const client = createScriptedClient(httpHandler(createServer({ name: 'modern', version: '1.0.0', tools: [greet] })))
   await expect(client.initialize()).rejects.toThrow(
     'this server speaks only MCP 2026-07-28; the client opened with 2025-11-25',
   )

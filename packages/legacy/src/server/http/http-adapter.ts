@@ -32,7 +32,7 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
     resumedRounds: new Map(),
   }
   const endListening = (): void => {
-    for (const { listeningStream } of httpDeps.sessionStates.all()) listeningStream?.end()
+    for (const { listeningStream } of httpDeps.sessionStates.listStates()) listeningStream?.end()
   }
   return {
     adapter: {
@@ -56,7 +56,8 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
     close() {
       endListening()
       link?.close()
-      for (const { streams } of httpDeps.sessionStates.all()) for (const stream of streams.values()) stream.abandon()
+      for (const { streams } of httpDeps.sessionStates.listStates())
+        for (const stream of streams.values()) stream.abandon()
     },
   }
 }

@@ -4,13 +4,22 @@ import type { McpServer } from '@x/server'
 import { memoryStore, migrating, sealed, type StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import { describe, expect, test } from 'vitest'
-import { answerOf, asked, call, createPairTool, everything, greet, textIn, userAndModel } from '../../testing/asking.ts'
-import { type EventReader, scriptedClient, type ScriptedClient } from '../../testing/scripted-client.ts'
+import {
+  answerOf,
+  readServerRequest,
+  createToolCall,
+  createPairTool,
+  allCapabilities,
+  greetTool,
+  textIn,
+  elicitAndSampleTool,
+} from '../../testing/asking.ts'
+import { type EventReader, createScriptedClient, type ScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 import type { LegacyApi } from '../legacy.ts'
 import type { LegacyOptions, LegacyWarning } from '../options.ts'
 
-const echoing = { ...everything, experimental: { requestState: {} } }
+const echoing = { ...allCapabilities, experimental: { requestState: {} } }
 const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
 
 /** Instances that share nothing but their keys; requests go to the one that the balancer chose. */
@@ -21,20 +30,20 @@ function createFleet(options: LegacyOptions = {}, ownCodec?: StateCodec) {
   const pair = createPairTool(steps)
   const start = () => {
     const server = createLegacyServer(
-      { tools: [greet, pair, userAndModel], state: codec, strictReplay: false },
+      { tools: [greetTool, pair, elicitAndSampleTool], state: codec, strictReplay: false },
       { codec, state: codec, onWarning: (warning) => warnings.push(warning), ...options },
     ) as McpServer & { readonly legacy: LegacyApi }
     return { server, handle: httpHandler(server) }
   }
   let chosen = start()
-  const client = scriptedClient((request) => chosen.handle(request))
+  const client = createScriptedClient((request) => chosen.handle(request))
   return {
     client,
     steps,
     warnings,
     codes: () => warnings.map(({ code }) => code),
     missingEchoes: () => chosen.server.legacy.missingEchoes,
-    another: () => scriptedClient((request) => chosen.handle(request)),
+    another: () => createScriptedClient((request) => chosen.handle(request)),
     /** The instance is gone with all that it knew; a new one has its keys. */
     restart: () => {
       chosen = start()
@@ -45,7 +54,7 @@ function createFleet(options: LegacyOptions = {}, ownCodec?: StateCodec) {
 /** Reads the next question, with the id of its event and its state. */
 async function question(events: EventReader) {
   for (;;) {
-    const event = await events.event()
+    const event = await events.readEvent()
     if (event === undefined) throw new Error('the stream has ended')
     const { id: eventId, message } = event
     if (message?.['method'] === undefined) continue
@@ -62,10 +71,10 @@ const resume = (client: ScriptedClient, eventId: string): Promise<EventReader> =
 describe('a question with its state', () => {
   test('goes to clients that declare the echo alone, and every question has its own [STA-001 STA-008 STA-010 LEG-099]', async () => {
     const fleet = createFleet()
-    await fleet.client.initialize({ capabilities: everything })
-    expect((await question(await fleet.client.stream(call('greet')))).state).toBeUndefined()
+    await fleet.client.initialize({ capabilities: allCapabilities })
+    expect((await question(await fleet.client.openStream(createToolCall('greet')))).state).toBeUndefined()
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('both'))
+    const events = await fleet.client.openStream(createToolCall('both'))
     const questions = [await question(events), await question(events)]
     expect(questions.map(({ method }) => method)).toEqual(['elicitation/create', 'sampling/createMessage'])
     expect(new Set(questions.map(({ state }) => state)).size).toBe(2)
@@ -73,17 +82,17 @@ describe('a question with its state', () => {
     const sampled = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' }
     expect((await fleet.client.post(echo(model?.id ?? '', sampled, model?.state))).status).toBe(202)
     expect((await fleet.client.post(echo(form?.id ?? '', ada, form?.state))).status).toBe(202)
-    expect(textIn(await events.message())).toBe('Ada by m')
+    expect(textIn(await events.readMessage())).toBe('Ada by m')
   })
 
   test('goes to all clients where the author says so, and to none without the option [STA-008 LEG-099]', async () => {
     const codec = sealed({ keys: [randomBytes(32)] })
     const fleet = createFleet({ state: { codec, sendTo: 'all' } })
-    await fleet.client.initialize({ capabilities: everything })
-    expect((await question(await fleet.client.stream(call('greet')))).state).toEqual(expect.any(String))
+    await fleet.client.initialize({ capabilities: allCapabilities })
+    expect((await question(await fleet.client.openStream(createToolCall('greet')))).state).toEqual(expect.any(String))
     const without = createFleet({ state: undefined })
     await without.client.initialize({ capabilities: echoing })
-    expect((await question(await without.client.stream(call('greet')))).state).toBeUndefined()
+    expect((await question(await without.client.openStream(createToolCall('greet')))).state).toBeUndefined()
   })
 
   test('is sealed by the codec that its author chose for the tool and the kind, or has none', async () => {
@@ -99,14 +108,14 @@ describe('a question with its state', () => {
       },
     })
     await fleet.client.initialize({ capabilities: echoing })
-    const greeting = await question(await fleet.client.stream(call('greet')))
+    const greeting = await question(await fleet.client.openStream(createToolCall('greet')))
     expect(greeting.state).toMatch(/^greetings:/)
-    const events = await fleet.client.stream(call('both'))
+    const events = await fleet.client.openStream(createToolCall('both'))
     expect((await question(events)).state).not.toContain(':')
     expect((await question(events)).state).toBeUndefined()
     fleet.restart()
     expect((await fleet.client.post(echo(greeting.id, ada, greeting.state))).status).toBe(202)
-    expect(textIn(await (await resume(fleet.client, greeting.eventId)).message())).toContain('Ada')
+    expect(textIn(await (await resume(fleet.client, greeting.eventId)).readMessage())).toContain('Ada')
   })
 
   test('names its codecs in a form that an answer can repeat', () => {
@@ -119,14 +128,14 @@ describe('a call that waits when its instance is started again', () => {
   test('goes on with the answer, takes each step once, and answers who resumes its stream [LEG-102 LEG-089]', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const request = call('pair')
-    const events = await fleet.client.stream(request)
+    const request = createToolCall('pair')
+    const events = await fleet.client.openStream(request)
     const first = await question(events)
     await fleet.client.post(echo(first.id, ada, first.state))
     const second = await question(events)
     fleet.restart()
     expect((await fleet.client.post(echo(second.id, ada, second.state))).status).toBe(202)
-    const response = await (await resume(fleet.client, second.eventId)).message()
+    const response = await (await resume(fleet.client, second.eventId)).readMessage()
     expect([response?.['id'], textIn(response)]).toEqual([request.id, 'Ada and Ada'])
     expect(fleet.steps).toEqual(['Ada', 'Ada'])
   })
@@ -134,7 +143,7 @@ describe('a call that waits when its instance is started again', () => {
   test('is read from before the answer too, asks again on the resumed stream, and keeps its event ids apart', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const first = await question(await fleet.client.stream(call('pair')))
+    const first = await question(await fleet.client.openStream(createToolCall('pair')))
     fleet.restart()
     const resumed = await resume(fleet.client, first.eventId)
     expect(resumed.status).toBe(200)
@@ -142,47 +151,47 @@ describe('a call that waits when its instance is started again', () => {
     const second = await question(resumed)
     expect(Number(second.eventId.split('.')[1]?.replace('q', ''))).toBeGreaterThan(1000)
     await fleet.client.post(echo(second.id, { action: 'decline' }, second.state))
-    expect(await resumed.message()).toMatchObject({ result: { isError: true } })
-    expect(await resumed.message()).toBeUndefined()
+    expect(await resumed.readMessage()).toMatchObject({ result: { isError: true } })
+    expect(await resumed.readMessage()).toBeUndefined()
   })
 
   test('waits for every answer of its round, each with a state of its own [STA-010]', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('both'))
+    const events = await fleet.client.openStream(createToolCall('both'))
     const [form, model] = [await question(events), await question(events)]
     fleet.restart()
     await fleet.client.post(echo(form.id, ada, form.state))
     const resumed = await resume(fleet.client, model.eventId)
     const sampled = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' }
     await fleet.client.post(echo(model.id, sampled, model.state))
-    expect(textIn(await resumed.message())).toBe('Ada by m')
+    expect(textIn(await resumed.readMessage())).toBe('Ada by m')
   })
 
   test('ends with the error of a model that was refused', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('both'))
+    const events = await fleet.client.openStream(createToolCall('both'))
     const [form, model] = [await question(events), await question(events)]
     fleet.restart()
     await fleet.client.post(echo(form.id, ada, form.state))
     const error = { code: -1, message: 'not now' }
     await fleet.client.post({ jsonrpc: '2.0', id: model.id, error, state: model.state ?? null } as JsonObject)
-    expect(textIn(await (await resume(fleet.client, model.eventId)).message())).toContain('not now')
+    expect(textIn(await (await resume(fleet.client, model.eventId)).readMessage())).toContain('not now')
   })
 
   test('is not taken over without end: a session may wait for 64 streams, and another for its own [LEG-091 LEG-090]', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const { eventId, id: questionId, state } = await question(await fleet.client.stream(call('greet')))
+    const { eventId, id: questionId, state } = await question(await fleet.client.openStream(createToolCall('greet')))
     fleet.restart()
     const thief = fleet.another()
     await thief.initialize({ capabilities: echoing })
     const stolen = await resume(thief, eventId)
     expect((await fleet.client.post(echo(questionId, ada, state))).status).toBe(202)
-    expect(textIn(await (await resume(fleet.client, eventId)).message())).toContain('Ada')
+    expect(textIn(await (await resume(fleet.client, eventId)).readMessage())).toContain('Ada')
     await thief.end()
-    expect(await stolen.message()).toBeUndefined()
+    expect(await stolen.readMessage()).toBeUndefined()
     const statuses: number[] = []
     for (let stream = 0; stream < 65; stream += 1) {
       const id = `${eventId.slice(0, 20)}${String(stream).padStart(2, '0')}.1q`
@@ -193,17 +202,17 @@ describe('a call that waits when its instance is started again', () => {
     await other.initialize({ capabilities: echoing })
     expect((await resume(other, eventId)).status).toBe(200)
     const plain = fleet.another()
-    await plain.initialize({ capabilities: everything })
+    await plain.initialize({ capabilities: allCapabilities })
     expect((await resume(plain, eventId)).status).toBe(404)
   })
 
   test('does not wait any more once it was answered: its stream is unknown then', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('pair'))
+    const events = await fleet.client.openStream(createToolCall('pair'))
     const first = await question(events)
     await fleet.client.post(echo(first.id, ada, first.state))
-    const mark = await events.event()
+    const mark = await events.readEvent()
     expect(mark?.message).toBeUndefined()
     fleet.restart()
     expect((await resume(fleet.client, mark?.id ?? '')).status).toBe(404)
@@ -219,7 +228,7 @@ describe('a state that comes back', () => {
   ])('%s is refused, and the question goes on waiting [STA-005 LEG-101]', async (_, alter) => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('greet'))
+    const events = await fleet.client.openStream(createToolCall('greet'))
     const { id, state } = await question(events)
     const refused = await fleet.client.post(echo(id, ada, alter(String(state))))
     expect([refused.status, isJsonObject(refused.json) && refused.json['error']]).toEqual([
@@ -227,7 +236,7 @@ describe('a state that comes back', () => {
       expect.objectContaining({ message: 'Nobody waits for this response here' }),
     ])
     expect((await fleet.client.post(echo(id, ada, state))).status).toBe(202)
-    expect(textIn(await events.message())).toContain('Ada')
+    expect(textIn(await events.readMessage())).toContain('Ada')
   })
 
   test('of another session, of another question, late or a second time is refused with the same answer [STA-006 LEG-101]', async () => {
@@ -235,7 +244,7 @@ describe('a state that comes back', () => {
     const clock = { now: () => now }
     const fleet = createFleet({ state: sealed({ keys: [randomBytes(32)], runtime: clock }) })
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('both'))
+    const events = await fleet.client.openStream(createToolCall('both'))
     const [form, model] = [await question(events), await question(events)]
     fleet.restart()
     const thief = fleet.another()
@@ -252,12 +261,12 @@ describe('a state that comes back', () => {
   test('after its call has ended runs nothing again [STA-006 LEG-101]', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('pair'))
+    const events = await fleet.client.openStream(createToolCall('pair'))
     const first = await question(events)
     await fleet.client.post(echo(first.id, ada, first.state))
     const second = await question(events)
     await fleet.client.post(echo(second.id, ada, second.state))
-    expect(textIn(await events.message())).toBe('Ada and Ada')
+    expect(textIn(await events.readMessage())).toBe('Ada and Ada')
     expect((await fleet.client.post(echo(first.id, ada, first.state))).status).toBe(400)
     expect((await fleet.client.post(echo(second.id, ada, second.state))).status).toBe(400)
     expect(fleet.steps).toEqual(['Ada', 'Ada'])
@@ -266,10 +275,10 @@ describe('a state that comes back', () => {
   test('not at all falls back to the call that waits here, and is counted [STA-007]', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('pair'))
-    await fleet.client.post(answerOf((await asked(events)).id, ada))
-    await fleet.client.post(answerOf((await asked(events)).id, ada))
-    expect(textIn(await events.message())).toBe('Ada and Ada')
+    const events = await fleet.client.openStream(createToolCall('pair'))
+    await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))
+    await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))
+    expect(textIn(await events.readMessage())).toBe('Ada and Ada')
     expect([fleet.missingEchoes(), fleet.codes()]).toEqual([2, ['missing_echo', 'missing_echo']])
     fleet.restart()
     expect((await fleet.client.post(answerOf('gone', ada))).status).toBe(400)
@@ -278,10 +287,10 @@ describe('a state that comes back', () => {
   test('too late does not run the call on at the instance that asked: another may have', async () => {
     const fleet = createFleet({ answerTimeoutMs: 30 })
     await fleet.client.initialize({ capabilities: echoing })
-    const events = await fleet.client.stream(call('greet'))
+    const events = await fleet.client.openStream(createToolCall('greet'))
     const { id, state } = await question(events)
-    expect(await events.message()).toMatchObject({ method: 'notifications/cancelled' })
-    expect(textIn(await events.message())).toContain('did not answer in time')
+    expect(await events.readMessage()).toMatchObject({ method: 'notifications/cancelled' })
+    expect(textIn(await events.readMessage())).toContain('did not answer in time')
     expect((await fleet.client.post(echo(id, ada, state))).status).toBe(400)
   })
 })
@@ -293,10 +302,10 @@ test.each(['dual', 'state-first', 'state'] as const)(
     const codec = migrating({ phase, state: sealed({ keys: [randomBytes(32)] }), ...(phase !== 'state' && { store }) })
     const fleet = createFleet({ state: codec })
     await fleet.client.initialize({ capabilities: echoing })
-    const { id, state, eventId } = await question(await fleet.client.stream(call('greet')))
+    const { id, state, eventId } = await question(await fleet.client.openStream(createToolCall('greet')))
     fleet.restart()
     await fleet.client.post(echo(id, ada, state))
-    expect(textIn(await (await resume(fleet.client, eventId)).message())).toContain('Ada')
+    expect(textIn(await (await resume(fleet.client, eventId)).readMessage())).toContain('Ada')
     expect(codec.report()).toMatchObject({ phase, sealed: 1, opened: 1, rejected: 0, fallbacks: 0 })
   },
 )

@@ -15,13 +15,13 @@ const eventNumberGap = 1000
  * response waits for the client to resume the stream. Returns false when there is no room.
  */
 export function resumeCall({ key, call }: OpenedState, response: RpcResponse, context: ResumeContext): boolean {
-  const round = resumeRound({ id: call.stream, firstEvent: call.events + eventNumberGap }, context)
+  const round = resumeRound({ id: call.streamId, firstEventNumber: call.eventCount + eventNumberGap }, context)
   if (round === undefined) return false
   const method = call.questions.get(key)
   if (method !== undefined) round.answers.set(key, toRoundAnswer(method, response))
   const hasOpenQuestions = [...call.questions].some(([name, kind]) => kind !== undefined && !round.answers.has(name))
   if (hasOpenQuestions) return true
-  context.http.resumedRounds.delete(roundKey(context.peer.session, call.stream))
+  context.http.resumedRounds.delete(roundKey(context.peer.session, call.streamId))
   round.ownedStream.run({ waiting: call, answers: fillAcceptedAnswers(call, round.answers) })
   return true
 }
@@ -34,7 +34,7 @@ export interface ResumeContext {
 
 /** Gives the stream of a call that waits, though nothing is known of it here but the id of its last event. */
 export function resumeWaitingStream(id: string, lastEvent: number, context: ResumeContext): OwnedStream | undefined {
-  return resumeRound({ id, firstEvent: lastEvent + eventNumberGap }, context)?.ownedStream
+  return resumeRound({ id, firstEventNumber: lastEvent + eventNumberGap }, context)?.ownedStream
 }
 
 function resumeRound(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumeContext): ResumedRound | undefined {
@@ -69,7 +69,7 @@ export function fillAcceptedAnswers(
   answers: ReadonlyMap<string, RoundAnswer>,
 ): Map<string, RoundAnswer> {
   const allAnswers = [...questions].map(([key, method]): [string, RoundAnswer] => {
-    const acceptedAnswer: RoundAnswer = { response: { action: 'accept' }, involved: false }
+    const acceptedAnswer: RoundAnswer = { response: { action: 'accept' }, isClientInvolved: false }
     return [key, (method === undefined ? undefined : answers.get(key)) ?? acceptedAnswer]
   })
   return new Map(allAnswers)

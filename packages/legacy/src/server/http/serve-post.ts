@@ -182,7 +182,7 @@ async function serveBatch(
   if (peer === 'rejected') return rejectSession(view)
   if (peer === undefined || !revisionFeaturesOf(peer.client.revision).batches) return false
   const requests = batch.flatMap((message): ServedRequest[] => {
-    if (message instanceof McpError) return [{ rejected: errorResponse(undefined, message) }]
+    if (message instanceof McpError) return [{ rejection: errorResponse(undefined, message) }]
     if (isRequest(message)) return [checkBatchedRequest(message)]
     serveMessage(message, { ...peer, view: withSilentReply(view) }, http)
     return []
@@ -196,7 +196,7 @@ async function serveBatch(
 function checkBatchedRequest(request: RpcRequest): ServedRequest {
   if (request.method !== 'initialize') return request
   const error = new McpError(errorCodes.invalidRequest, 'initialize must not be part of a batch')
-  return { rejected: errorResponse(request.id, error) }
+  return { rejection: errorResponse(request.id, error) }
 }
 
 /** The same request, whose answer is not given by what serves one message of it. */

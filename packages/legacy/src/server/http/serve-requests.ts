@@ -27,7 +27,7 @@ import {
 } from './http-deps.ts'
 
 /** A request of a POST, or the error that is its answer. */
-export type ServedRequest = RpcRequest | { readonly rejected: RpcResponse }
+export type ServedRequest = RpcRequest | { readonly rejection: RpcResponse }
 
 /** Serves the requests of one POST, which is one request but for a batch. */
 export function serveRequests(
@@ -37,7 +37,7 @@ export function serveRequests(
 ): void {
   const postContext = openPostContext(requests, peer, http)
   for (const request of requests) {
-    if ('rejected' in request) postContext.stream.respond(request.rejected)
+    if ('rejection' in request) postContext.stream.respond(request.rejection)
     else void serveSingleRequest(request, postContext, http)
   }
 }
@@ -49,7 +49,7 @@ interface PostContext {
   readonly state: SessionState | undefined
   readonly isBatch: boolean
   /** Calls of this POST that run. */
-  readonly running: Set<RunningCall>
+  readonly activeCalls: Set<RunningCall>
 }
 
 interface RunningCall {
@@ -73,10 +73,10 @@ function openPostContext(
     ...options,
     id: randomId(),
     responseCount: requests.length,
-    ...(isLinked && first !== undefined && 'id' in first && { suffix: requestSuffix(first.id) }),
+    ...(isLinked && first !== undefined && 'id' in first && { eventIdSuffix: requestSuffix(first.id) }),
     isBatch,
     onDetach: () => state && sessionStates.makeRoomForStream(state),
-    onEnd: () => endPostContext(stream, { running: runningCalls, state, states: sessionStates }),
+    onEnd: () => endPostContext(stream, { activeCalls: runningCalls, state, states: sessionStates }),
   })
   if (session !== undefined) state?.streams.set(stream.id, stream)
   view.reply.onStop((phase) => {
@@ -88,7 +88,7 @@ function openPostContext(
       cancelRunningCall('The server is stopping')
     }
   })
-  return { peer, stream, state, isBatch, running: runningCalls }
+  return { peer, stream, state, isBatch, activeCalls: runningCalls }
 }
 
 /** The options that all streams of a client share. */
@@ -98,12 +98,12 @@ function streamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpD
   return { isResumable: session !== undefined, hasPrimingEvent: isPrimed, resumeMs, closeAfterMs, limits: view.limits }
 }
 
-interface EndedPostContext extends Pick<PostContext, 'running' | 'state'> {
+interface EndedPostContext extends Pick<PostContext, 'activeCalls' | 'state'> {
   readonly states: HttpDeps['sessionStates']
 }
 
-function endPostContext({ id }: CallStream, { running, state, states }: EndedPostContext): void {
-  for (const call of running) call.cancel('The client is gone')
+function endPostContext({ id }: CallStream, { activeCalls, state, states }: EndedPostContext): void {
+  for (const call of activeCalls) call.cancel('The client is gone')
   if (state === undefined) return
   state.streams.delete(id)
   states.removeIfEmpty(state)
@@ -115,7 +115,7 @@ export interface ResumedStream {
   /** Ends its event ids, where the instances are linked. */
   readonly requestId?: RequestId
   /** The number of its first event here. */
-  readonly firstEvent: number
+  readonly firstEventNumber: number
   /** Called when the stream is over. */
   onEnd(): void
 }
@@ -135,15 +135,15 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
   const stream = createCallStream(undefined, {
     ...streamOptions(peer, http),
     id: resumedStream.id,
-    firstEvent: resumedStream.firstEvent,
-    ...(resumedStream.requestId !== undefined && { suffix: requestSuffix(resumedStream.requestId) }),
+    firstEventNumber: resumedStream.firstEventNumber,
+    ...(resumedStream.requestId !== undefined && { eventIdSuffix: requestSuffix(resumedStream.requestId) }),
     responseCount: 1,
     isBatch: false,
     onDetach: () => sessionStates.makeRoomForStream(state),
     onEnd() {
       cancelTimer()
       resumedStream.onEnd()
-      endPostContext(stream, { running: runningCalls, state, states: sessionStates })
+      endPostContext(stream, { activeCalls: runningCalls, state, states: sessionStates })
     },
   })
   state.streams.set(stream.id, stream)
@@ -154,7 +154,7 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
     try {
       await serveCall(
         request,
-        { peer, stream, state, isBatch: false, running: runningCalls },
+        { peer, stream, state, isBatch: false, activeCalls: runningCalls },
         { ...http, resumed: call },
       )
     } catch (error) {
@@ -189,7 +189,7 @@ async function serveCall(
   post: PostContext,
   { deps, sessionStates, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
 ): Promise<void> {
-  const { stream, state, running, peer } = post
+  const { stream, state, activeCalls: running, peer } = post
   const cancellation = createCancellation()
   const call: RunningCall & { readonly cancel: (reason: string) => void } = {
     request,
@@ -213,7 +213,7 @@ async function serveCall(
     const written = stream.respond(response, responseHeadOf(response, post.isBatch ? undefined : peer.view))
     linked?.finish(written)
   } catch (error) {
-    endUnanswered(error, cancellation.cancelled, stream)
+    endUnansweredStream(error, cancellation.cancelled, stream)
   } finally {
     running.delete(call)
     linked?.release()
@@ -222,7 +222,7 @@ async function serveCall(
 }
 
 /** Ends a call that was cancelled, or that goes on at another instance. */
-function endUnanswered(error: unknown, isCancelled: boolean, stream: CallStream): void {
+function endUnansweredStream(error: unknown, isCancelled: boolean, stream: CallStream): void {
   if (error instanceof CallHandedOffError) return stream.release()
   if (!isCancelled) throw error
   stream.skipResponse()
@@ -254,7 +254,7 @@ function createCallChannel(
     owner: session?.key,
     timeoutMs: view.limits.timeoutMs,
     notify: (message) => stream.send(message, true),
-    origin: session && { session, stream: stream.id, events: () => stream.eventCount },
+    origin: session && { session, streamId: stream.id, countEvents: () => stream.eventCount },
     link,
     ask: (question) =>
       question.state === undefined && link === undefined ? stream.send(question, false) : stream.ask(question),

@@ -4,7 +4,7 @@ import { sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { rpc, scriptedClient } from '../../testing/scripted-client.ts'
+import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 import type { LegacyOptions, LegacyWarning } from '../options.ts'
 
@@ -26,7 +26,7 @@ function serve(options: LegacyOptions = {}, now = (): number => Date.now()) {
   return {
     server,
     warnings,
-    connect: (headers = {}, revision = '2025-11-25') => scriptedClient(handler, revision, headers),
+    connect: (headers = {}, revision = '2025-11-25') => createScriptedClient(handler, revision, headers),
   }
 }
 
@@ -34,7 +34,7 @@ test('a session id is good for its principal alone; one answer to every other [L
   const { connect, warnings } = serve()
   const ada = connect({ 'x-subject': 'ada' })
   await ada.initialize()
-  const id = ada.session ?? ''
+  const id = ada.sessionId ?? ''
   const bodies: unknown[] = []
   const middle = Math.floor(id.length / 2)
   const altered = `${id.slice(0, middle)}${id[middle] === 'A' ? 'B' : 'A'}${id.slice(middle + 1)}`
@@ -48,7 +48,7 @@ test('a session id is good for its principal alone; one answer to every other [L
   ] as const
   for (const [headers, session] of strangers) {
     const client = connect(headers)
-    const { status, json } = await client.post(rpc('ping'), { 'mcp-session-id': session })
+    const { status, json } = await client.post(createRpcRequest('ping'), { 'mcp-session-id': session })
     bodies.push(json)
     expect(status).toBe(404)
     expect((await client.get({ 'mcp-session-id': session })).status).toBe(404)
@@ -66,9 +66,9 @@ test('a session ends after its time [LEG-088]', async () => {
   const { connect } = serve({ sessionTtlMs: 60_000 }, () => time)
   const client = connect()
   await client.initialize()
-  expect((await client.post(rpc('ping'))).status).toBe(200)
+  expect((await client.post(createRpcRequest('ping'))).status).toBe(200)
   time += 60_000
-  expect((await client.post(rpc('ping'))).status).toBe(404)
+  expect((await client.post(createRpcRequest('ping'))).status).toBe(404)
 })
 
 test('DELETE ends a session and what runs for it [LEG-045 LEG-047 LEG-088]', async () => {
@@ -76,13 +76,13 @@ test('DELETE ends a session and what runs for it [LEG-045 LEG-047 LEG-088]', asy
   const client = connect()
   await client.initialize()
   const listening = await client.get()
-  const call = client.post(rpc('tools/call', { name: 'never', arguments: {} }))
+  const call = client.post(createRpcRequest('tools/call', { name: 'never', arguments: {} }))
   await client.request('ping')
   const { status, json } = await client.end()
   expect([status, json]).toEqual([204, undefined])
-  expect(await listening.event()).toBeUndefined()
+  expect(await listening.readEvent()).toBeUndefined()
   await call
-  expect((await client.post(rpc('ping'))).status).toBe(404)
+  expect((await client.post(createRpcRequest('ping'))).status).toBe(404)
   expect((await client.end()).status).toBe(404)
 })
 
@@ -97,14 +97,14 @@ test('every check of the transport holds for older clients: origin, host, media 
   const client = connect()
   await client.initialize()
   const foreign = { origin: 'https://evil.example' }
-  expect((await client.post(rpc('ping'), foreign)).status).toBe(403)
+  expect((await client.post(createRpcRequest('ping'), foreign)).status).toBe(403)
   expect((await client.get(foreign)).status).toBe(403)
   expect((await client.end(foreign)).status).toBe(403)
   expect((await client.end({ host: 'evil.example' })).status).toBe(403)
-  expect((await client.post(rpc('ping'), { accept: 'application/json' })).status).toBe(406)
-  expect((await client.post(rpc('ping'), { 'content-type': 'text/plain' })).status).toBe(415)
+  expect((await client.post(createRpcRequest('ping'), { accept: 'application/json' })).status).toBe(406)
+  expect((await client.post(createRpcRequest('ping'), { 'content-type': 'text/plain' })).status).toBe(415)
   expect((await client.get({ accept: 'application/json' })).status).toBe(406)
-  expect((await client.post(rpc('ping'))).status).toBe(200)
+  expect((await client.post(createRpcRequest('ping'))).status).toBe(200)
 })
 
 test('pages of an allowed origin may use the methods and read the session [LEG-018]', async () => {
@@ -121,9 +121,13 @@ test('pages of an allowed origin may use the methods and read the session [LEG-0
   const preflight = await handler(ask)
   expect(preflight.headers.get('access-control-allow-methods')).toBe('POST, GET, DELETE')
   expect(preflight.headers.get('access-control-allow-headers')).toBe('mcp-session-id, last-event-id')
-  const client = scriptedClient(handler, '2025-11-25', { origin: 'https://app.example' })
+  const client = createScriptedClient(handler, '2025-11-25', { origin: 'https://app.example' })
   const { headers } = await client.post(
-    rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'p', version: '1' } }),
+    createRpcRequest('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'p', version: '1' },
+    }),
   )
   expect(headers.get('access-control-expose-headers')).toContain('Mcp-Session-Id')
   expect(headers.get('access-control-allow-origin')).toBe('https://app.example')
@@ -134,7 +138,7 @@ test('capabilities that are too large for an id are left out, or refused', async
   const client = connect()
   const experimental = { big: { text: 'x'.repeat(5000) } }
   await client.initialize({ capabilities: { experimental } })
-  expect((client.session ?? '').length).toBeLessThan(1000)
+  expect((client.sessionId ?? '').length).toBeLessThan(1000)
   const clientInfo = { name: 'x'.repeat(10_000), version: '1' }
   await expect(client.initialize({ clientInfo })).rejects.toThrow('too large')
   await client.initialize({ clientInfo: { name: 'x'.repeat(1500), version: '1' } })
@@ -146,7 +150,7 @@ test('200 GET streams of one caller stay within what the server allows them [LEG
   const handler = httpHandler(server, { authenticate: () => ({ subject: 'ada' }) })
   const statuses: number[] = []
   for (let stream = 0; stream < 200; stream += 1) {
-    const client = scriptedClient(handler)
+    const client = createScriptedClient(handler)
     await client.initialize()
     statuses.push((await client.get()).status)
   }
@@ -158,7 +162,7 @@ test('an answer at an instance that did not ask gets 400, and the operator is to
   const asking = serve({ codec }).connect()
   await asking.initialize({ capabilities: { elicitation: {} } })
   const { connect, warnings } = serve({ codec })
-  const headers = { 'mcp-session-id': asking.session }
+  const headers = { 'mcp-session-id': asking.sessionId }
   const { status } = await connect().post({ jsonrpc: '2.0', id: 'q', result: { action: 'decline' } }, headers)
   expect([status, warnings]).toMatchObject([
     400,
@@ -170,11 +174,11 @@ test('keys that changed end the sessions of their time, and a new one begins [LE
   const [first, second] = [randomBytes(32), randomBytes(32)]
   const before = serve({ codec: sealedState({ keys: [first] }) }).connect()
   await before.initialize()
-  const headers = { 'mcp-session-id': before.session }
+  const headers = { 'mcp-session-id': before.sessionId }
   const rotated = serve({ codec: sealedState({ keys: [second, first] }) }).connect()
-  expect((await rotated.post(rpc('ping'), headers)).status).toBe(200)
+  expect((await rotated.post(createRpcRequest('ping'), headers)).status).toBe(200)
   const replaced = serve({ codec: sealedState({ keys: [second] }) }).connect()
-  expect((await replaced.post(rpc('ping'), headers)).status).toBe(404)
+  expect((await replaced.post(createRpcRequest('ping'), headers)).status).toBe(404)
 })
 
 test('a server that was given no codec is for its own machine alone', () => {
@@ -197,7 +201,7 @@ test('calls of older clients have the principal, the transport and the address o
     authenticate: () => ({ subject: 'ada' }),
     clientAddress: () => '192.0.2.7',
   })
-  const client = scriptedClient(handler)
+  const client = createScriptedClient(handler)
   await client.initialize()
   await client.request('tools/call', { name: 'who', arguments: {} })
   expect(seen).toEqual([['ada', 'http', '192.0.2.7']])
@@ -207,7 +211,7 @@ test('any other text as a session id is answered as an unknown session, and neve
   const { connect } = serve()
   const ada = connect()
   await ada.initialize()
-  const real = ada.session ?? ''
+  const real = ada.sessionId ?? ''
   const nearly = fc
     .tuple(fc.nat(real.length - 1), fc.constantFrom('', 'A', '.', '=', '%', 'AAAA'))
     .map(([at, text]) => real.slice(0, at) + text + real.slice(at + 1))
@@ -217,7 +221,7 @@ test('any other text as a session id is answered as an unknown session, and neve
   const visible = fc.string({ unit: fc.constantFrom(...'!"#%&()*+,-./0:;<=>?@AZ[]^_`az{|}~'), minLength: 1 })
   const property = fc.asyncProperty(fc.oneof(nearly, long, visible), async (id) => {
     if (id === real) return
-    const { status, json } = await connect().post(rpc('tools/list'), { 'mcp-session-id': id })
+    const { status, json } = await connect().post(createRpcRequest('tools/list'), { 'mcp-session-id': id })
     expect([400, 404]).toContain(status)
     expect(JSON.stringify(json).length).toBeLessThan(500)
   })

@@ -3,7 +3,7 @@ import { resource, tool, type Tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { rpc, scriptedClient } from '../../testing/scripted-client.ts'
+import { createRpcRequest, createScriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 import type { LegacyOptions } from '../options.ts'
 
@@ -40,11 +40,13 @@ function serve(tools: readonly Tool[], options?: LegacyOptions) {
   const notes = resource('test://notes', { name: 'notes', read: () => 'Notes' })
   const server = createLegacyServer({ tools, resources: [notes], strictReplay: false }, options)
   const handler = httpHandler(server, { clientAddress: ({ header }) => header('x-caller') })
-  const client = (revision?: string, headers?: Record<string, string>) => scriptedClient(handler, revision, headers)
+  const client = (revision?: string, headers?: Record<string, string>) =>
+    createScriptedClient(handler, revision, headers)
   return { server, handler, client }
 }
 
-const talkCall = (): ReturnType<typeof rpc> => rpc('tools/call', { name: 'talk', arguments: {} })
+const talkCall = (): ReturnType<typeof createRpcRequest> =>
+  createRpcRequest('tools/call', { name: 'talk', arguments: {} })
 const dataOf = (message: JsonObject | undefined): unknown => (message?.['params'] as JsonObject | undefined)?.['data']
 
 test('a stream begins with an event that has an id and no data, in 2025-11-25 alone [LEG-024 LEG-026]', async () => {
@@ -56,8 +58,8 @@ test('a stream begins with an event that has an id and no data, in 2025-11-25 al
     const client = serve([talk]).client(revision)
     await client.initialize()
     gate.open()
-    const events = await client.stream(talkCall())
-    const first = await events.event()
+    const events = await client.openStream(talkCall())
+    const first = await events.readEvent()
     expect(first?.message === undefined).toBe(primed)
     expect(first?.id).toMatch(/^[\w-]{22}\.\d+$/)
   }
@@ -67,7 +69,7 @@ test('what has nothing to say before its end answers JSON', async () => {
   const quiet = tool('quiet', { description: 'Says nothing', run: () => 'done' })
   const client = serve([quiet]).client()
   await client.initialize()
-  const { headers, status } = await client.post(rpc('tools/call', { name: 'quiet', arguments: {} }))
+  const { headers, status } = await client.post(createRpcRequest('tools/call', { name: 'quiet', arguments: {} }))
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
 })
 
@@ -76,18 +78,18 @@ test('a broken stream goes on where it broke, without what was received [LEG-032
   const client = serve([talk]).client()
   await client.initialize()
   const request = talkCall()
-  const events = await client.stream(request)
-  await events.event()
-  const received = await events.event()
+  const events = await client.openStream(request)
+  await events.readEvent()
+  const received = await events.readEvent()
   expect(dataOf(received?.message)).toBe('first')
   await events.leave()
   const resumed = await client.get({ 'last-event-id': received?.id })
-  expect(dataOf(await resumed.message())).toBe('second')
+  expect(dataOf(await resumed.readMessage())).toBe('second')
   gate.open()
-  expect(dataOf(await resumed.message())).toBe('third')
-  const response = await resumed.message()
+  expect(dataOf(await resumed.readMessage())).toBe('third')
+  const response = await resumed.readMessage()
   expect(response).toMatchObject({ id: request.id, result: { content: [{ text: 'the end' }] } })
-  expect(await resumed.event()).toBeUndefined()
+  expect(await resumed.readEvent()).toBeUndefined()
   await expect(Promise.race([aborted.opened.then(() => 'aborted'), Promise.resolve('ran')])).resolves.toBe('ran')
 })
 
@@ -95,14 +97,14 @@ test('the response of a call that ended without its reader is delivered when it 
   const { talk, gate } = talking()
   const client = serve([talk]).client()
   await client.initialize()
-  const events = await client.stream(talkCall())
-  const primer = await events.event()
+  const events = await client.openStream(talkCall())
+  const primer = await events.readEvent()
   await events.leave()
   gate.open()
   await client.request('ping')
   const resumed = await client.get({ 'last-event-id': primer?.id })
   const seen: unknown[] = []
-  for (let message = await resumed.message(); message !== undefined; message = await resumed.message())
+  for (let message = await resumed.readMessage(); message !== undefined; message = await resumed.readMessage())
     seen.push(dataOf(message) ?? 'response')
   expect(seen).toEqual(['first', 'second', 'third', 'response'])
 })
@@ -111,8 +113,8 @@ test('a stream that nobody comes back for ends its call', async () => {
   const { talk, aborted } = talking()
   const client = serve([talk], { resumeMs: 20 }).client()
   await client.initialize()
-  const events = await client.stream(talkCall())
-  const primer = await events.event()
+  const events = await client.openStream(talkCall())
+  const primer = await events.readEvent()
   await events.leave()
   await aborted.opened
   expect((await client.get({ 'last-event-id': primer?.id })).status).toBe(404)
@@ -121,8 +123,8 @@ test('a stream that nobody comes back for ends its call', async () => {
 test('a call of a client without a session ends with its connection', async () => {
   const { talk, aborted } = talking()
   const client = serve([talk]).client()
-  const events = await client.stream(talkCall(), { 'mcp-protocol-version': '2025-11-25' })
-  expect(dataOf(await events.message())).toBe('first')
+  const events = await client.openStream(talkCall(), { 'mcp-protocol-version': '2025-11-25' })
+  expect(dataOf(await events.readMessage())).toBe('first')
   await events.leave()
   await aborted.opened
 })
@@ -133,8 +135,8 @@ test('the event ids of another session, and those that never were, are unknown [
   const [client, thief] = [connect(), connect()]
   await client.initialize()
   await thief.initialize()
-  const events = await client.stream(talkCall())
-  const primer = await events.event()
+  const events = await client.openStream(talkCall())
+  const primer = await events.readEvent()
   await events.leave()
   expect((await thief.get({ 'last-event-id': primer?.id })).status).toBe(404)
   for (const id of ['x', '.', `${'A'.repeat(22)}.1`, `${'A'.repeat(22)}.-1`, '__proto__'])
@@ -147,15 +149,15 @@ test('a client polls where connections are closed: retry, then the rest on a GET
   const client = serve([talk], { closeAfterMs: 30 }).client()
   await client.initialize()
   const request = talkCall()
-  const events = await client.stream(request)
-  const primer = await events.event()
+  const events = await client.openStream(request)
+  const primer = await events.readEvent()
   expect(primer).toMatchObject({ message: undefined, retry: '1000' })
   let last = primer
-  for (let next = await events.event(); next !== undefined; next = await events.event()) last = next
+  for (let next = await events.readEvent(); next !== undefined; next = await events.readEvent()) last = next
   gate.open()
   const resumed = await client.get({ 'last-event-id': last?.id })
-  expect(dataOf(await resumed.message())).toBe('third')
-  expect(await resumed.message()).toMatchObject({ id: request.id })
+  expect(dataOf(await resumed.readMessage())).toBe('third')
+  expect(await resumed.readMessage()).toMatchObject({ id: request.id })
 })
 
 test('an instance keeps a bounded number of broken streams [LEG-091]', async () => {
@@ -166,8 +168,8 @@ test('an instance keeps a bounded number of broken streams [LEG-091]', async () 
   await client.initialize()
   const primers: (string | undefined)[] = []
   for (let stream = 0; stream < 3; stream += 1) {
-    const events = await client.stream(talkCall())
-    primers.push((await events.event())?.id)
+    const events = await client.openStream(talkCall())
+    primers.push((await events.readEvent())?.id)
     await events.leave()
   }
   expect(warnings).toEqual(['limit'])
@@ -180,8 +182,8 @@ test('the broken streams of one caller, in whatever sessions, push out none of a
   const breakStream = async (caller: string) => {
     const client = connect(undefined, { 'x-caller': caller })
     await client.initialize()
-    const events = await client.stream(talkCall())
-    const id = (await events.event())?.id
+    const events = await client.openStream(talkCall())
+    const id = (await events.readEvent())?.id
     await events.leave()
     return async () => (await client.get({ 'last-event-id': id })).status
   }
@@ -217,10 +219,10 @@ test('list changes and updates of subscribed resources alone reach the GET strea
   const events = await client.get()
   expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   await server.notifyListChanged('tools')
-  expect(await events.message()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  expect(await events.readMessage()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
   await server.notifyResourceUpdated('test://other')
   await server.notifyResourceUpdated('test://notes')
-  expect(await events.message()).toEqual({
+  expect(await events.readMessage()).toEqual({
     jsonrpc: '2.0',
     method: 'notifications/resources/updated',
     params: { uri: 'test://notes' },
@@ -228,7 +230,7 @@ test('list changes and updates of subscribed resources alone reach the GET strea
   await client.request('resources/unsubscribe', { uri: 'test://notes' })
   await server.notifyResourceUpdated('test://notes')
   await server.notifyListChanged('resources')
-  expect(await events.message()).toMatchObject({ method: 'notifications/resources/list_changed' })
+  expect(await events.readMessage()).toMatchObject({ method: 'notifications/resources/list_changed' })
 })
 
 test('a subscription that is made while the stream is open counts at once', async () => {
@@ -238,7 +240,7 @@ test('a subscription that is made while the stream is open counts at once', asyn
   const events = await client.get()
   await client.request('resources/subscribe', { uri: 'test://notes' })
   await server.notifyResourceUpdated('test://notes')
-  expect(await events.message()).toMatchObject({ params: { uri: 'test://notes' } })
+  expect(await events.readMessage()).toMatchObject({ params: { uri: 'test://notes' } })
 })
 
 test('a session has one GET stream: a newer one closes the older [LEG-036]', async () => {
@@ -247,18 +249,18 @@ test('a session has one GET stream: a newer one closes the older [LEG-036]', asy
   await client.initialize()
   const older = await client.get()
   const newer = await client.get()
-  expect(await older.event()).toBeUndefined()
+  expect(await older.readEvent()).toBeUndefined()
   const newest = await client.get()
-  expect(await newer.event()).toBeUndefined()
+  expect(await newer.readEvent()).toBeUndefined()
   await server.notifyListChanged('tools')
-  expect(await newest.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+  expect(await newest.readMessage()).toMatchObject({ method: 'notifications/tools/list_changed' })
   await client.end()
-  expect(await newest.event()).toBeUndefined()
+  expect(await newest.readEvent()).toBeUndefined()
 })
 
 test('a server with nothing to tell answers a GET with 405, and refuses subscriptions [LEG-034]', async () => {
   const server = createLegacyServer({ tools: [talking().talk], subscriptions: false })
-  const client = scriptedClient(httpHandler(server))
+  const client = createScriptedClient(httpHandler(server))
   await client.initialize()
   expect((await client.get()).status).toBe(405)
   expect(await client.request('resources/subscribe', { uri: 'a://b' })).toMatchObject({ error: { code: -32601 } })
@@ -270,7 +272,7 @@ test('a stop ends the GET stream, so that the client goes to another instance', 
   await client.initialize()
   const events = await client.get()
   server.drain()
-  expect(await events.event()).toBeUndefined()
+  expect(await events.readEvent()).toBeUndefined()
 })
 
 test('a batch of 2025-03-26 is answered by an array, each message by itself [LEG-097]', async () => {
@@ -281,9 +283,9 @@ test('a batch of 2025-03-26 is answered by an array, each message by itself [LEG
   })
   const client = serve([echo]).client('2025-03-26')
   await client.initialize()
-  const call = rpc('tools/call', { name: 'echo', arguments: { text: 'a' } })
-  const ping = rpc('ping')
-  const nested = rpc('initialize', { protocolVersion: '2025-03-26', capabilities: {} })
+  const call = createRpcRequest('tools/call', { name: 'echo', arguments: { text: 'a' } })
+  const ping = createRpcRequest('ping')
+  const nested = createRpcRequest('initialize', { protocolVersion: '2025-03-26', capabilities: {} })
   const { status, json } = await client.post([
     call,
     { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -308,10 +310,10 @@ test('a batch of a thousand, an empty one, and one of a later revision are rejec
   const { client: connect } = serve([talking().talk])
   const client = connect('2025-03-26')
   await client.initialize()
-  const thousand = Array.from({ length: 1000 }, () => rpc('ping'))
+  const thousand = Array.from({ length: 1000 }, () => createRpcRequest('ping'))
   expect((await client.post(thousand)).status).toBe(400)
   expect((await client.post([])).status).toBe(400)
   const newer = connect('2025-06-18')
   await newer.initialize()
-  expect((await newer.post([rpc('ping')])).status).toBe(400)
+  expect((await newer.post([createRpcRequest('ping')])).status).toBe(400)
 })

@@ -74,9 +74,9 @@ export interface LinkStoreOptions {
   readonly sleep: (ms: number) => Promise<void>
 }
 
-const plainSession: StoredSession = { isEnded: false, level: undefined, uris: [] }
+const defaultSession: StoredSession = { isEnded: false, level: undefined, uris: [] }
 const lockMs = 5000
-const lockPollMs = 25
+const lockPollIntervalMs = 25
 
 /** Keeps the records of a link in a store. */
 export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, sleep }: LinkStoreOptions): LinkStore {
@@ -92,11 +92,11 @@ export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, 
     await store.add(key, JSON.stringify(value), ttlMs)
   }
   const getSession = async (session: string): Promise<StoredSession> => ({
-    ...plainSession,
+    ...defaultSession,
     ...((await readJson(`legacy:session:${session}`)) as Partial<StoredSession> | undefined),
   })
   return {
-    putCall: (call) => replace(callKey(call.waiting.stream), encodeCall(call), callMs),
+    putCall: (call) => replace(callKey(call.waiting.streamId), encodeCall(call), callMs),
     async getCall(stream) {
       const stored = await readJson(callKey(stream))
       return stored && decodeCall(stored)
@@ -121,7 +121,7 @@ export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, 
     async changeSession(session, ttlMs, change) {
       const lock = `legacy:lock:${session}`
       // A holder that dies keeps the lock for its time.
-      while (!(await store.add(lock, randomId(), lockMs))) await sleep(lockPollMs)
+      while (!(await store.add(lock, randomId(), lockMs))) await sleep(lockPollIntervalMs)
       try {
         const changed = change(await getSession(session))
         await replace(`legacy:session:${session}`, { ...changed }, ttlMs)

@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { answerOf, asked, call, everything, textIn } from '../../testing/asking.ts'
-import { linkedFleet } from '../../testing/linked-fleet.ts'
-import { type EventReader, rpc, type ScriptedClient } from '../../testing/scripted-client.ts'
+import { answerOf, readServerRequest, createToolCall, allCapabilities, textIn } from '../../testing/asking.ts'
+import { createLinkedServers } from '../../testing/linked-fleet.ts'
+import { type EventReader, createRpcRequest, type ScriptedClient } from '../../testing/scripted-client.ts'
 
 const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
 
 /** The next request of the server, with the id of its event. */
 async function question(events: EventReader) {
   for (;;) {
-    const event = await events.event()
+    const event = await events.readEvent()
     if (event === undefined) throw new Error('the stream has ended')
     if (event.message?.['method'] === undefined || event.message['id'] === undefined) continue
     return { eventId: event.id ?? '', id: String(event.message['id']), method: event.message['method'] }
@@ -19,7 +19,7 @@ async function question(events: EventReader) {
 /** The next response on a stream. */
 async function responseIn(events: EventReader): Promise<JsonObject | undefined> {
   for (;;) {
-    const message = await events.message()
+    const message = await events.readMessage()
     if (message === undefined || message['method'] === undefined) return message
   }
 }
@@ -27,33 +27,33 @@ async function responseIn(events: EventReader): Promise<JsonObject | undefined> 
 const resume = (client: ScriptedClient, eventId: string): Promise<EventReader> =>
   client.get({ 'last-event-id': eventId })
 
-async function startCall(fleet: ReturnType<typeof linkedFleet>, name: string) {
-  fleet.at(0)
-  await fleet.client.initialize({ capabilities: everything })
-  const request = call(name, {}, { progressToken: 1 })
-  const events = await fleet.client.stream(request)
+async function startCall(fleet: ReturnType<typeof createLinkedServers>, name: string) {
+  fleet.getInstance(0)
+  await fleet.client.initialize({ capabilities: allCapabilities })
+  const request = createToolCall(name, {}, { progressToken: 1 })
+  const events = await fleet.client.openStream(request)
   return { request, events }
 }
 
 describe('linked instances', () => {
   test('each take the answers for all, and the call goes on where it waits [LEG-092]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'pair')
-    fleet.at(1)
-    expect((await fleet.client.post(answerOf((await asked(events)).id, ada))).status).toBe(202)
-    fleet.at(2)
-    expect((await fleet.client.post(answerOf((await asked(events)).id, ada))).status).toBe(202)
+    fleet.getInstance(1)
+    expect((await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))).status).toBe(202)
+    fleet.getInstance(2)
+    expect((await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))).status).toBe(202)
     expect(textIn(await responseIn(events))).toBe('Ada and Ada')
     expect(fleet.steps).toEqual(['Ada', 'Ada'])
   })
 
   test('take no answer of another session, to nothing, or to a question that is over [LEG-090]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'greet')
-    const { id } = await asked(events)
-    const thief = fleet.another()
-    fleet.at(1)
-    await thief.initialize({ capabilities: everything })
+    const { id } = await readServerRequest(events)
+    const thief = fleet.createClient()
+    fleet.getInstance(1)
+    await thief.initialize({ capabilities: allCapabilities })
     expect((await thief.post(answerOf(id, ada))).status).toBe(400)
     expect((await fleet.client.post(answerOf('nothing', ada))).status).toBe(400)
     expect((await fleet.client.post(answerOf(id, ada))).status).toBe(202)
@@ -62,17 +62,17 @@ describe('linked instances', () => {
   })
 
   test('continue a call whose instance was killed while it waited, from either message of the client [LEG-092 LEG-093]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { request, events } = await startCall(fleet, 'pair')
     const first = await question(events)
-    fleet.at(0).kill()
-    fleet.at(1)
+    fleet.getInstance(0).kill()
+    fleet.getInstance(1)
     expect((await fleet.client.post(answerOf(first.id, ada))).status).toBe(202)
-    fleet.at(2)
+    fleet.getInstance(2)
     const resumed = await resume(fleet.client, first.eventId)
     const second = await question(resumed)
-    fleet.at(1).kill()
-    fleet.at(2)
+    fleet.getInstance(1).kill()
+    fleet.getInstance(2)
     const again = await resume(fleet.client, second.eventId)
     expect((await fleet.client.post(answerOf(second.id, ada))).status).toBe(202)
     const response = await responseIn(again)
@@ -81,131 +81,131 @@ describe('linked instances', () => {
   })
 
   test('ask again what the client has not received, and join answers that reached different instances', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'both')
     const [form] = [await question(events), await question(events)]
     expect((await fleet.client.post(answerOf(form.id, ada))).status).toBe(202)
-    fleet.at(0).kill()
-    fleet.at(1)
+    fleet.getInstance(0).kill()
+    fleet.getInstance(1)
     const resumed = await resume(fleet.client, form.eventId)
     const model = await question(resumed)
     expect(model.method).toBe('sampling/createMessage')
-    fleet.at(2)
+    fleet.getInstance(2)
     const sampled = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' }
     expect((await fleet.client.post(answerOf(model.id, sampled))).status).toBe(202)
     expect(textIn(await responseIn(resumed))).toBe('Ada by m')
   })
 
   test('run a round once though the frozen instance that asked comes back, which leaves the call to them [LEG-093]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'pair')
     const first = await question(events)
-    fleet.at(0).freeze()
-    fleet.at(1)
+    fleet.getInstance(0).freeze()
+    fleet.getInstance(1)
     expect((await fleet.client.post(answerOf(first.id, ada))).status).toBe(202)
     await expect.poll(() => fleet.steps).toEqual(['Ada'])
-    fleet.at(0).thaw()
-    expect(await events.message()).toBeUndefined()
+    fleet.getInstance(0).thaw()
+    expect(await events.readMessage()).toBeUndefined()
     const second = await question(await resume(fleet.client, first.eventId))
-    fleet.at(2)
+    fleet.getInstance(2)
     expect((await fleet.client.post(answerOf(second.id, ada))).status).toBe(202)
     expect(textIn(await responseIn(await resume(fleet.client, second.eventId)))).toBe('Ada and Ada')
     expect(fleet.steps).toEqual(['Ada', 'Ada'])
   })
 
   test('answer a call that ran when its instance was killed with the reason [LEG-094]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { request, events } = await startCall(fleet, 'slow')
-    const progress = await events.event()
-    fleet.at(0).kill()
-    fleet.at(1)
+    const progress = await events.readEvent()
+    fleet.getInstance(0).kill()
+    fleet.getInstance(1)
     const response = await responseIn(await resume(fleet.client, progress?.id ?? ''))
     expect(response).toMatchObject({ id: request.id, error: { code: -32603, data: { reason: 'lost' } } })
   })
 
   test('answer a call that was killed after it had taken its answer with the reason, and run nothing again [LEG-094 LEG-093]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { request, events } = await startCall(fleet, 'work')
     const { eventId, id } = await question(events)
     await fleet.client.post(answerOf(id, ada))
     await expect.poll(() => fleet.steps).toEqual(['begun'])
-    fleet.at(0).kill()
-    fleet.at(1)
+    fleet.getInstance(0).kill()
+    fleet.getInstance(1)
     const response = await responseIn(await resume(fleet.client, eventId))
     expect(response).toMatchObject({ id: request.id, error: { code: -32603, data: { reason: 'lost' } } })
     expect(fleet.steps).toEqual(['begun'])
   })
 
   test('pass on the stream of a call that runs elsewhere, with what its client has missed', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { request, events } = await startCall(fleet, 'slow')
-    const first = await events.event()
+    const first = await events.readEvent()
     await events.leave()
-    fleet.at(1)
+    fleet.getInstance(1)
     const resumed = await resume(fleet.client, first?.id ?? '')
     fleet.gate.open()
     const response = await responseIn(resumed)
     expect([response?.['id'], textIn(response)]).toEqual([request.id, 'done'])
-    expect(await resumed.message()).toBeUndefined()
+    expect(await resumed.readMessage()).toBeUndefined()
   })
 
   test('keep the response for a client whose connection broke with it', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'greet')
     const { id, eventId } = await question(events)
     await fleet.client.post(answerOf(id, ada))
     expect(textIn(await responseIn(events))).toContain('Ada')
-    fleet.at(2)
+    fleet.getInstance(2)
     expect(textIn(await responseIn(await resume(fleet.client, eventId)))).toContain('Ada')
   })
 
   test('cancel a call that runs elsewhere [LEG-052]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { request, events } = await startCall(fleet, 'greet')
-    const { id } = await asked(events)
-    fleet.at(1)
+    const { id } = await readServerRequest(events)
+    fleet.getInstance(1)
     const params = { requestId: request.id }
     await fleet.client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
-    expect(await events.message()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } })
-    expect(await events.message()).toBeUndefined()
+    expect(await events.readMessage()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } })
+    expect(await events.readMessage()).toBeUndefined()
   })
 
   test('know at once that a session was deleted, also one that they have served before [LEG-088]', async () => {
-    const fleet = linkedFleet()
-    fleet.at(0)
-    await fleet.client.initialize({ capabilities: everything })
+    const fleet = createLinkedServers()
+    fleet.getInstance(0)
+    await fleet.client.initialize({ capabilities: allCapabilities })
     for (const place of [0, 1, 2]) {
-      fleet.at(place)
-      expect((await fleet.client.post(rpc('ping'))).status).toBe(200)
+      fleet.getInstance(place)
+      expect((await fleet.client.post(createRpcRequest('ping'))).status).toBe(200)
     }
-    fleet.at(1)
+    fleet.getInstance(1)
     expect((await fleet.client.end()).status).toBe(204)
     for (const place of [0, 1, 2]) {
-      fleet.at(place)
-      expect((await fleet.client.post(rpc('ping'))).status).toBe(404)
+      fleet.getInstance(place)
+      expect((await fleet.client.post(createRpcRequest('ping'))).status).toBe(404)
     }
   })
 
   test('share the log level of a session [LEG-059]', async () => {
-    const fleet = linkedFleet()
-    fleet.at(0)
-    await fleet.client.initialize({ capabilities: everything })
+    const fleet = createLinkedServers()
+    fleet.getInstance(0)
+    await fleet.client.initialize({ capabilities: allCapabilities })
     await fleet.client.request('logging/setLevel', { level: 'debug' })
-    fleet.at(1)
-    const events = await fleet.client.stream(call('talk'))
-    const levels = [await events.message(), await events.message()].map((message) =>
+    fleet.getInstance(1)
+    const events = await fleet.client.openStream(createToolCall('talk'))
+    const levels = [await events.readMessage(), await events.readMessage()].map((message) =>
       isJsonObject(message?.['params']) ? message['params']['level'] : undefined,
     )
     expect(levels).toEqual(['debug', 'error'])
   })
 
   test('leave what waits to the others when one stops, at once [LEG-092]', async () => {
-    const fleet = linkedFleet()
+    const fleet = createLinkedServers()
     const { events } = await startCall(fleet, 'greet')
     const { id, eventId } = await question(events)
-    fleet.at(0).server.drain()
-    expect(await events.message()).toBeUndefined()
-    fleet.at(1)
+    fleet.getInstance(0).server.drain()
+    expect(await events.readMessage()).toBeUndefined()
+    fleet.getInstance(1)
     const resumed = await resume(fleet.client, eventId)
     await fleet.client.post(answerOf(id, ada))
     expect(textIn(await responseIn(resumed))).toContain('Ada')

@@ -24,12 +24,12 @@ export interface LinkedCalls extends Pick<InstanceLink, 'linkCall' | 'takeAnswer
 }
 
 interface LocalWaitingCall {
-  readonly stored: StoredCall
+  readonly storedCall: StoredCall
   move(): void
 }
 
 /** Time in which an instance that waits for an answer says that it has it, in milliseconds. */
-const takenTimeoutMs = 1000
+const takenMessageTimeoutMs = 1000
 
 /** Starts with no call. */
 export function createLinkedCalls(parts: LinkDeps): LinkedCalls {
@@ -52,7 +52,7 @@ class WaitingCalls implements LinkedCalls {
     let round = ''
     const leave = (): void => void this.#waiting.delete(stream.id)
     return {
-      stream: stream.id,
+      streamId: stream.id,
       store: async (waiting, questions) => {
         round = randomId()
         const stored = { waiting, session: session.key, round, questions, askedAt: deps.now() }
@@ -63,7 +63,7 @@ class WaitingCalls implements LinkedCalls {
           return false
         }
         isStored = true
-        this.#waiting.set(stream.id, { stored, move: handOff })
+        this.#waiting.set(stream.id, { storedCall: stored, move: handOff })
         return true
       },
       onQuestionsSent: () => (this.#isDraining ? handOff() : undefined),
@@ -86,7 +86,7 @@ class WaitingCalls implements LinkedCalls {
     const stored = await store.getCall(streamOfQuestion(id))
     if (stored?.session !== key || !stored.questions.some((question) => question.id === id)) return false
     await store.addAnswer(id, response)
-    const taken = bus.waitFor('taken', id, takenTimeoutMs)
+    const taken = bus.waitFor('taken', id, takenMessageTimeoutMs)
     // The call may wait at another instance as well, which has to know that it is over there.
     bus.publish('answered', { id, session: key })
     if (deps.questions.answer(key, response)) return true
@@ -99,15 +99,15 @@ class WaitingCalls implements LinkedCalls {
 
   resumeStored(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined {
     const { bus, http, store } = this.#parts
-    const { stream } = stored.waiting
+    const { streamId: stream } = stored.waiting
     if (http().sessionStates.find(peer.session)?.streams.has(stream) === true) return undefined
     bus.publish('adopted', { id: stored.round })
     return resumeStoredCall(stored, {
       peer,
       http: http(),
-      lastEvent,
+      lastEventNumber: lastEvent,
       store,
-      onWaiting: (move) => void this.#waiting.set(stream, { stored, move }),
+      onWaiting: (move) => void this.#waiting.set(stream, { storedCall: stored, move }),
       onEnd: () => void this.#waiting.delete(stream),
     })
   }
@@ -129,7 +129,7 @@ class WaitingCalls implements LinkedCalls {
   }
 
   handOffCall(round: string): void {
-    for (const { stored, move } of this.#waiting.values()) if (stored.round === round) move()
+    for (const { storedCall: stored, move } of this.#waiting.values()) if (stored.round === round) move()
   }
 
   cancelCall(session: string, request: string): void {
@@ -139,7 +139,7 @@ class WaitingCalls implements LinkedCalls {
   }
 
   async catchUp(): Promise<void> {
-    for (const { stored } of Array.from(this.#waiting.values())) {
+    for (const { storedCall: stored } of Array.from(this.#waiting.values())) {
       for (const { id } of stored.questions) await this.takeStoredAnswer(stored.session, id)
     }
   }

@@ -47,7 +47,7 @@ export function createLinkedSessions({ store, bus, deps, http }: LinkDeps): Link
     reload,
     async catchUp() {
       known = createBoundedMap(maxSessions)
-      for (const key of Array.from(http().sessionStates.all(), (state) => state.key)) await reload(key)
+      for (const key of Array.from(http().sessionStates.listStates(), (state) => state.key)) await reload(key)
     },
   }
 }

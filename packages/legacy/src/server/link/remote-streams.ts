@@ -18,8 +18,8 @@ export interface RemoteStreams extends Pick<InstanceLink, 'resume'> {
   catchUp(): void
 }
 
-const resumeRetryMs = 500
-const resumeTries = 4
+const resumeRetryDelayMs = 500
+const maxResumeAttempts = 4
 
 /** Starts with no stream. */
 export function createRemoteStreams(parts: LinkDeps, calls: LinkedCalls): RemoteStreams {
@@ -30,8 +30,8 @@ export function createRemoteStreams(parts: LinkDeps, calls: LinkedCalls): Remote
   /** Reads the stream from the instance that has it; false when none says so in time. */
   const relayFrom = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
     const relay = randomId()
-    for (let tries = 0; tries < resumeTries; tries += 1) {
-      const found = bus.waitFor('relaying', relay, resumeRetryMs)
+    for (let tries = 0; tries < maxResumeAttempts; tries += 1) {
+      const found = bus.waitFor('relaying', relay, resumeRetryDelayMs)
       bus.publish('resume', { id: stream, session: session.key, number, relay })
       if (!(await found)) continue
       readers.set(relay, readRelay(relay, view.reply, { ...parts, onEnd: () => void readers.delete(relay) }))

@@ -13,7 +13,7 @@ export interface StoredCallOptions {
   readonly http: HttpDeps
   readonly store: LinkStore
   /** The number of the last event that the client has; undefined while it reads nothing. */
-  readonly lastEvent: number | undefined
+  readonly lastEventNumber: number | undefined
   /** The call waits here, until `onEnd`; `move` leaves it to other instances. */
   readonly onWaiting: (move: () => void) => void
   /** The call waits here no more. */
@@ -21,30 +21,30 @@ export interface StoredCallOptions {
 }
 
 // Between a question and its answer the stream may have had a few more events.
-const eventGap = 1000
+const eventNumberGap = 1000
 
 /**
  * Waits at this instance for the answers of a stored call, of which some may be in the store, and runs it on with them
  * unless another instance does. Returns its stream; undefined when the session has too many open questions.
  */
 export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions): CallStream | undefined {
-  const { peer, http, lastEvent, onWaiting } = options
+  const { peer, http, lastEventNumber: lastEvent, onWaiting } = options
   const { waiting, questions } = stored
   const round = new ResumedStoredRound(stored, options)
   if (!round.open()) return undefined
-  const { stream } = round.taken
+  const { stream } = round.ownedStream
   http.sessionStates
     .getOrCreate(peer.session, callerKeyOf(peer.view))
     .calls.set(waiting.request.id, { cancel: () => round.cancel() })
   onWaiting(() => stream.release())
-  if (lastEvent !== undefined) sendUnseen(questions, lastEvent, stream)
+  if (lastEvent !== undefined) sendUnseenQuestions(questions, lastEvent, stream)
   round.takeStored().catch((error: unknown) => round.fail(error))
   return stream
 }
 
 /** The round of a stored call, until all of its answers are here. */
 class ResumedStoredRound {
-  readonly taken: OwnedStream
+  readonly ownedStream: OwnedStream
   readonly #stored: StoredCall
   readonly #options: StoredCallOptions
   readonly #answers = new Map<string, RoundAnswer>()
@@ -52,13 +52,17 @@ class ResumedStoredRound {
   readonly #cancelTimer: () => void
 
   constructor(stored: StoredCall, options: StoredCallOptions) {
-    const { peer, http, lastEvent = 0 } = options
+    const { peer, http, lastEventNumber: lastEvent = 0 } = options
     const { id: requestId } = stored.waiting.request
-    const { stream: id, events } = stored.waiting
-    const firstEvent = Math.max(events, lastEvent) + eventGap
+    const { streamId: id, eventCount: events } = stored.waiting
+    const firstEvent = Math.max(events, lastEvent) + eventNumberGap
     this.#stored = stored
     this.#options = options
-    this.taken = takeOverStream({ id, requestId, firstEvent, onEnd: () => this.#stop() }, peer, http)
+    this.ownedStream = takeOverStream(
+      { id, requestId, firstEventNumber: firstEvent, onEnd: () => this.#stop() },
+      peer,
+      http,
+    )
     const { now, schedule, settings } = http.deps
     const leftMs = Math.max(1, stored.askedAt + settings.answerTimeoutMs - now())
     this.#cancelTimer = schedule(() => this.#giveUp(), leftMs)
@@ -71,7 +75,7 @@ class ResumedStoredRound {
       const onAnswer = (response: RpcResponse): void => this.#take(question, toRoundAnswer(question.method, response))
       const opened = http.deps.questions.open(peer.session.key, onAnswer, question.id)
       if (opened === undefined) {
-        this.taken.stream.abandon()
+        this.ownedStream.stream.abandon()
         return false
       }
       opened.isStored = true
@@ -89,13 +93,13 @@ class ResumedStoredRound {
 
   cancel(): void {
     const { store, http } = this.#options
-    this.taken.stream.abandon()
-    store.deleteCall(this.#stored.waiting.stream).catch(http.deps.reportError)
+    this.ownedStream.stream.abandon()
+    store.deleteCall(this.#stored.waiting.streamId).catch(http.deps.reportError)
   }
 
   fail(error: unknown): void {
     this.#options.http.deps.reportError(error)
-    this.taken.stream.release()
+    this.ownedStream.stream.release()
   }
 
   #take({ key }: StoredQuestion, answer: RoundAnswer): void {
@@ -114,9 +118,9 @@ class ResumedStoredRound {
     const { waiting, round } = this.#stored
     const { store, http } = this.#options
     this.#stop()
-    if (!(await store.claim(round))) return this.taken.stream.release()
+    if (!(await store.claim(round))) return this.ownedStream.stream.release()
     const pages = [...waiting.pages, ...pagesIn(this.#stored, this.#answers, http.deps.now())]
-    this.taken.run({ waiting: { ...waiting, pages }, answers: fillAcceptedAnswers(waiting, this.#answers) })
+    this.ownedStream.run({ waiting: { ...waiting, pages }, answers: fillAcceptedAnswers(waiting, this.#answers) })
   }
 
   /** Waits no more. */
@@ -133,7 +137,7 @@ class ResumedStoredRound {
 }
 
 /** Sends the questions that the client has not received. */
-function sendUnseen(questions: readonly StoredQuestion[], lastEvent: number, stream: CallStream): void {
+function sendUnseenQuestions(questions: readonly StoredQuestion[], lastEvent: number, stream: CallStream): void {
   for (const { id, method, params, number } of questions) {
     if (number > lastEvent) stream.send({ jsonrpc: '2.0', id, method, ...(params && { params }) }, false)
   }

@@ -4,7 +4,7 @@ import { resource, type ServerDefinition, tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { rpc } from '../../testing/scripted-client.ts'
+import { createRpcRequest } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
 import { legacyOf } from '../legacy-peer.ts'
 import type { LegacyOptions } from '../options.ts'
@@ -43,7 +43,7 @@ function open(definition: Partial<ServerDefinition> = {}, options?: LegacyOption
   }
   const initialize = async (capabilities: JsonObject = { elicitation: {} }): Promise<JsonObject> => {
     const clientInfo = { name: 'c', version: '1' }
-    say(rpc('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo }))
+    say(createRpcRequest('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo }))
     const response = await next()
     say({ jsonrpc: '2.0', method: 'notifications/initialized' })
     return response
@@ -69,7 +69,7 @@ function textIn({ result }: JsonObject): unknown {
 test('a client that initializes is asked in the middle of a call, by a request of the server [LEG-050 LEG-082]', async () => {
   await using peer = open()
   expect(await peer.initialize()).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
-  const call = rpc('tools/call', { name: 'greet', arguments: {} })
+  const call = createRpcRequest('tools/call', { name: 'greet', arguments: {} })
   peer.say(call)
   const question = await peer.next()
   expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'Name?' } })
@@ -81,9 +81,9 @@ test('a client that initializes is asked in the middle of a call, by a request o
 test('both eras run side by side in one process [LEG-050 LEG-080 LEG-081]', async () => {
   await using peer = open()
   await peer.initialize()
-  peer.say(rpc('tools/call', { name: 'revision', arguments: {} }))
+  peer.say(createRpcRequest('tools/call', { name: 'revision', arguments: {} }))
   expect(textIn(await peer.next())).toBe('2025-11-25')
-  peer.say(rpc('tools/call', { name: 'revision', arguments: {}, _meta: modernMeta }))
+  peer.say(createRpcRequest('tools/call', { name: 'revision', arguments: {}, _meta: modernMeta }))
   const modern = await peer.next()
   expect([textIn(modern), modern['result']]).toMatchObject(['2026-07-28', { resultType: 'complete' }])
 })
@@ -95,22 +95,22 @@ test('calls of both eras have the transport and the address of the process', asy
   })
   await using peer = open({ tools: [transport] })
   await peer.initialize()
-  peer.say(rpc('tools/call', { name: 'transport', arguments: {} }))
+  peer.say(createRpcRequest('tools/call', { name: 'transport', arguments: {} }))
   expect(textIn(await peer.next())).toBe('stdio stdio')
-  peer.say(rpc('tools/call', { name: 'transport', arguments: {}, _meta: modernMeta }))
+  peer.say(createRpcRequest('tools/call', { name: 'transport', arguments: {}, _meta: modernMeta }))
   expect(textIn(await peer.next())).toBe('stdio stdio')
 })
 
 test('before initialize a request without a version is told which revisions are served', async () => {
   await using peer = open()
-  peer.say(rpc('tools/list'))
+  peer.say(createRpcRequest('tools/list'))
   expect(await peer.next()).toMatchObject({ error: { code: -32602 } })
 })
 
 test('a cancelled call is not answered, and its question is cancelled [LEG-052]', async () => {
   await using peer = open()
   await peer.initialize()
-  const call = rpc('tools/call', { name: 'greet', arguments: {} })
+  const call = createRpcRequest('tools/call', { name: 'greet', arguments: {} })
   peer.say(call)
   const question = await peer.next()
   peer.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: call.id } })
@@ -118,7 +118,7 @@ test('a cancelled call is not answered, and its question is cancelled [LEG-052]'
     method: 'notifications/cancelled',
     params: { requestId: question['id'] },
   })
-  const ping = rpc('ping')
+  const ping = createRpcRequest('ping')
   peer.say(ping)
   expect(await peer.next()).toEqual({ jsonrpc: '2.0', id: ping.id, result: {} })
 })
@@ -127,7 +127,7 @@ test('an answer to nothing is ignored', async () => {
   await using peer = open()
   await peer.initialize()
   peer.say({ jsonrpc: '2.0', id: 'nobody', result: {} })
-  const ping = rpc('ping')
+  const ping = createRpcRequest('ping')
   peer.say(ping)
   expect(await peer.next()).toMatchObject({ id: ping.id })
 })
@@ -135,7 +135,7 @@ test('an answer to nothing is ignored', async () => {
 test('list changes and updates of subscribed resources are told after initialized [LEG-005 LEG-061 LEG-063]', async () => {
   await using peer = open()
   await peer.initialize()
-  peer.say(rpc('resources/subscribe', { uri: 'test://notes' }))
+  peer.say(createRpcRequest('resources/subscribe', { uri: 'test://notes' }))
   expect(await peer.next()).toMatchObject({ result: {} })
   await peer.server.notifyResourceUpdated('test://notes')
   expect(await peer.next()).toMatchObject({ method: 'notifications/resources/updated' })
@@ -153,7 +153,7 @@ test('log messages carry nothing that older clients do not know [LEG-013]', asyn
   })
   await using peer = open({ tools: [logs] })
   await peer.initialize()
-  peer.say(rpc('tools/call', { name: 'logs', arguments: {} }))
+  peer.say(createRpcRequest('tools/call', { name: 'logs', arguments: {} }))
   expect(await peer.next()).toEqual({
     jsonrpc: '2.0',
     method: 'notifications/message',
@@ -165,7 +165,7 @@ test('log messages carry nothing that older clients do not know [LEG-013]', asyn
 test('a client that never answers ends its own calls alone', async () => {
   await using peer = open({}, { answerTimeoutMs: 20 })
   await peer.initialize()
-  peer.say(rpc('tools/call', { name: 'greet', arguments: {} }))
+  peer.say(createRpcRequest('tools/call', { name: 'greet', arguments: {} }))
   const question = await peer.next()
   expect(await peer.next()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: question['id'] } })
   expect(textIn(await peer.next())).toBe('{"action":"cancel"}')

@@ -148,7 +148,11 @@ class LegacyStreamConnection implements StreamConnection {
     const { notify } = caller
     try {
       const notifiableKinds = await requestNotifiableKinds(client, caller, this.#deps)
-      if (this.#closed || this.#listening !== undefined || (!notifiableKinds.lists && !notifiableKinds.resources))
+      if (
+        this.#closed ||
+        this.#listening !== undefined ||
+        (!notifiableKinds.hasListChanges && !notifiableKinds.hasResourceUpdates)
+      )
         return
     } catch (error) {
       return this.#peer.onError(error)
