@@ -300,7 +300,7 @@ describe('a server that was given no state', () => {
     expect(served.warnings).toEqual([])
     expect((await play(served, { a: answer, b: answer })).text).toBe(secret)
     await play(served, { a: answer, b: answer })
-    expect(served.warnings).toEqual([{ code: 'random-key', message: served.server.localOnly }])
+    expect(served.warnings).toEqual([{ code: 'random_key', message: served.server.localOnly }])
   })
 
   test('says nothing when nothing is asked, for then there is nothing to seal', async () => {

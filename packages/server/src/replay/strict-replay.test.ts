@@ -68,7 +68,7 @@ describe('strict replay', () => {
       const served = serve(run, strict)
       await send(served)
       expect(served.warnings[0]).toMatchObject({
-        code: 'not-repeatable',
+        code: 'not_repeatable',
         message: expect.stringMatching(told),
         where: { method: 'tools/call', name: 'do' },
         key,
@@ -92,7 +92,7 @@ describe('strict replay', () => {
     }
     const served = serve(run, strict)
     expect((await send(served)).text).toBe('done')
-    expect(served.warnings[0]).toMatchObject({ code: 'not-repeatable', key: expect.stringMatching(/^k\/\d+$/) })
+    expect(served.warnings[0]).toMatchObject({ code: 'not_repeatable', key: expect.stringMatching(/^k\/\d+$/) })
     expect(runs).toBeLessThanOrEqual(4)
   })
 
@@ -127,7 +127,7 @@ describe('strict replay', () => {
     })
     await callTool(server, 'change', { list: [] })
     expect(warnings).toMatchObject([
-      { code: 'not-repeatable', message: expect.stringContaining('changes its arguments') },
+      { code: 'not_repeatable', message: expect.stringContaining('changes its arguments') },
     ])
   })
 

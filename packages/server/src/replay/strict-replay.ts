@@ -81,5 +81,5 @@ function describeDifference(
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {
-  warnAboutRun(run, { code: 'not-repeatable', problem, key })
+  warnAboutRun(run, { code: 'not_repeatable', problem, key })
 }

@@ -19,7 +19,7 @@ export function warnAboutRun(run: Run, { code, problem, key }: ReplayProblem): v
 /** The schema of a question is built in every run, which costs more than the run itself. */
 export function warnRebuiltForm(run: Run, key: string): void {
   const advice = 'make the form once, where the module loads: const answer = form(z.object({ … }))'
-  warnAboutRun(run, { code: 'rebuilt-form', problem: `builds the schema of "${key}" again and again: ${advice}`, key })
+  warnAboutRun(run, { code: 'rebuilt_form', problem: `builds the schema of "${key}" again and again: ${advice}`, key })
 }
 
 /** `catch {}` around a question hides a suspension, and code runs on that should not. */
