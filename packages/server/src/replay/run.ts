@@ -83,7 +83,7 @@ export type RunEnd =
  * a handler that finished, because one that catches its suspension has not been answered; a handler that finished in
  * time needs not move any more.
  */
-export const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
+const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
   store_failed: 7,
   misused: 6,
   asked: 5,
