@@ -259,9 +259,8 @@ export {
   type SchemaIssue,
 } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
-export { checkCreateMessageResult, checkListRootsResult } from './methods/check-answers.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
-export type { ParamsCheck } from './methods/check-params.ts'
+export { checkCreateMessageResult, checkListRootsResult, type ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
 export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'

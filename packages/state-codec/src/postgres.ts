@@ -4,7 +4,6 @@
  * @module @x/state-codec/postgres
  */
 
-import type { PostgresPool } from '@x/core/postgres'
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
@@ -19,10 +18,10 @@ import {
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 
-export type { PostgresQuery } from '@x/core/postgres'
-
-/** The part of a PostgreSQL pool that the store uses; a `Pool` of `pg` has it. */
-export type PostgresClient = Pick<PostgresPool, 'query'>
+/** The part of a PostgreSQL client that the store uses; a `Pool` of `pg` has it. */
+export interface PostgresPool {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+}
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends OwnerQuotaOptions {
@@ -48,11 +47,11 @@ export interface PostgresStore extends StateStore {
  *
  * @throws StateUsageError for an invalid table name, and for a quota that makes no sense.
  */
-export function postgresStore(pool: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
+export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { timeoutMs = defaultTimeoutMs } = options
   const table = quoteTableName(options.table ?? 'mcp_state')
-  const query: Query = async (text, values) =>
-    rowsOf(await callStore({ name: 'PostgreSQL', timeoutMs }, () => pool.query({ text, values })))
+  const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
+    (await callStore({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
   const quota = compileOwnerQuota(options)
   const operations = operationsIn(table, query)
   return {
@@ -168,13 +167,8 @@ CREATE INDEX IF NOT EXISTS "${index}_owner" ON ${name} (owner, expires_at) INCLU
 }
 
 /** Creates the table of {@link postgresStore} if it does not exist. */
-export async function createStateTable(pool: PostgresClient, table?: string): Promise<void> {
-  await pool.query({ text: stateTableSql(table) })
-}
-
-function rowsOf(result: unknown): readonly unknown[] {
-  const { rows }: { readonly rows?: unknown } = Object(result)
-  return Array.isArray(rows) ? rows : []
+export async function createStateTable(pool: PostgresPool, table?: string): Promise<void> {
+  await pool.query(stateTableSql(table))
 }
 
 function valueOf(row: unknown): string | undefined {

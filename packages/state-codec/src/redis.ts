@@ -4,7 +4,6 @@
  * @module @x/state-codec/redis
  */
 
-import type { RedisClient } from '@x/core/redis'
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
@@ -24,7 +23,9 @@ export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 /**
  * The part of a Redis client that the store uses: a connected client of `@redis/client` or `redis`, or a pool of them.
  */
-export type RedisCommandClient = Pick<RedisClient, 'sendCommand'>
+export interface RedisClient {
+  sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
+}
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions extends OwnerQuotaOptions {
@@ -43,7 +44,7 @@ export interface RedisStoreOptions extends OwnerQuotaOptions {
  *
  * @throws StateUsageError for a quota that makes no sense.
  */
-export function redisStore(client: RedisCommandClient, options: RedisStoreOptions = {}): StateStore {
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
   const quota = compileOwnerQuota(options)
   const send: SendCommand = (args) =>

@@ -216,7 +216,7 @@ function withLogLevel(request: RpcRequest, logLevel: LoggingLevel): RpcRequest {
 }
 
 function requireRepeatable({ observed }: Observer, warned: number): void {
-  const warning = observed.warnings.slice(warned).find(({ code }) => code === 'not-repeatable')
+  const warning = observed.warnings.slice(warned).find(({ code }) => code === 'not_repeatable')
   if (warning !== undefined) throw new TestingError('not_repeatable', warning.message)
 }
 

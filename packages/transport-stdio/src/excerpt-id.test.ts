@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { idFromExcerpt } from './excerpt-id.ts'
 
-const excerptOf = (text: string) => ({ kind: 'too-long', head: text.slice(0, 256), tail: text.slice(-64) }) as const
+const excerptOf = (text: string) => ({ kind: 'too_long', head: text.slice(0, 256), tail: text.slice(-64) }) as const
 const plainId = fc.oneof(
   fc.maxSafeInteger(),
   fc.string({ maxLength: 40 }).map((text) => text.replaceAll(/[^ !#-[\]-~]/g, '')),
@@ -36,6 +36,6 @@ describe('the id of a message that was too long to read', () => {
     ['a fraction', '{"id":1.5,'],
     ['garbage', 'x'.repeat(256)],
   ])('is not guessed from %s', (_, head) => {
-    expect(idFromExcerpt({ kind: 'too-long', head, tail: '' })).toBeUndefined()
+    expect(idFromExcerpt({ kind: 'too_long', head, tail: '' })).toBeUndefined()
   })
 })

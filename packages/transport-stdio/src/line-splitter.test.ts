@@ -64,7 +64,7 @@ describe('lines', () => {
     const chunk = Buffer.concat([Buffer.from('a\n'), Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]), Buffer.from('b\n')])
     const { lines, flaws } = hear([chunk])
     expect(lines).toEqual(['a', 'b'])
-    expect(flaws).toMatchObject([{ kind: 'not-utf8' }])
+    expect(flaws).toMatchObject([{ kind: 'not_utf8' }])
   })
 
   test.each([
@@ -80,14 +80,14 @@ describe('lines', () => {
     for (const chunks of [[bytes], singles]) {
       const result = hear(chunks, 8)
       expect(result.lines).toEqual(heard)
-      expect(result.flaws.map(({ kind }) => kind)).toEqual(Array(flaws).fill('too-long'))
+      expect(result.flaws.map(({ kind }) => kind)).toEqual(Array(flaws).fill('too_long'))
     }
   })
 
   test('that are too long keep both ends for the refusal', () => {
     const text = `${'a'.repeat(300)}${'é'.repeat(1000)}${'z'.repeat(100)}`
     const { flaws } = hear(cut(Buffer.from(`${text}\n`), [7, 280, 900]), 50)
-    expect(flaws).toEqual([{ kind: 'too-long', head: 'a'.repeat(256), tail: 'z'.repeat(64) }])
+    expect(flaws).toEqual([{ kind: 'too_long', head: 'a'.repeat(256), tail: 'z'.repeat(64) }])
   })
 
   test('without an end take no more memory than their bound', () => {
@@ -99,7 +99,7 @@ describe('lines', () => {
     // What is dropped on the way may not be collected yet: the buffers that grew up to twice the bound.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * bound)
     end()
-    expect(flaws).toMatchObject([{ kind: 'too-long' }])
+    expect(flaws).toMatchObject([{ kind: 'too_long' }])
   })
 
   test('that come byte by byte take time and memory in proportion: four million bytes would else take hours', () => {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 
 /** A skipped line: excerpts of its two ends, for the id of its message and for diagnostics. */
 export interface SkippedLine {
-  readonly kind: 'too-long' | 'not-utf8'
+  readonly kind: 'too_long' | 'not_utf8'
   /** The first bytes, at most 256, decoded as UTF-8 even if invalid. */
   readonly head: string
   /** The last bytes, at most 64. */
@@ -48,7 +48,7 @@ export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitt
   }
   const completeLine = (part: Buffer): void => {
     if (skipped !== undefined) {
-      sink.onSkipped(toSkippedLine('too-long', extendExcerpt(skipped, part)))
+      sink.onSkipped(toSkippedLine('too_long', extendExcerpt(skipped, part)))
       skipped = undefined
     } else if (lineBuffer.length() === 0) emitLine(part)
     else {
@@ -60,9 +60,9 @@ export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitt
   const emitLine = (bytes: Buffer): void => {
     const line = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes
     if (line.length === 0) return
-    if (line.length > maxBytes) sink.onSkipped(toSkippedLine('too-long', createExcerpt(line)))
+    if (line.length > maxBytes) sink.onSkipped(toSkippedLine('too_long', createExcerpt(line)))
     else if (isUtf8(line)) sink.onLine(line.toString())
-    else sink.onSkipped(toSkippedLine('not-utf8', createExcerpt(line)))
+    else sink.onSkipped(toSkippedLine('not_utf8', createExcerpt(line)))
   }
   return {
     push: (chunk) => {

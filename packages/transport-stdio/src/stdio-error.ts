@@ -20,7 +20,7 @@ export type StdioErrorCode =
   /** The server ended a subscription without a result. */
   | 'ended'
   /** The response is longer than the limit of a line. */
-  | 'too-large'
+  | 'too_large'
   /** A message violates the transport's rules; it was skipped. */
   | 'protocol'
 
@@ -54,7 +54,7 @@ export class StdioError extends Error {
 
 const stdioErrorCodes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
   ...(['spawn', 'probe', 'unsupported_version', 'exited', 'restarts'] as const),
-  ...(['closed', 'ended', 'too-large', 'protocol'] as const),
+  ...(['closed', 'ended', 'too_large', 'protocol'] as const),
 ])
 
 /** Tells if a value is a {@link StdioError}, from this copy of the package or another. */

@@ -31,6 +31,7 @@ export const folderLayers = new Map([
     'packages/client',
     { order: ['.', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'], upward: 2 },
   ],
+  ['packages/tasks', { order: ['.', 'contract', 'server', 'client', 'engines', 'schema'], upward: 0 }],
 ])
 
 /**

@@ -28,6 +28,7 @@ export function measureStructure(root) {
   const upward = [
     { folder: 'packages/server', limit: 0 },
     { folder: 'packages/client', limit: 2 },
+    { folder: 'packages/tasks', limit: 0 },
   ].map(({ folder, limit }) => {
     const details = upwardImports(root, folder, { files })
     return {
@@ -55,7 +56,7 @@ export function measureCalls(root) {
   const { call, secondRound } = JSON.parse(execFileSync('node', [program, root], { encoding: 'utf8' }))
   return [
     { title: 'files that a warm tools/call reaches', value: call.length, limit: 39, details: call },
-    { title: 'files that a warm second round reaches', value: secondRound.length, limit: 56, details: secondRound },
+    { title: 'files that a warm second round reaches', value: secondRound.length, limit: 55, details: secondRound },
   ]
 }
 

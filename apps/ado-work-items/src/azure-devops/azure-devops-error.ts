@@ -5,7 +5,7 @@ export type AzureDevOpsErrorCode =
   /** The token may not do this. */
   | 'forbidden'
   /** No such thing, or the token may not see it. */
-  | 'not-found'
+  | 'not_found'
   /** Somebody else changed the work item. */
   | 'conflict'
   /** A rule of the process refused field values; `violations` lists them. */

@@ -71,7 +71,7 @@ test('a change is tied to the revision that it names', async () => {
 
 test.each([
   ['the wrong token', { authorization: basicAuthorization('other') }, 'unauthorized'],
-  ['an unknown project', { project: 'Other' }, 'not-found'],
+  ['an unknown project', { project: 'Other' }, 'not_found'],
 ])('with %s every call fails and says so', async (_, change, code) => {
   await using service = await emulated()
   const azureDevOps = createAzureDevOps({ ...service.connection, ...change })

@@ -151,7 +151,7 @@ async function loadRules(rest: Rest, name: string, signal: AbortSignal): Promise
   } catch (error) {
     // Older kinds of processes have no rules to read, and a token may lack the right to. The service enforces them
     // anyway.
-    if (error instanceof AzureDevOpsError && ['not-found', 'forbidden', 'invalid'].includes(error.code)) return []
+    if (error instanceof AzureDevOpsError && ['not_found', 'forbidden', 'invalid'].includes(error.code)) return []
     throw error
   }
 }

@@ -45,7 +45,7 @@ function errorOf(status: number, error: ServiceError): AzureDevOpsError {
     case 403:
       return new AzureDevOpsError('forbidden', `The access token is not allowed to do this (403).${said}`)
     case 404:
-      return new AzureDevOpsError('not-found', error.message || 'Azure DevOps does not know this address (404).')
+      return new AzureDevOpsError('not_found', error.message || 'Azure DevOps does not know this address (404).')
     case 409:
     case 412:
       return new AzureDevOpsError('conflict', `Somebody else changed the work item in the meantime (${status}).${said}`)

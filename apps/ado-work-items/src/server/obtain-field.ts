@@ -61,7 +61,7 @@ async function problemWith(
     await azureDevOps.getWorkItem(id, signal)
     return ''
   } catch (error) {
-    if (error instanceof AzureDevOpsError && error.code === 'not-found') return `There is no work item #${id}. `
+    if (error instanceof AzureDevOpsError && error.code === 'not_found') return `There is no work item #${id}. `
     throw error
   }
 }

@@ -29,7 +29,7 @@ export interface FailedResult {
 const advice: Readonly<Record<AzureDevOpsErrorCode, string>> = {
   unauthorized: '',
   forbidden: '',
-  'not-found': 'Call list_work_items to see what there is.',
+  not_found: 'Call list_work_items to see what there is.',
   conflict: 'Call get_work_item to see the work item as it is now, then call again with its rev.',
   rule: 'Correct the values and call again.',
   invalid: 'Correct the arguments and call again.',

@@ -25,7 +25,7 @@ export function workItemResource(azureDevOps: AzureDevOps): ResourceTemplate {
         const item = await azureDevOps.getWorkItem(Number(id), ctx.signal)
         return JSON.stringify(toOutput(item, azureDevOps), null, 2)
       } catch (error) {
-        if (error instanceof AzureDevOpsError && error.code === 'not-found') throw resourceNotFound(uri)
+        if (error instanceof AzureDevOpsError && error.code === 'not_found') throw resourceNotFound(uri)
         throw toProtocolError(error)
       }
     },

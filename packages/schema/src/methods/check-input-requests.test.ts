@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectAgreement, expectSame } from '../testing/agreement.ts'
-import { checkCreateMessageResult, checkListRootsResult } from './check-answers.ts'
+import { checkCreateMessageResult, checkListRootsResult } from './check-params.ts'
 import { checkInputRequest, checkInputRequests } from './check-input-requests.ts'
 import type { Check } from './checks.ts'
 

@@ -124,7 +124,7 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   const made = (): StateCodec => {
     if (codec === undefined) {
       codec = sealed({ keys: [randomKey()] })
-      warn({ code: 'random-key', message: localOnlyReason })
+      warn({ code: 'random_key', message: localOnlyReason })
     }
     return codec
   }

@@ -34,7 +34,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /** Hints about the tool's behaviour. */
   readonly annotations?: ToolAnnotations | undefined
   /**
-   * Decides whether a call runs as a task, at a server with tasks; `never` when absent. A function decides by the
+   * Decides whether a call runs as a task, at a server with tasks; `never` when absent. A function decides once a request, by the
    * arguments. A tool that asks first and becomes a task later uses `ctx.task` instead.
    */
   readonly task?: TaskChoice | ((args: ParsedBy<Input>, ctx: RequestContext) => TaskChoice) | undefined

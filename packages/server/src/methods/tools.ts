@@ -56,11 +56,13 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   }
 }
 
+/** Returns the choice of a tool whether its call becomes a task; undefined in the task, where it was made before. */
 function taskChoiceOf(
   { definition: { task } }: CompiledTool,
   args: unknown,
   request: RequestState,
 ): TaskChoice | undefined {
+  if (request.journal !== undefined) return undefined
   // The tool's own schema has just made the arguments what its functions take.
   return typeof task === 'function' ? task(args as never, openRequestContext(request)) : task
 }

@@ -3,7 +3,7 @@ import { memoryStore, randomKey, sealed, singleUse } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { InputDeclined } from '../index.ts'
-import { accept, kinds, modes, play, type Run, send, serve, toolKind } from '../testing/rounds.ts'
+import { accept, modes, play, type Run, send, serve, toolKind } from '../testing/rounds.ts'
 
 const age = {
   message: 'How old are you?',
@@ -21,24 +21,20 @@ const sentence = {
 }
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  describe.each(kinds)('an answer for a $kind', (kind) => {
+  describe('an answer for a tool', () => {
     const run: Run = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
 
     test('is checked, and what the schema makes of it is what the handler gets', async () => {
-      expect((await play(serve(run, mode, kind), { age: accept({ age: 20 }) })).text).toBe('{"age":20,"nick":"nobody"}')
+      expect((await play(serve(run, mode), { age: accept({ age: 20 }) })).text).toBe('{"age":20,"nick":"nobody"}')
       const twice: Run = async (ctx) => String((await ctx.elicit('n', doubled)).twice)
-      expect((await play(serve(twice, mode, kind), { n: accept({ n: 21 }) })).text).toBe('42')
+      expect((await play(serve(twice, mode), { n: accept({ n: 21 }) })).text).toBe('42')
     })
 
     test.each(actions)('that is %s ends the call and is never asked for again', async (action) => {
-      const served = serve(run, mode, kind)
-      const { asked, text, isError, error } = await play(served, { age: { action } })
+      const served = serve(run, mode)
+      const { asked, text, isError } = await play(served, { age: { action } })
       expect(asked).toEqual([['age']])
-      if (kind.kind === 'tool') expect([text, isError]).toEqual([sentence[action], true])
-      else {
-        const data = { key: 'age', action }
-        expect(error).toEqual({ code: errorCodes.invalidParams, message: sentence[action], data })
-      }
+      expect([text, isError]).toEqual([sentence[action], true])
       expect(served.reported).toEqual([])
     })
 
@@ -48,7 +44,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         const second = await ctx.elicit('n', doubled)
         return JSON.stringify([first, second])
       }
-      const { asked, text } = await play(serve(asks, mode, kind), { age: { action }, n: accept({ n: 1 }) })
+      const { asked, text } = await play(serve(asks, mode), { age: { action }, n: accept({ n: 1 }) })
       expect([asked, text]).toEqual([[['age'], ['n']], `[{"action":"${action}"},{"twice":2}]`])
     })
 
@@ -59,14 +55,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         const [{ age: years }, { twice }] = await Promise.all([ctx.elicit('age', age), ctx.elicit('n', doubled)])
         return `${years} ${twice}`
       }
-      const { rounds, asked, text } = await play(serve(both, mode, kind), { age: late, n: other })
+      const { rounds, asked, text } = await play(serve(both, mode), { age: late, n: other })
       expect([asked, text]).toEqual([[['age', 'n'], ['age'], ['age']], '30 2'])
       expect(rounds[1]?.requests['age']).toEqual(rounds[0]?.requests['age'])
       expect(rounds[2]?.requests['age']).toEqual(rounds[0]?.requests['age'])
     })
 
     test('that does not fit is asked for twice more under new keys, with the reason, and then refused', async () => {
-      const { rounds, asked, error } = await play(serve(run, mode, kind), {
+      const { rounds, asked, error } = await play(serve(run, mode), {
         age: accept({ age: 5 }),
         'age~2': accept({ age: 'x' }),
         'age~3': accept({}),
@@ -83,13 +79,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('that fits after one that does not ends the call well, and an answer to the old key is ignored', async () => {
-      const { asked, text } = await play(serve(run, mode, kind), {
+      const { asked, text } = await play(serve(run, mode), {
         age: accept({ age: 5 }),
         'age~2': accept({ age: 6 }),
         'age~3': accept({ age: 44 }),
       })
       expect([asked, text]).toEqual([[['age'], ['age~2'], ['age~3']], '{"age":44,"nick":"nobody"}'])
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const first = await send(served)
       const second = await send(served, { state: first.state, responses: { age: accept({ age: 5 }) } })
       const third = await send(served, { state: second.state, responses: { age: accept({ age: 20 }) } })
@@ -97,7 +93,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('that nobody asked for is ignored [MRT-024]', async () => {
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const { state } = await send(served)
       const responses = Object.fromEntries([
         ['age', accept({ age: 20 })],
@@ -111,7 +107,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('that a client gives before it is asked is not believed: the question is asked all the same [MRT-024]', async () => {
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const responses = { age: accept({ age: 20 }) }
       const round = await send(served, { responses })
       expect([Object.keys(round.requests), round.text]).toEqual([['age'], undefined])
@@ -123,7 +119,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       async (acceptUnaskedResponses) => {
         const responses = { age: accept({ age: 20 }) }
         const meta = { [metaKeys.clientCapabilities]: {} }
-        const served = serve(run, { ...mode, acceptUnaskedResponses }, kind)
+        const served = serve(run, { ...mode, acceptUnaskedResponses })
         const { error, text } = await send(served, { responses }, { meta })
         expect([error?.code, text]).toEqual([errorCodes.missingRequiredClientCapability, undefined])
       },
@@ -131,14 +127,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
     test('that a client gives before it is asked spares the round where the server allows it [MRT-024]', async () => {
       const responses = { age: accept({ age: 20 }), extra: accept({ age: 1 }), __proto__: accept({}) }
-      const asked = await send(serve(run, { ...mode, ...believing }, kind), {})
-      const round = await send(serve(run, { ...mode, ...believing }, kind), { responses })
+      const asked = await send(serve(run, { ...mode, ...believing }), {})
+      const round = await send(serve(run, { ...mode, ...believing }), { responses })
       expect(Object.keys(asked.requests)).toEqual(['age'])
       expect([round.requests, round.error]).toEqual([{}, undefined])
     })
 
     test('that a client gives before it is asked must fit all the same', async () => {
-      const served = serve(run, { ...mode, ...believing }, kind)
+      const served = serve(run, { ...mode, ...believing })
       const round = await send(served, { responses: { age: accept({ age: 'old' }) } })
       expect(Object.keys(round.requests)).toEqual(['age~2'])
     })
@@ -149,7 +145,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         const second = await ctx.elicit('second', { message: 'Second', schema: z.object({ age: z.number() }) })
         return `${first.age} ${second.age}`
       }
-      const served = serve(two, { ...mode, ...believing }, kind)
+      const served = serve(two, { ...mode, ...believing })
       const round = await send(served, { responses: { first: accept({ age: 1 }) } })
       expect(Object.keys(round.requests)).toEqual(['second'])
       const last = await send(served, { state: round.state, responses: { second: accept({ age: 2 }) } })
@@ -166,7 +162,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       ['content that is not an object', { age: { action: 'accept', content: [1] } }],
     ]
     test.each(malformed)('that is %s is refused as invalid params [MRT-022 MRT-023]', async (_, responses) => {
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const { state } = await send(served)
       const given: JsonObject = JSON.parse(JSON.stringify({ responses }))
       const { error } = await send(served, { state, responses: given['responses'] })

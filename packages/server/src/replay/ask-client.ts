@@ -10,7 +10,7 @@ import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitabl
 import { quote } from '../request/report.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
-import type { QuestionRecord } from './journal.ts'
+import { type QuestionRecord, responseFor } from './journal.ts'
 import { cloneJson } from './json-copy.ts'
 import {
   type AskedQuestion,
@@ -19,7 +19,6 @@ import {
   failRun,
   journalOf,
   type Run,
-  responseFor,
   lateUseError,
   trackRead,
 } from './run.ts'

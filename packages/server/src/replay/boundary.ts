@@ -1,21 +1,13 @@
 import { canHandOffKey } from '@x/schema'
 import { report } from '../request/report.ts'
-import { nextTick } from '../request/awaitable.ts'
 import { decideHandOff } from '../shedding/hand-off.ts'
-import type { LoadMonitor } from '../shedding/load-monitor.ts'
+import { yieldForTick } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { handOffRun, journalOf, type Run, restartRun, abandonRun } from './run.ts'
+import { handOffRun, isStopping, journalOf, markYielded, type Run, restartRun, abandonRun } from './run.ts'
 import { journalEntry, type JournalPart } from './journal.ts'
 
 /** For how long the handlers of a server may compute, together, before everything else has its turn. */
 const workSliceMs = 10
-
-/** Notes that a run begins to record: from now on it works, as far as shedding goes. */
-export function startWorkTimer(run: Run): void {
-  if (run.workStartedAt !== undefined) return
-  run.workStartedAt = run.request.settings.now()
-  run.yieldedAt = run.workStartedAt
-}
 
 /**
  * The end of a step, or a checkpoint that was saved: what the call has done so far is recorded, so it may go on at
@@ -24,10 +16,10 @@ export function startWorkTimer(run: Run): void {
  */
 export function handleBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
-  const reason = run.runStop === undefined ? shedReason(run) : undefined
+  const reason = isStopping(run) ? undefined : shedReason(run)
   if (reason !== undefined) return handOffRun(run, reason)
   if (run.isStrict) return restartRun(run)
-  return run.runStop === undefined ? yieldToEventLoop(run) : undefined
+  return isStopping(run) ? undefined : yieldToEventLoop(run)
 }
 
 /** Returns the reason for which the call should leave this instance now, if there is one. */
@@ -58,14 +50,7 @@ function canHandOff({ isPinned, request }: Run): boolean {
 function yieldToEventLoop(run: Run): Promise<void> | undefined {
   const { loadMonitor, now } = run.request.settings
   if (now() - run.yieldedAt < workSliceMs / (1 + loadMonitor.waitingRuns)) return undefined
-  return waitForNextTick(run, loadMonitor)
-}
-
-async function waitForNextTick(run: Run, loadMonitor: LoadMonitor): Promise<void> {
-  loadMonitor.waitingRuns++
-  await nextTick()
-  loadMonitor.waitingRuns--
-  run.yieldedAt = run.request.settings.now()
+  return yieldForTick(loadMonitor).then(() => markYielded(run))
 }
 
 /** Passes a new entry of the journal to its store. */

@@ -2,7 +2,7 @@ import { errorCodes, type InputRequest, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inputRequired } from '../index.ts'
-import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const form = {
   method: 'elicitation/create',
@@ -19,7 +19,7 @@ const model = {
 const roots = { method: 'roots/list' } as const satisfies InputRequest
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  describe.each(kinds)('a $kind that returns inputRequired', (kind) => {
+  describe('a tool that returns inputRequired', () => {
     test('asks what it says, and reads the answers and its own state in the next round [MRT-005 MRT-006 MRT-014]', async () => {
       const run: Run = (ctx) => {
         const { responses, state } = ctx
@@ -32,7 +32,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       }
       const said = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }
       const answers = { who: accept({ n: 'Ada' }), where: { roots: [] }, model: said }
-      const { rounds, asked, text } = await play(serve(run, mode, kind), answers)
+      const { rounds, asked, text } = await play(serve(run, mode), answers)
       expect(asked).toEqual([['who', 'where'], ['model']])
       expect(rounds[0]?.requests).toEqual({ who: form, where: roots })
       const seen = JSON.stringify([
@@ -44,7 +44,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
     test('may keep state alone, and the client comes back at once', async () => {
       const run: Run = ({ state }) => (state === undefined ? inputRequired({ state: null }) : `state ${state}`)
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const first = await send(served)
       expect('result' in first.response && 'inputRequests' in first.response.result).toBe(false)
       expect((await send(served, { state: first.state })).text).toBe('state null')
@@ -53,14 +53,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     test('reads answers that come without requestState, and no state: it does not ask for ever [MRT-024]', async () => {
       const run: Run = ({ responses, state }) =>
         responses.has('who') ? `${[...responses.keys()]} ${state}` : inputRequired({ requests: { who: form } })
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       expect(Object.keys((await send(served)).requests)).toEqual(['who'])
       expect((await send(served, { responses: { who: accept() } })).text).toBe('who undefined')
       expect(Object.keys((await send(served, { responses: { other: accept() } })).requests)).toEqual(['who'])
     })
 
     test('refuses more than 100 answers without requestState, and answers of more than a megabyte', async () => {
-      const served = serve(({ responses }) => `${responses.size}`, mode, kind)
+      const served = serve(({ responses }) => `${responses.size}`, mode)
       const answers = (count: number) =>
         Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, accept()]))
       expect((await send(served, { responses: answers(100) })).text).toBe('100')
@@ -73,7 +73,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
     test('and gives it no state needs no keys', async () => {
       const run: Run = ({ responses }) => (responses.has('who') ? 'done' : inputRequired({ requests: { who: form } }))
-      const served = serve(run, { ...mode, state: false }, kind)
+      const served = serve(run, { ...mode, state: false })
       const first = await send(served)
       expect([Object.keys(first.requests), first.state]).toEqual([['who'], undefined])
       expect((await send(served, { responses: { who: accept() } })).text).toBe('done')
@@ -81,7 +81,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
     test('verifies a requestState beside answers as ever [MRT-009]', async () => {
       const run: Run = ({ responses }) => (responses.has('who') ? 'done' : inputRequired({ requests: { who: form } }))
-      const { error } = await send(serve(run, mode, kind), { state: 'forged', responses: { who: accept() } })
+      const { error } = await send(serve(run, mode), { state: 'forged', responses: { who: accept() } })
       expect(error).toMatchObject({ code: errorCodes.invalidParams, data: { reason: 'requestState' } })
     })
 
@@ -90,7 +90,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         state === undefined
           ? inputRequired({ requests: { who: form, where: roots, model }, state: 1 })
           : JSON.stringify([...responses.keys()])
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const { state } = await send(served)
       const responses = { who: { roots: [] }, where: accept(), model: accept(), other: accept(), constructor: accept() }
       expect((await send(served, { state, responses })).text).toBe('[]')
@@ -99,7 +99,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('and gives it neither requests nor state fails, and its author is told [MRT-014]', async () => {
-      const served = serve(() => inputRequired({}), mode, kind)
+      const served = serve(() => inputRequired({}), mode)
       const { text, error } = await send(served)
       expect(text === 'Tool "do" failed' || error?.code === errorCodes.internal).toBe(true)
       expect(served.reported).toMatchObject([
@@ -116,14 +116,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     test.each(lacking)('is refused for a client that cannot answer %s [MRT-015]', async (_, declared, missing) => {
       const run: Run = () => inputRequired({ requests: { form, page, model, roots } })
       const meta = { [metaKeys.clientCapabilities]: JSON.parse(JSON.stringify(declared)) }
-      const { error, requests } = await send(serve(run, mode, kind), {}, { meta })
+      const { error, requests } = await send(serve(run, mode), {}, { meta })
       expect(requests).toEqual({})
       expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
     })
 
     test('and gives it a state that is not JSON fails, and its author is told where', async () => {
       const run: Run = () => Reflect.apply(inputRequired, undefined, [{ state: { at: new Date(0) } }])
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const { text, error } = await send(served)
       expect(text === 'Tool "do" failed' || error?.code === errorCodes.internal).toBe(true)
       expect(served.reported).toMatchObject([

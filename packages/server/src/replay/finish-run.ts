@@ -3,8 +3,9 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type Context, type TaskChoice, type InputRequired, isInputRequired } from '../definitions/context.ts'
 import { openContext } from './open-context.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
-import { handOverToTask, beginRun, waitUntilDrained, endRun, type Run } from './run.ts'
-import { shedCall } from './shed-call.ts'
+import type { ShedReason } from '../shedding/shedding-options.ts'
+import { beginRun, waitUntilDrained, endRun, endRunHandOff, isStopping, type Run } from './run.ts'
+import { handOverToTask, shedCall } from './shed-call.ts'
 import { suspendCall, suspendExplicitly } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
 
@@ -35,47 +36,44 @@ export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<RunO
 /** Converts the end of a run into the outcome of the call. A handler's return value does not show whether it asked. */
 export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
-  countRunEnd(run)
-  if (run.storeError !== undefined) throw run.storeError
-  if (run.askedQuestions !== undefined) return finishAskingRun(run, outcome)
-  // One that had come to its end before it heard that it should become a task has its result.
-  if (run.isContinuingAsTask && !run.hasSwallowedError) return finishRunAsTask(run, outcome)
-  // One that had come to its end before it heard that it should move on needs not move any more.
-  if (run.shedReason !== undefined && !run.hasSwallowedError) return finishShedRun(run, outcome, handler)
-  if (run.fault !== undefined) throw run.fault
+  endCall(run.request)
+  endRunHandOff(run)
+  // Finished steps of a run that was stopped are recorded now, or they would be repeated.
+  return isStopping(run) && run.end?.kind !== 'finished' && run.end?.kind !== 'store_failed'
+    ? mapAwaitable(waitUntilDrained(run), () => applyEnd(run, outcome, handler))
+    : applyEnd(run, outcome, handler)
+}
+
+/** Fails the call when something went wrong besides that its run was stopped. */
+function applyEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  const end = run.end
+  switch (end?.kind) {
+    case 'store_failed':
+    case 'misused':
+      throw end.error
+    case 'asked':
+      warnSwallowedError(run, outcome)
+      return suspendCall(run)
+    case 'became_task':
+      warnSwallowedError(run, outcome)
+      return handOverToTask(run)
+    case 'handed_off':
+      warnSwallowedError(run, outcome)
+      return finishShedRun(run, end.reason, handler)
+    default:
+      return applyOutcome(run, outcome, handler)
+  }
+}
+
+function applyOutcome<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
   return isInputRequired(returned) ? suspendExplicitly(run, returned) : handler.finish(returned)
 }
 
-function countRunEnd(run: Run): void {
-  endCall(run.request)
-  if (run.shedReason !== undefined) run.request.settings.loadMonitor.handOffsInProgress--
-}
-
-function finishAskingRun<T>(run: Run, outcome: RunOutcome<T>): Awaitable<JsonObject> {
-  return mapAwaitable(finishStoppedRun(run, outcome), () => suspendCall(run))
-}
-
-async function finishRunAsTask<T>(run: Run, outcome: RunOutcome<T>): Promise<JsonObject> {
-  await finishStoppedRun(run, outcome)
-  return handOverToTask(run)
-}
-
-/** Fails the call when something went wrong besides that its run was stopped. */
-function finishStoppedRun<T>(run: Run, outcome: RunOutcome<T>): Awaitable<void> {
-  // Finished steps are recorded now, or they would be repeated.
-  return mapAwaitable(waitUntilDrained(run), () => {
-    if (run.storeError !== undefined) throw run.storeError
-    if (run.fault !== undefined) throw run.fault
-    warnSwallowedError(run, outcome)
-  })
-}
-
-async function finishShedRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Promise<JsonObject> {
-  await finishStoppedRun(run, outcome)
+async function finishShedRun<T>(run: Run, reason: ShedReason, handler: Handler<T>): Promise<JsonObject> {
   const { request, name, journal, responses } = run
-  const result = await shedCall(run)
+  const result = await shedCall(run, reason)
   if (result !== undefined) return result
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
   const stayingRun = beginRun(request, name, { journal, responses, before: run, stays: true })

@@ -2,7 +2,7 @@ import { afterEach, expect, test, describe } from 'vitest'
 import { z } from 'zod'
 import { isSuspension, suspensionFor } from './handler-error.ts'
 import { type Context, inputRequired } from '../index.ts'
-import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const { stackTraceLimit } = Error
 afterEach(() => {
@@ -112,7 +112,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     expect(served.reported[0]?.error).toMatchObject({ code: 'key', message: expect.stringContaining('key 17') })
   })
 
-  test.each(kinds)('the kinds of a $kind have keys of their own: one key may stand in each', async (kind) => {
+  test('the kinds of a tool have keys of their own: one key may stand in each', async () => {
     const run: Run = async (ctx) => {
       const id = ctx.uuid('k')
       const checkpoint = ctx.checkpoint('k', 0)
@@ -121,7 +121,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await ctx.elicit('k', text)
       return `${id.length} ${checkpoint.value} ${done}`
     }
-    expect((await play(serve(run, mode, kind), { k: accept() })).text).toBe('36 1 stepped')
+    expect((await play(serve(run, mode), { k: accept() })).text).toBe('36 1 stepped')
   })
 
   test('questions of all kinds share their keys, because all are asked by key', async () => {

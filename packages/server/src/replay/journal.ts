@@ -219,6 +219,15 @@ function readHandOff(value: JsonValue | undefined, began: number): HandOffTag | 
   return { from, load: load / 100, at: began + sinceBegan }
 }
 
+/**
+ * Returns the client's answer for a key; own members only, because the keys are an author's and the object a client's.
+ */
+export function responseFor(responses: JsonObject | undefined, key: string): JsonObject | undefined {
+  if (responses === undefined || !Object.hasOwn(responses, key)) return undefined
+  const response = responses[key]
+  return isJsonObject(response) ? response : undefined
+}
+
 /** The fingerprint, the answer or null, and the counts; what is as at first is left out at the end. */
 function writeQuestion({ fingerprint, times, invalidAnswers, changes, response }: QuestionRecord): JsonValue {
   const answer = response === undefined ? null : writeResponse(response)

@@ -4,41 +4,38 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Context, inputRequired, isSuspension, sealedState } from '../index.ts'
 import { openHand, overloaded, serveUnder, shedding } from '../testing/load.ts'
-import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const question = { message: 'What?', schema: z.object({}) }
 const next = { a: accept(), b: accept() }
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  test.each(kinds)(
-    'a $kind that is shed five times over three instances gives the same bytes as one that never moved',
-    async (kind) => {
-      const ran: string[] = []
-      const run: Run = async (ctx) => {
-        const parts: unknown[] = [ctx.now(), ctx.uuid('id')]
-        for (let index = 0; index < 3; index++) {
-          const work = () => void ran.push(`step/${index}`)
-          await ctx.step(`step/${index}`, work)
-          parts.push(await ctx.step(`list/${index}`, () => [index, { nested: 'ü\u2028' }]))
-        }
-        const progress = ctx.checkpoint('loop', { done: 0, sum: 0 })
-        while (progress.value.done < 4) {
-          const { done, sum } = progress.value
-          ran.push(`loop/${done}`)
-          await progress.save({ done: done + 1, sum: sum + done })
-        }
-        return JSON.stringify([...parts, progress.value])
+  test('a tool that is shed five times over three instances gives the same bytes as one that never moved', async () => {
+    const ran: string[] = []
+    const run: Run = async (ctx) => {
+      const parts: unknown[] = [ctx.now(), ctx.uuid('id')]
+      for (let index = 0; index < 3; index++) {
+        const work = () => void ran.push(`step/${index}`)
+        await ctx.step(`step/${index}`, work)
+        parts.push(await ctx.step(`list/${index}`, () => [index, { nested: 'ü\u2028' }]))
       }
-      const began = Date.now()
-      const fixed = { ...mode, kind, runtime: { now: () => began, randomUuid: () => 'uuid' } }
-      const still = await play(serve(run, fixed, kind))
-      const once = ran.splice(0)
-      const moved = await play([shedding(run, fixed), shedding(run, fixed), shedding(run, fixed)])
-      expect([still.rounds.length, moved.rounds.length]).toEqual([0, 5])
-      expect(JSON.stringify(moved.response)).toBe(JSON.stringify(still.response))
-      expect(ran).toEqual(once)
-    },
-  )
+      const progress = ctx.checkpoint('loop', { done: 0, sum: 0 })
+      while (progress.value.done < 4) {
+        const { done, sum } = progress.value
+        ran.push(`loop/${done}`)
+        await progress.save({ done: done + 1, sum: sum + done })
+      }
+      return JSON.stringify([...parts, progress.value])
+    }
+    const began = Date.now()
+    const fixed = { ...mode, runtime: { now: () => began, randomUuid: () => 'uuid' } }
+    const still = await play(serve(run, fixed))
+    const once = ran.splice(0)
+    const moved = await play([shedding(run, fixed), shedding(run, fixed), shedding(run, fixed)])
+    expect([still.rounds.length, moved.rounds.length]).toEqual([0, 5])
+    expect(JSON.stringify(moved.response)).toBe(JSON.stringify(still.response))
+    expect(ran).toEqual(once)
+  })
 
   test('branches beside the one that is shed come to the end of their steps, and none runs twice', async () => {
     const ran: string[] = []

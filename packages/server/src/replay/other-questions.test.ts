@@ -2,7 +2,7 @@ import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Context } from '../index.ts'
-import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const page = { message: 'Please sign in', url: 'https://example.com/sign-in' }
 const text = { message: 'What?', schema: z.object({}) }
@@ -11,7 +11,7 @@ const said = { role: 'assistant', content: { type: 'text', text: 'Hello' }, mode
 const tools = [{ name: 't', inputSchema: { type: 'object' } }] as const
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  describe.each(kinds)('a $kind that sends its user to a page', (kind) => {
+  describe('a tool that sends its user to a page', () => {
     test('sends the URL as it is, the same in every round, and goes on when the server knows it is done', async () => {
       let done = false
       const run: Run = async (ctx) => {
@@ -24,7 +24,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         return { action: 'accept' }
       }
       const answers = { login: { action: 'accept' }, 'login~2': { action: 'accept' }, 'login~3': finish }
-      const { rounds, asked, text: end } = await play(serve(run, mode, kind), answers)
+      const { rounds, asked, text: end } = await play(serve(run, mode), answers)
       expect([asked, end]).toEqual([[['login'], ['login~2'], ['login~3']], 'welcome'])
       const params = rounds.flatMap(({ requests }) => Object.values(requests).map((request) => request.params))
       expect(params[0]).toEqual({
@@ -42,13 +42,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         await ctx.elicitUrl('b', { ...page, isDone: async () => true })
         return 'welcome'
       }
-      const { text: end } = await play(serve(run, mode, kind), { a: { action: 'accept' }, b: { action: 'accept' } })
+      const { text: end } = await play(serve(run, mode), { a: { action: 'accept' }, b: { action: 'accept' } })
       expect(end).toBe('welcome')
     })
 
     test.each(['decline', 'cancel'])('ends when the user %ss, and does not ask again', async (action) => {
       const run: Run = (ctx) => ctx.elicitUrl('a', { ...page, isDone: () => false }).then(() => 'welcome')
-      const { asked, isError, error } = await play(serve(run, mode, kind), { a: { action } })
+      const { asked, isError, error } = await play(serve(run, mode), { a: { action } })
       expect(asked).toEqual([['a']])
       expect(isError || error?.code === errorCodes.invalidParams).toBe(true)
     })
@@ -62,13 +62,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     expect(incapable.error?.code).toBe(errorCodes.missingRequiredClientCapability)
   })
 
-  test.each(kinds)("a $kind asks the client's model, and for its roots [MRT-001 MRT-006]", async (kind) => {
+  test("a tool asks the client's model, and for its roots [MRT-001 MRT-006]", async () => {
     const run: Run = async (ctx) => {
       const [{ content }, roots] = await Promise.all([ctx.sample('model', hello), ctx.roots('where')])
       return JSON.stringify([content, roots])
     }
     const answers = { model: said, where: { roots: [{ uri: 'file:///home', name: 'Home' }] } }
-    const { rounds, text: end } = await play(serve(run, mode, kind), answers)
+    const { rounds, text: end } = await play(serve(run, mode), answers)
     expect(rounds[0]?.requests).toEqual({
       model: { method: 'sampling/createMessage', params: hello },
       where: { method: 'roots/list' },
@@ -163,12 +163,10 @@ describe.each(modes)('what a client did not declare, with strictReplay $strictRe
   const able = (capabilities: JsonObject) => ({ meta: { [metaKeys.clientCapabilities]: capabilities } })
 
   test.each(needs)('%s is never asked: -32021 says what is missing [MRT-015]', async (_, use, declared, missing) => {
-    for (const kind of kinds) {
-      const run: Run = (ctx) => use(ctx).then(() => 'done')
-      const { error, requests } = await send(serve(run, mode, kind), {}, able(declared))
-      expect(requests).toEqual({})
-      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
-    }
+    const run: Run = (ctx) => use(ctx).then(() => 'done')
+    const { error, requests } = await send(serve(run, mode), {}, able(declared))
+    expect(requests).toEqual({})
+    expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
   })
 
   test.each(needs)('%s may be done without: the handler catches it and goes on', async (_, use, declared) => {

@@ -2,7 +2,7 @@ import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote } from '../request/report.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from '../definitions/context.ts'
-import { startWorkTimer, handleBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
+import { handleBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
 import { cloneJson, tryCopyJson } from './json-copy.ts'
 import {
@@ -12,6 +12,8 @@ import {
   failRun,
   journalOf,
   markPassedUses,
+  runInStep,
+  startWorkTimer,
   type Run,
   lateUseError,
 } from './run.ts'
@@ -116,21 +118,12 @@ async function runStepWork<T>(
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
   try {
-    return await callStepWork(run, work, { idempotencyKey: `${id}/${key}`, signal: run.request.call.signal })
+    const context = { idempotencyKey: `${id}/${key}`, signal: run.request.call.signal }
+    return await runInStep(run, () => work(context))
   } catch (error) {
     journalOf(run).tries.set(key, id)
     recordJournalEntry(run, 'tries', key)
     throw error
-  }
-}
-
-/** Runs the work with a flag for what it does before its first await: it must not use the context. */
-function callStepWork<T>(run: Run, work: (context: StepContext) => Awaitable<T>, context: StepContext): Awaitable<T> {
-  run.isInStep = true
-  try {
-    return work(context)
-  } finally {
-    run.isInStep = false
   }
 }
 

@@ -1,14 +1,14 @@
 import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
-import { beginsAsTask, handOverToTask, beginRun, type RunStart } from './run.ts'
+import { beginsAsTask, beginRun, type RunStart } from './run.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { openStoredCall, openState, firstResponses } from './seal-state.ts'
-import { checkCapacity, beginCall, endCall } from '../shedding/load-monitor.ts'
+import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
 import { type Handler, runAttempt, finishRun } from './finish-run.ts'
 import { openContext } from './open-context.ts'
-import type { InputRequired } from '../definitions/context.ts'
+import { handOverToTask } from './shed-call.ts'
 import { runStrictly } from './strict-replay.ts'
 
 /**
@@ -83,7 +83,7 @@ function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestStat
     endCall(request)
     return handOverToTask(beginRun(request, handler.name, start))
   }
-  request.settings.loadMonitor.resumed++
+  countResumedCall(request.settings.loadMonitor)
   return runHandlerFrom(start, handler, request)
 }
 
@@ -91,7 +91,7 @@ function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestStat
 function startRun<T>(handler: Handler<T>, request: RequestState, start?: RunStart): Awaitable<JsonObject> {
   if (request.settings.strictReplay) return runStrictly(start ?? {}, handler, request)
   const run = beginRun(request, handler.name, start)
-  let returned: Awaitable<T | InputRequired>
+  let returned: ReturnType<Handler<T>['run']>
   try {
     returned = handler.run(openContext(run))
   } catch (thrown) {

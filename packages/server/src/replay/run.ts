@@ -1,16 +1,9 @@
 import { onAbort } from '@x/core'
-import {
-  type InputRequest,
-  type InputResponse,
-  isJsonObject,
-  type JsonObject,
-  McpError,
-  backgroundKey,
-  errorCodes,
-} from '@x/schema'
+import { type InputRequest, type InputResponse, type McpError, backgroundKey } from '@x/schema'
 import { type Awaitable, afterTick } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import { deriveEffectsId } from './call-identity.ts'
+import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import {
   HandlerError,
@@ -20,9 +13,7 @@ import {
   suspensionFor,
   checkHandlerKey,
 } from './handler-error.ts'
-import { emptyJournal, type Journal, writeJournal } from './journal.ts'
-import { mergeResultMeta } from '../compile/catalog.ts'
-import { quote } from '../request/report.ts'
+import { emptyJournal, type Journal } from './journal.ts'
 import type { TaskChoice } from '../definitions/context.ts'
 
 /** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
@@ -38,19 +29,17 @@ export interface Run {
   contextUses: Map<string, string> | undefined
   /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
   passedUses: Set<string> | undefined
-  /** The questions that the client has to answer before the call continues. */
-  askedQuestions: Map<string, AskedQuestion> | undefined
+  /** The end of the run as far as it is known: of those that compete, the one with the higher {@link endRanks}. */
+  end: RunEnd | undefined
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
   pending: number
   /** Those of them that are answers being looked at. */
   pendingReads: number
-  /** True when the handler runs again at once, because every step ends a run under strict replay. */
-  isRestarting: boolean
   readonly isStrict: boolean
   /** A step's function is on the stack. */
   isInStep: boolean
-  fault: HandlerError | undefined
+  /** Rejects what the handler waits for; undefined while nothing stops the run. */
   runStop: RunStop | undefined
   /** The handler came to its end before its suspension could reach it. */
   hasSwallowedError: boolean
@@ -58,12 +47,8 @@ export interface Run {
   onDrained: (() => void) | undefined
   /** The controller of `ctx.signal`, once a handler has read it. */
   controller: AbortController | undefined
-  /** The reason why the call is to continue at another instance. */
-  shedReason: ShedReason | undefined
-  /** True when the call is to continue as a task. */
-  isContinuingAsTask: boolean
-  /** The error with which storing the run has failed, whatever the handler does. */
-  storeError: McpError | undefined
+  /** True while the load monitor counts the run among those that are handed off. */
+  isHandOffCounted: boolean
   /** True when the call stays here, because it could not be handed off. */
   readonly isPinned: boolean
   /** The number of stops announced when the request came. */
@@ -74,6 +59,38 @@ export interface Run {
   effectsId: Awaitable<string> | undefined
   /** When the event loop last turned for this run. */
   yieldedAt: number
+}
+
+/** The end of a run, which decides how its call goes on. */
+export type RunEnd =
+  /** The journal could not be stored: the call fails, whatever the handler does. */
+  | { readonly kind: 'store_failed'; readonly error: McpError }
+  /** The handler misused its context: the call fails, whatever the handler does with the error. */
+  | { readonly kind: 'misused'; readonly error: HandlerError }
+  /** The client has to answer questions before the call continues. */
+  | { readonly kind: 'asked'; readonly questions: Map<string, AskedQuestion> }
+  /** The handler returned or threw before anything could stop it. */
+  | { readonly kind: 'finished' }
+  /** The call continues as a task. */
+  | { readonly kind: 'became_task' }
+  /** The call continues at another instance. */
+  | { readonly kind: 'handed_off'; readonly reason: ShedReason }
+  /** The handler runs again at once, because every step ends a run under strict replay. */
+  | { readonly kind: 'restarted' }
+
+/**
+ * The precedence of ends that compete: the higher rank wins, and the first of two of a kind. A question outranks
+ * a handler that finished, because one that catches its suspension has not been answered; a handler that finished in
+ * time needs not move any more.
+ */
+const endRanks: Readonly<Record<RunEnd['kind'], number>> = {
+  store_failed: 7,
+  misused: 6,
+  asked: 5,
+  finished: 4,
+  became_task: 3,
+  handed_off: 2,
+  restarted: 1,
 }
 
 /** A question on its way to the client. */
@@ -110,21 +127,17 @@ export function beginRun(request: RequestState, name: string, start: RunStart = 
     responses: start.responses,
     contextUses: undefined,
     passedUses: undefined,
-    askedQuestions: undefined,
+    end: undefined,
     phase: 'running',
     pending: 0,
     pendingReads: 0,
-    isRestarting: false,
     isStrict: start.strict ?? false,
     isInStep: false,
-    fault: undefined,
     runStop: undefined,
     hasSwallowedError: false,
     onDrained: undefined,
     controller: undefined,
-    shedReason: undefined,
-    isContinuingAsTask: false,
-    storeError: undefined,
+    isHandOffCounted: false,
     isPinned: start.stays ?? false,
     drainCount: start.before?.drainCount ?? request.settings.loadMonitor.drains,
     workStartedAt: start.before?.workStartedAt,
@@ -162,7 +175,7 @@ export function registerContextUse(run: Run, { kind, called, key, text = '' }: C
   try {
     checkHandlerKey(key, called)
   } catch (error) {
-    if (error instanceof HandlerError) run.fault ??= error
+    if (error instanceof HandlerError) proposeEnd(run, { kind: 'misused', error })
     throw error
   }
   run.contextUses ??= new Map()
@@ -175,6 +188,28 @@ export function registerContextUse(run: Run, { kind, called, key, text = '' }: C
     )
   }
   run.contextUses.set(useKey, text)
+}
+
+/** Calls the work of a step, which must not use the context before its first await. */
+export function runInStep<T>(run: Run, work: () => T): T {
+  run.isInStep = true
+  try {
+    return work()
+  } finally {
+    run.isInStep = false
+  }
+}
+
+/** Notes that a run begins to record: from now on it works, as far as shedding goes. */
+export function startWorkTimer(run: Run): void {
+  if (run.workStartedAt !== undefined) return
+  run.workStartedAt = run.request.settings.now()
+  run.yieldedAt = run.workStartedAt
+}
+
+/** Notes that the event loop has turned for this run. */
+export function markYielded(run: Run): void {
+  run.yieldedAt = run.request.settings.now()
 }
 
 /** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
@@ -196,7 +231,7 @@ export function lateUseError(run: Run, functionName: string): Error {
 /** Notes a misuse that fails the call, whatever the handler does with the error. */
 export function failRun(run: Run, code: HandlerProblem, message: string): HandlerError {
   const error = new HandlerError(code, message)
-  run.fault ??= error
+  proposeEnd(run, { kind: 'misused', error })
   return error
 }
 
@@ -221,7 +256,7 @@ export async function trackRead<T>(run: Run, readPromise: PromiseLike<T>): Promi
     return await trackWork(run, () => readPromise)
   } finally {
     run.pendingReads--
-    if (run.runStop !== undefined) scheduleSuspension(run)
+    if (isStopping(run)) scheduleSuspension(run)
   }
 }
 
@@ -240,14 +275,14 @@ export function waitUntilDrained(run: Run): Promise<void> | undefined {
 export function addQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Promise<never> {
   if (run.request.settings.stateCodec === undefined && run.request.journal === undefined)
     throw failRun(run, 'state', stateDisabledMessage)
-  run.askedQuestions ??= new Map()
-  run.askedQuestions.set(key, askedQuestion)
+  if (run.end?.kind === 'asked') run.end.questions.set(key, askedQuestion)
+  else proposeEnd(run, { kind: 'asked', questions: new Map([[key, askedQuestion]]) })
   return stopRun(run)
 }
 
-/** Ends the run for it to begin again at once. */
+/** Ends the run for it to begin again at once, unless something else ends it. */
 export function restartRun(run: Run): Promise<never> {
-  run.isRestarting = true
+  proposeEnd(run, { kind: 'restarted' })
   return stopRun(run)
 }
 
@@ -256,14 +291,22 @@ export function restartRun(run: Run): Promise<never> {
  * back anyway.
  */
 export function handOffRun(run: Run, reason: ShedReason): Promise<never> {
-  run.shedReason = reason
-  run.request.settings.loadMonitor.handOffsInProgress++
+  proposeEnd(run, { kind: 'handed_off', reason })
+  run.isHandOffCounted = true
+  beginHandOff(run.request.settings.loadMonitor)
   return stopRun(run)
+}
+
+/** Notes that a run which was to be handed off has come to its end, whichever that is. */
+export function endRunHandOff(run: Run): void {
+  if (!run.isHandOffCounted) return
+  run.isHandOffCounted = false
+  endHandOff(run.request.settings.loadMonitor)
 }
 
 /** Ends the run for the call to go on as a task, unless it asks something meanwhile: then it becomes one later. */
 function continueAsTask(run: Run): Promise<never> {
-  run.isContinuingAsTask = true
+  proposeEnd(run, { kind: 'became_task' })
   return stopRun(run)
 }
 
@@ -271,7 +314,7 @@ function continueAsTask(run: Run): Promise<never> {
  * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
  */
 export function abandonRun(run: Run, error: unknown): Error {
-  run.storeError ??= hideError(error, run.request, run.name)
+  proposeEnd(run, { kind: 'store_failed', error: hideError(error, run.request, run.name) })
   suspendRun(run)
   return suspensionOf(run)
 }
@@ -291,9 +334,27 @@ function suspendRun(run: Run): void {
  */
 export function endRun(run: Run): void {
   if (run.phase !== 'running') return
-  run.hasSwallowedError = run.runStop !== undefined
+  proposeEnd(run, finishedEnd)
+  run.hasSwallowedError = isStopping(run)
   if (run.hasSwallowedError) suspendRun(run)
   else run.phase = 'ended'
+}
+
+const finishedEnd: RunEnd = { kind: 'finished' }
+
+/** Ends the run in this way, unless it has an end of the same rank or a higher one. */
+function proposeEnd(run: Run, end: RunEnd): void {
+  if (run.end === undefined || endRanks[end.kind] > endRanks[run.end.kind]) run.end = end
+}
+
+/** Returns true once something stops the run before its handler has come to its end. */
+export function isStopping(run: Run): boolean {
+  return run.runStop !== undefined
+}
+
+/** Returns the questions that the client has to answer; undefined when the run asks nothing. */
+export function askedQuestionsOf({ end }: Run): ReadonlyMap<string, AskedQuestion> | undefined {
+  return end?.kind === 'asked' ? end.questions : undefined
 }
 
 /** Aborts when the call is cancelled, or when the run is suspended: nothing is to go on behind the reply. */
@@ -316,16 +377,7 @@ export function signalOf(run: Run): AbortSignal {
 
 /** The suspension of a run. */
 function suspensionOf(run: Run): Error {
-  return suspensionFor([...(run.askedQuestions?.keys() ?? [])])
-}
-
-/**
- * Returns the client's answer for a key; own members only, because the keys are an author's and the object a client's.
- */
-export function responseFor(responses: JsonObject | undefined, key: string): JsonObject | undefined {
-  if (responses === undefined || !Object.hasOwn(responses, key)) return undefined
-  const response = responses[key]
-  return isJsonObject(response) ? response : undefined
+  return suspensionFor([...(askedQuestionsOf(run)?.keys() ?? [])])
 }
 
 function stopRun(run: Run): Promise<never> {
@@ -365,24 +417,4 @@ export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean>
   if (run.isInStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
   if (run.request.journal !== undefined) return true
   return beginsAsTask(choice, run.request) ? continueAsTask(run) : false
-}
-
-/** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
-export async function handOverToTask(run: Run): Promise<JsonObject> {
-  const { request, name } = run
-  const { call, catalog } = request
-  const background = call.context.get(backgroundKey)
-  if (background === undefined) throw tasksUnavailableError(run)
-  const id = request.callId === undefined ? undefined : await effectsIdOf(run)
-  const result = await background.begin(writeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
-    throw hideError(error, request, name)
-  })
-  const meta = mergeResultMeta(undefined, catalog)
-  return meta === undefined ? result : { ...result, _meta: meta }
-}
-
-/** The tool is there for clients of an instance that takes tasks on; the peer can do nothing about it. */
-function tasksUnavailableError({ name }: Run): McpError {
-  const message = `${quote(name)} runs as a task, and nothing takes tasks on here`
-  return new McpError(errorCodes.internal, message)
 }

@@ -9,7 +9,6 @@ import {
   accept,
   capable,
   glass,
-  kinds,
   modes,
   play,
   type Round,
@@ -40,17 +39,17 @@ function seen({ error }: Round, { reported }: Served) {
 }
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  describe.each(kinds)('requestState of a $kind', (kind) => {
+  describe('requestState of a tool', () => {
     test("of one service is not another's, though they share their keys, unless they say that they are one [MRT-012]", async () => {
-      const { state } = await send(serve(run, { ...mode, name: 'shop' }, kind))
-      const bank = serve(run, { ...mode, name: 'bank' }, kind)
+      const { state } = await send(serve(run, { ...mode, name: 'shop' }))
+      const bank = serve(run, { ...mode, name: 'bank' })
       expect(seen(await send(bank, { state }), bank)).toMatchObject({ error: refused, code: 'binding' })
-      const blue = serve(run, { ...mode, name: 'blue', stateAudience: 'shop' }, kind)
+      const blue = serve(run, { ...mode, name: 'blue', stateAudience: 'shop' })
       expect(Object.keys((await send(blue, { state, responses: { a: answer } })).requests)).toEqual(['b'])
     })
 
     test('opens at every instance with the same keys', async () => {
-      const played = await play([serve(run, mode, kind), serve(run, mode, kind)], { a: answer, b: answer })
+      const played = await play([serve(run, mode), serve(run, mode)], { a: answer, b: answer })
       expect(played.text).toBe(secret)
     })
 
@@ -63,15 +62,15 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     test.each(forged)(
       'that is %s is refused with one face, and the author is told why [MRT-007 MRT-009]',
       async (_, state) => {
-        const served = serve(run, mode, kind)
+        const served = serve(run, mode)
         const round = await send(served, { state, responses: { a: answer } })
         expect(round.error).toEqual(refused)
-        expect(served.reported).toMatchObject([{ error: { name: 'StateError' }, where: { method: kind.method } }])
+        expect(served.reported).toMatchObject([{ error: { name: 'StateError' }, where: { method: 'tools/call' } }])
       },
     )
 
     test("of one caller is not another's, whether they have a name or not [MRT-010]", async () => {
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const ada: Principal = { subject: 'ada', issuer: 'https://a', client: 'c' }
       const { state } = await send(served, {}, { principal: ada })
       const others: (Principal | undefined)[] = [
@@ -94,13 +93,12 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('of a server with other keys is refused, and the author reads that the instances differ', async () => {
-      const other = serve(
-        run,
-        { ...mode, state: sealedState({ keys: ['13de2cb75854e303d2db09941fcb7c5fc92746d110024060e04faf9fa811f868'] }) },
-        kind,
-      )
+      const other = serve(run, {
+        ...mode,
+        state: sealedState({ keys: ['13de2cb75854e303d2db09941fcb7c5fc92746d110024060e04faf9fa811f868'] }),
+      })
       const { state } = await send(other)
-      const served = serve(run, mode, kind)
+      const served = serve(run, mode)
       const round = await send(served, { state })
       expect(seen(round, served)).toMatchObject({ error: refused, code: 'unknown_key' })
     })
@@ -110,7 +108,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       const clock = { now: () => time }
       const keys = ['ecbcaf49f1417ac2bcd2202b64dcb804d7009dccb099e810e5a6b9c7fa961aa9']
       const state = sealedState({ keys, runtime: clock, ttlMs: 1_000, maxAgeMs: 2_500 })
-      const served = serve(run, { ...mode, state, runtime: { now: () => time } }, kind)
+      const served = serve(run, { ...mode, state, runtime: { now: () => time } })
       const first = await send(served)
       time += 900
       const second = await send(served, { state: first.state, responses: { a: answer } })
@@ -126,14 +124,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('is refused where nothing can wait: state: false', async () => {
-      const { state } = await send(serve(run, mode, kind))
-      const { error } = await send(serve(run, { ...mode, state: false }, kind), { state })
+      const { state } = await send(serve(run, mode))
+      const { error } = await send(serve(run, { ...mode, state: false }), { state })
       expect(error).toEqual(refused)
     })
 
     test('of a later format is refused, and the author reads so', async () => {
       const { codec } = glass()
-      const served = serve(run, { ...mode, state: codec }, kind)
+      const served = serve(run, { ...mode, state: codec })
       const { state = '' } = await send(served)
       for (const other of [{ v: 3 }, null, [], 'x', { v: 2, flow: 7 }]) {
         const [, binding] = JSON.parse(state)
@@ -150,7 +148,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         get: (target, name, receiver) =>
           name === 'ownedBy' ? undefined : reachable ? Reflect.get(target, name, receiver) : down,
       })
-      const served = serve(run, { ...mode, state: stored({ store: flaky }) }, kind)
+      const served = serve(run, { ...mode, state: stored({ store: flaky }) })
       const { state } = await send(served)
       reachable = false
       const unsealed = await send(served, { state, responses: { a: answer } })
@@ -168,7 +166,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         await ctx.step('big', () => 'x'.repeat(100_000))
         return (await ctx.elicit('a', text)).text
       }
-      const served = serve(large, mode, kind)
+      const served = serve(large, mode)
       const { error } = await send(served)
       expect(error).toEqual({ code: errorCodes.internal, message: 'Internal error' })
       expect(served.reported).toMatchObject([{ error: { code: 'too_large', message: expect.stringContaining('big') } }])
@@ -302,7 +300,7 @@ describe('a server that was given no state', () => {
     expect(served.warnings).toEqual([])
     expect((await play(served, { a: answer, b: answer })).text).toBe(secret)
     await play(served, { a: answer, b: answer })
-    expect(served.warnings).toEqual([{ code: 'random-key', message: served.server.localOnly }])
+    expect(served.warnings).toEqual([{ code: 'random_key', message: served.server.localOnly }])
   })
 
   test('says nothing when nothing is asked, for then there is nothing to seal', async () => {

@@ -15,8 +15,8 @@ import { report } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 import { HandlerError, stateDisabledMessage, hideError, explicitKey, wireKey } from './handler-error.ts'
 import { isResponseOfKind } from './input-capabilities.ts'
-import { type Journal, memberNames, readJournal, writeJournal } from './journal.ts'
-import { type RunStart, responseFor } from './run.ts'
+import { type Journal, memberNames, readJournal, responseFor, writeJournal } from './journal.ts'
+import type { RunStart } from './run.ts'
 import { recordHandOff } from '../shedding/hand-off.ts'
 
 /** The purpose of the sealed values; keys of other purposes do not open them. */

@@ -1,10 +1,20 @@
-import { type InputResponse, isJsonObject, type JsonObject, projectMetaKeys } from '@x/schema'
-import { report } from '../request/report.ts'
+import {
+  backgroundKey,
+  errorCodes,
+  type InputResponse,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  projectMetaKeys,
+} from '@x/schema'
+import { mergeResultMeta } from '../compile/catalog.ts'
+import { quote, report } from '../request/report.ts'
 import { tagHandOff } from '../shedding/hand-off.ts'
-import { type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
-import type { ShedEvent } from '../shedding/shedding-options.ts'
-import type { Journal } from './journal.ts'
-import { journalOf, type Run } from './run.ts'
+import { countShed, type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
+import type { ShedEvent, ShedReason } from '../shedding/shedding-options.ts'
+import { hideError } from './handler-error.ts'
+import { type Journal, writeJournal } from './journal.ts'
+import { effectsIdOf, journalOf, type Run } from './run.ts'
 import { answeredMethod } from './input-capabilities.ts'
 import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
@@ -13,15 +23,15 @@ import { formatInputRequired } from './input-required-result.ts'
  * The result that hands a call over: `requestState` alone, with which the client comes back at once, to whichever
  * instance it is sent to. Undefined when the journal cannot be sealed, as when it is too large; the author was told.
  */
-export async function shedCall(run: Run): Promise<JsonObject | undefined> {
+export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
   const { loadMonitor } = run.request.settings
   const previousCounts = { sheds: journal.sheds, stops: journal.stops, handOff: journal.handOff }
-  countHandOff(run, journal, loadMonitor)
+  countHandOff(reason, journal, loadMonitor)
   storeResponses(run)
   try {
     const requestState = await sealState(journal, run.request, run.name)
-    notifyShed(run, journal.sheds + journal.stops)
+    notifyShed(run, reason, journal.sheds + journal.stops)
     return withHandOffPause(formatInputRequired(run, requestState), loadMonitor)
   } catch {
     Object.assign(journal, previousCounts)
@@ -30,8 +40,8 @@ export async function shedCall(run: Run): Promise<JsonObject | undefined> {
 }
 
 /** An instance that stops says nothing of its load, and takes nothing of the budget for load. */
-function countHandOff({ shedReason }: Run, journal: Journal, loadMonitor: LoadMonitor): void {
-  if (shedReason === 'stopping') {
+function countHandOff(reason: ShedReason, journal: Journal, loadMonitor: LoadMonitor): void {
+  if (reason === 'stopping') {
     journal.stops++
     journal.handOff = undefined
   } else {
@@ -65,14 +75,34 @@ function asJson(response: InputResponse): JsonObject {
   return response as unknown as JsonObject
 }
 
-function notifyShed({ request, name, shedReason: reason = 'load' }: Run, sheds: number): void {
+function notifyShed({ request, name }: Run, reason: ShedReason, sheds: number): void {
   const { method, settings } = request
   const { loadMonitor } = settings
-  loadMonitor.sheds[reason]++
+  countShed(loadMonitor, reason)
   const event: ShedEvent = { method, name, reason, sheds, load: loadOf(loadMonitor) }
   try {
     loadMonitor.rules.onShed(event)
   } catch (error) {
     report(error, { method, name }, settings)
   }
+}
+
+/** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
+export async function handOverToTask(run: Run): Promise<JsonObject> {
+  const { request, name } = run
+  const { call, catalog } = request
+  const background = call.context.get(backgroundKey)
+  if (background === undefined) throw tasksUnavailableError(run)
+  const id = request.callId === undefined ? undefined : await effectsIdOf(run)
+  const result = await background.begin(writeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
+    throw hideError(error, request, name)
+  })
+  const meta = mergeResultMeta(undefined, catalog)
+  return meta === undefined ? result : { ...result, _meta: meta }
+}
+
+/** The tool is there for clients of an instance that takes tasks on; the peer can do nothing about it. */
+function tasksUnavailableError({ name }: Run): McpError {
+  const message = `${quote(name)} runs as a task, and nothing takes tasks on here`
+  return new McpError(errorCodes.internal, message)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Context, ToolError } from '../index.ts'
-import { accept, glass, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, glass, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const text = { message: 'What?', schema: z.object({}) }
 const next = { a: accept(), b: accept(), c: accept() }
@@ -12,7 +12,7 @@ async function asks(ctx: Context): Promise<void> {
 }
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  test.each(kinds)('a step of a $kind runs once over all rounds, and gives its result in each', async (kind) => {
+  test('a step of a tool runs once over all rounds, and gives its result in each', async () => {
     const ran: string[] = []
     const run: Run = async (ctx) => {
       const first = await ctx.step('first', async () => ran.push('first'))
@@ -20,7 +20,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       const last = await ctx.step('last', () => ran.push('last'))
       return `${first} ${last}`
     }
-    expect((await play(serve(run, mode, kind), next)).text).toBe('1 2')
+    expect((await play(serve(run, mode), next)).text).toBe('1 2')
     expect(ran).toEqual(['first', 'last'])
   })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { createServer, type ServerWarning, tool } from '../index.ts'
 import { callTool } from '../testing/ask.ts'
-import { accept, glass, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, glass, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const text = { message: 'What?', schema: z.object({}) }
 const strict = { strictReplay: true }
@@ -62,22 +62,22 @@ describe('strict replay', () => {
       /did not come to its checkpoint "at\/0"/,
     ],
   ]
-  describe.each(kinds)('of a $kind', (kind) => {
+  describe('of a tool', () => {
     test.each(faults)('tells of %s, by name and key', async (_, run, key, told) => {
       count = 0
-      const served = serve(run, strict, kind)
+      const served = serve(run, strict)
       await send(served)
       expect(served.warnings[0]).toMatchObject({
-        code: 'not-repeatable',
+        code: 'not_repeatable',
         message: expect.stringMatching(told),
-        where: { method: kind.method, name: kind.kind === 'resource' ? 'do://it' : 'do' },
+        where: { method: 'tools/call', name: 'do' },
         key,
       })
     })
 
     test.each(faults)('is off in production, where %s is told nobody at once', async (_, run) => {
       count = 0
-      const served = serve(run, { strictReplay: false }, kind)
+      const served = serve(run, { strictReplay: false })
       await send(served)
       expect(served.warnings).toEqual([])
     })
@@ -92,7 +92,7 @@ describe('strict replay', () => {
     }
     const served = serve(run, strict)
     expect((await send(served)).text).toBe('done')
-    expect(served.warnings[0]).toMatchObject({ code: 'not-repeatable', key: expect.stringMatching(/^k\/\d+$/) })
+    expect(served.warnings[0]).toMatchObject({ code: 'not_repeatable', key: expect.stringMatching(/^k\/\d+$/) })
     expect(runs).toBeLessThanOrEqual(4)
   })
 
@@ -127,7 +127,7 @@ describe('strict replay', () => {
     })
     await callTool(server, 'change', { list: [] })
     expect(warnings).toMatchObject([
-      { code: 'not-repeatable', message: expect.stringContaining('changes its arguments') },
+      { code: 'not_repeatable', message: expect.stringContaining('changes its arguments') },
     ])
   })
 
@@ -244,13 +244,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     expect(quiet.warnings).toEqual([])
   })
 
-  test.each(kinds)('a $kind that asks nothing costs no id, no seal and no listener', async (kind) => {
+  test('a tool that asks nothing costs no id, no seal and no listener', async () => {
     const ids: string[] = []
     const { codec, sealed, opened } = glass()
     const randomUuid = () => `id-${ids.push('made')}`
     const times: number[] = []
     const wallClock = () => times.push(1)
-    const served = serve(async () => 'done', { ...mode, state: codec, runtime: { randomUuid, now: wallClock } }, kind)
+    const served = serve(async () => 'done', { ...mode, state: codec, runtime: { randomUuid, now: wallClock } })
     const untouched: unknown[] = []
     const signal = new Proxy(new AbortController().signal, {
       get(target, name) {

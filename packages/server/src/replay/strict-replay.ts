@@ -2,7 +2,16 @@ import type { JsonObject } from '@x/schema'
 import type { RequestState } from './served-request.ts'
 import { copyJournal } from './journal.ts'
 import { runAttempt, type Handler, finishRun } from './finish-run.ts'
-import { beginRun, waitUntilDrained, endRun, journalOf, type Run, type RunStart } from './run.ts'
+import {
+  beginRun,
+  waitUntilDrained,
+  endRun,
+  endRunHandOff,
+  isStopping,
+  journalOf,
+  type Run,
+  type RunStart,
+} from './run.ts'
 import { warnAboutRun } from './warnings.ts'
 
 /** A loop of checkpoints runs again at each of them; past this many runs, the rest is run through. */
@@ -20,11 +29,12 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
     const run: Run = beginRun(request, handler.name, copyStart(nextStart))
     const outcome = await runAttempt(handler, run)
     endRun(run)
-    if (run.runStop !== undefined) await waitUntilDrained(run)
+    if (isStopping(run)) await waitUntilDrained(run)
     const isRunRepeatable = previousRun === undefined || compareRuns(previousRun, run)
     if (JSON.stringify(request.params) !== paramsText)
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLastRun(run, previousRun)) return finishRun(run, outcome, handler)
+    endRunHandOff(run)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
     nextStart = { ...start, journal: journalOf(run), strict: isRunRepeatable && runs < maxStrictRuns, before: run }
     previousRun = run
@@ -33,9 +43,9 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
 
 /** A run that asks is made twice as well, because what it asks must not differ either. */
 function isLastRun(run: Run, previousRun: Run | undefined): boolean {
-  if (run.fault !== undefined || run.storeError !== undefined || run.shedReason !== undefined || !run.isStrict)
-    return true
-  return !run.isRestarting && (run.askedQuestions === undefined || previousRun?.askedQuestions !== undefined)
+  if (!run.isStrict) return true
+  if (run.end?.kind === 'asked') return previousRun?.end?.kind === 'asked'
+  return run.end?.kind !== 'restarted'
 }
 
 /** Each run has a start of its own: changes that a handler makes to it must not reach the next run. */
@@ -71,5 +81,5 @@ function describeDifference(
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {
-  warnAboutRun(run, { code: 'not-repeatable', problem, key })
+  warnAboutRun(run, { code: 'not_repeatable', problem, key })
 }

@@ -6,7 +6,7 @@ import { formatInputRequired, createInputRequiredResult } from './input-required
 import { tryCopyJson } from './json-copy.ts'
 import { mergeMissingCapabilities } from './input-capabilities.ts'
 import { recordJournalEntry } from './boundary.ts'
-import { effectsIdOf, journalOf, type Run, type AskedQuestion } from './run.ts'
+import { askedQuestionsOf, effectsIdOf, journalOf, type Run, type AskedQuestion } from './run.ts'
 import { fingerprintOf } from './call-identity.ts'
 
 /** The result that asks the client for everything that the run wants, with the journal as it stands. */
@@ -82,7 +82,7 @@ function endExplicitRound(run: Run): void {
 /** Notes that everything which a run asks is open, and gives it as the client sees it. */
 function recordQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
   let recorded: Awaitable<readonly RequestEntry[]> = []
-  for (const [key, asked] of run.askedQuestions ?? []) {
+  for (const [key, asked] of askedQuestionsOf(run) ?? []) {
     recorded = mapAwaitable(recorded, (before) =>
       mapAwaitable(recordQuestion(run, key, asked), (entry) => [...before, entry]),
     )

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type Context, HandlerError, isSuspension, ToolError } from '../index.ts'
-import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const name = { message: 'Who are you?', schema: z.object({ name: z.string() }) }
 const ada = { name: accept({ name: 'Ada' }) }
@@ -26,9 +26,9 @@ async function unhandledDuring(work: () => Promise<unknown>): Promise<unknown[]>
 }
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  describe.each(kinds)('a $kind', (kind) => {
+  describe('a tool', () => {
     test('asks with its own key and a state, and ends when it is answered [MRT-001 MRT-005 MRT-006 MRT-014]', async () => {
-      const { rounds, text } = await play(serve(greet, mode, kind), ada)
+      const { rounds, text } = await play(serve(greet, mode), ada)
       expect(rounds).toHaveLength(1)
       expect(rounds[0]?.requests).toEqual({
         name: {
@@ -56,7 +56,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       ],
     ]
     test.each(ways)('that %s asks all the same [MRT-014]', async (_, run) => {
-      const { asked, text } = await play(serve(run, mode, kind), ada)
+      const { asked, text } = await play(serve(run, mode), ada)
       expect([asked, text]).toEqual([[['name']], 'Hello, Ada'])
     })
 
@@ -66,7 +66,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
           void ctx.elicit('name', name)
           return end()
         }
-        const round = await send(serve(run, mode, kind))
+        const round = await send(serve(run, mode))
         expect(Object.keys(round.requests)).toEqual(['name'])
       }
     })

@@ -1,5 +1,5 @@
 import { quote, type WarningCode } from '../request/report.ts'
-import type { Run } from './run.ts'
+import { askedQuestionsOf, type Run } from './run.ts'
 import { isSuspension } from './handler-error.ts'
 
 /** A problem of a handler, in words that follow its name, and the key. */
@@ -19,7 +19,7 @@ export function warnAboutRun(run: Run, { code, problem, key }: ReplayProblem): v
 /** The schema of a question is built in every run, which costs more than the run itself. */
 export function warnRebuiltForm(run: Run, key: string): void {
   const advice = 'make the form once, where the module loads: const answer = form(z.object({ … }))'
-  warnAboutRun(run, { code: 'rebuilt-form', problem: `builds the schema of "${key}" again and again: ${advice}`, key })
+  warnAboutRun(run, { code: 'rebuilt_form', problem: `builds the schema of "${key}" again and again: ${advice}`, key })
 }
 
 /** `catch {}` around a question hides a suspension, and code runs on that should not. */
@@ -29,11 +29,11 @@ export function warnSwallowedError(
 ): void {
   // One that failed by itself before the suspension was there has hidden nothing.
   if ('thrown' in outcome && (run.hasSwallowedError || isSuspension(outcome.thrown))) return
-  const [key] = run.askedQuestions?.keys() ?? []
+  const [key] = askedQuestionsOf(run)?.keys() ?? []
   const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
   const did =
     key === undefined
-      ? `was to ${run.isContinuingAsTask ? 'become a task' : 'move to another instance'}`
+      ? `was to ${run.end?.kind === 'became_task' ? 'become a task' : 'move to another instance'}`
       : `asked "${key}"`
   const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
   warnAboutRun(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })

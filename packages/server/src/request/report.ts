@@ -31,11 +31,11 @@ export type WarningCode =
   /** A call has asked so often that clients may give up. */
   | 'rounds'
   /** A handler does not do the same when it runs again. */
-  | 'not-repeatable'
+  | 'not_repeatable'
   /** A handler builds the schema of a question in each run, instead of once with `form()`. */
-  | 'rebuilt-form'
+  | 'rebuilt_form'
   /** `requestState` is sealed with a random key, which no other instance has. */
-  | 'random-key'
+  | 'random_key'
   /** A tool's name has a form that some hosts reject. */
   | 'name'
   /** The measurement of `shedding.load` failed. */

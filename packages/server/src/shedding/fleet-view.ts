@@ -160,3 +160,11 @@ function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
 function reportAge({ at }: HandOffTag, { wall }: ClockTimes): number {
   return Math.max(0, wall - at)
 }
+
+/** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */
+export function randomTag(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(6))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+}

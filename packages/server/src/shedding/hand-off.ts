@@ -1,5 +1,5 @@
 import { type HandOffTag, recordLoadReport, isWorthHandingOff, type ClockTimes, registerHandOff } from './fleet-view.ts'
-import { updateOverload, type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
+import { updateOverload, type LoadMonitor, loadOf, sampleLoad, takeAllowance } from './load-monitor.ts'
 import { isOverloaded, relativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
 
@@ -58,10 +58,8 @@ function applyPolicy(
 function shouldHandOffForLoad(monitor: LoadMonitor, tag: HandOffTag | undefined): boolean {
   updateOverload(monitor)
   if (!isOverloaded(monitor.overload) || monitor.allowance < 1) return false
-  if (!isWorthHandingOff(monitor.fleet, { load: currentRelativeLoad(monitor), tag }, clockTimesOf(monitor)))
-    return false
-  monitor.allowance--
-  return true
+  const load = currentRelativeLoad(monitor)
+  return isWorthHandingOff(monitor.fleet, { load, tag }, clockTimesOf(monitor)) && takeAllowance(monitor)
 }
 
 /** A call that arrives with its state. */

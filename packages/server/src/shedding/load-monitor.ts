@@ -1,11 +1,12 @@
 import { isWorkerd, unref } from '@x/core'
 import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError, type Undrain } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
-import { emptyFleetView, type FleetView } from './fleet-view.ts'
+import { emptyFleetView, type FleetView, randomTag } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
 import { type HardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
 import type { Load, ServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
+import { nextTick } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 
 /** The load of a server, as far as it is known. It is written in place, because every call of a handler changes it. */
@@ -118,6 +119,40 @@ export function beginMonitoredCall(monitor: LoadMonitor): void {
 /** Notes that a handler has come to its end. */
 export function endMonitoredCall(monitor: LoadMonitor): void {
   monitor.running--
+}
+
+/** Notes that a running call is about to be handed off: it does not count for the load any more. */
+export function beginHandOff(monitor: LoadMonitor): void {
+  monitor.handOffsInProgress++
+}
+
+/** Notes that the run of a call that was to be handed off has come to its end. */
+export function endHandOff(monitor: LoadMonitor): void {
+  monitor.handOffsInProgress--
+}
+
+/** Takes one hand-off of the allowance; returns false when it is used up. */
+export function takeAllowance(monitor: LoadMonitor): boolean {
+  if (monitor.allowance < 1) return false
+  monitor.allowance--
+  return true
+}
+
+/** Counts a call that was handed off. */
+export function countShed(monitor: LoadMonitor, reason: ShedReason): void {
+  monitor.sheds[reason]++
+}
+
+/** Counts a call that continues here, from the state that it came with. */
+export function countResumedCall(monitor: LoadMonitor): void {
+  monitor.resumed++
+}
+
+/** Resolves after the next tick of the event loop, and counts the run that waits for it meanwhile. */
+export async function yieldForTick(monitor: LoadMonitor): Promise<void> {
+  monitor.waitingRuns++
+  await nextTick()
+  monitor.waitingRuns--
 }
 
 /** Returns the load as it is known. */
@@ -248,7 +283,8 @@ type HardLimitName = keyof HardLimits
 /** Returns the limit that keeps a new call out. */
 function newCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
   const { running } = monitor.rules.hardLimit
-  if (monitor.running >= running && newCallCount(monitor) >= reservedCallCount(monitor)) return 'running'
+  if (monitor.running >= running && monitor.running - monitor.returningCalls >= reservedCallCount(monitor))
+    return 'running'
   return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
 
@@ -267,10 +303,6 @@ function canResume(monitor: LoadMonitor, caller: string): boolean {
   const { running } = monitor.rules.hardLimit
   if (monitor.running >= running * 2 || monitor.returningCalls >= running * 2 - reservedCallCount(monitor)) return false
   return (monitor.returningByCaller.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
-}
-
-function newCallCount(monitor: LoadMonitor): number {
-  return monitor.running - monitor.returningCalls
 }
 
 function reservedCallCount({ rules }: LoadMonitor): number {
@@ -320,14 +352,6 @@ export function openLoadMonitor(
     onFailure,
     randomId: randomTag,
   })
-}
-
-/** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */
-function randomTag(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(6))
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
 }
 
 // Taken when the module loads, so that a test's fake timers do not keep a server from measuring.

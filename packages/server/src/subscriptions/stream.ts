@@ -1,7 +1,10 @@
 import { cancelReason, type Clock, maxTimerMs, offCancel, onCancel } from '@x/core'
 import {
+  backPressureKey,
   type Call,
+  errorCodes,
   type JsonObject,
+  McpError,
   metaKeys,
   type RequestId,
   type RpcNotification,
@@ -9,7 +12,7 @@ import {
 } from '@x/schema'
 import type { SharedBusSubscription } from './bus-subscription.ts'
 import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './stream-slots.ts'
-import { addSubscriptionId, topicKeysOf } from './topics.ts'
+import { addSubscriptionId, noticeOf, topicKeysOf } from './topics.ts'
 
 /** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */
 export type StreamListeners = SubscriptionStream | Set<SubscriptionStream>
@@ -122,6 +125,49 @@ export function endStream(
   if (failure !== undefined) return finish(Promise.reject(failure.error))
   // basic/patterns/subscriptions, graceful closure.
   finish({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
+}
+
+/**
+ * Notifies a stream that a topic has changed. While its reader is behind, changes are only noted, each topic once: the
+ * notes can never exceed the filter. A reader that stays behind is disconnected.
+ */
+export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, key: string): void {
+  if (stream.finish === undefined) return
+  if (stream.missedKeys !== undefined) {
+    stream.missedKeys.add(key)
+    return
+  }
+  const { call, id } = stream
+  try {
+    const drainPromise = call.context.get(backPressureKey)?.()
+    if (drainPromise === undefined) return call.notify(addSubscriptionId(noticeOf(key), id))
+    stream.missedKeys = new Set([key])
+    waitForReader(hub, stream, drainPromise)
+  } catch (error) {
+    // The others hear nonetheless.
+    endStream(hub, stream, { error })
+  }
+}
+
+function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPromise: Promise<void>): void {
+  const { clock, slowReaderMs } = hub
+  stream.slowTimer = clock.setTimeout(
+    () => endStream(hub, stream, { error: slowReaderError(slowReaderMs) }),
+    slowReaderMs,
+  )
+  const catchUp = (): void => {
+    const { missedKeys } = stream
+    if (missedKeys === undefined) return
+    clock.clearTimeout(stream.slowTimer)
+    stream.missedKeys = undefined
+    for (const key of missedKeys) notifyStream(hub, stream, key)
+  }
+  void drainPromise.then(catchUp, catchUp)
+}
+
+function slowReaderError(ms: number): McpError {
+  const message = `The subscription was ended, because its reader did not catch up within ${ms} ms: listen again`
+  return new McpError(errorCodes.internal, message)
 }
 
 function createAcknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {

@@ -6,13 +6,13 @@ import { createStreamSlots } from './stream-slots.ts'
 import {
   createStream,
   endStream,
+  notifyStream,
   type SubscriptionHub,
   type StreamListeners,
   openSubscription,
   type SubscriptionStream,
   type Subscription,
 } from './stream.ts'
-import { notifyStream } from './notify-stream.ts'
 import { topicKey } from './topics.ts'
 
 /** The streams of one server, and the bus that their changes come over. */

@@ -3,7 +3,7 @@ import { createServer, sealedState, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { ada, capable, createFleet, gate, greeting, plain, textOf } from '../testing/fleet.ts'
+import { ada, capable, createFleet, gate, greeting, modes, plain, textOf } from '../testing/fleet.ts'
 
 describe('a call becomes a task', () => {
   test.each<[string, TaskChoice | undefined, object, unknown]>([
@@ -255,4 +255,27 @@ test('an McpError is thrown through as it is by what decides', async () => {
   })
   const { error } = createFleet().add([deciding])
   expect((await error('tools/call', { name: 'decide' })).message).toBe('Not like this')
+})
+
+test.each(modes)('a tool decides once for each call, and not again in its task ($strictReplay)', async (definition) => {
+  const decisions: string[] = []
+  const runs: string[] = []
+  const deciding = tool('decide', {
+    description: 'Decides',
+    input: z.object({ name: z.string() }),
+    task: ({ name }) => (decisions.push(name), name === 'Ada' ? 'required' : 'never'),
+    run: async ({ name }, ctx) => {
+      runs.push(name)
+      await ctx.step('one', () => name)
+      await ctx.step('two', () => name)
+      return name
+    },
+  })
+  const instance = createFleet().add([deciding], {}, definition)
+  await instance.reach(await instance.start('decide', { name: 'Ada' }), 'completed')
+  expect([decisions, runs.length > 0]).toEqual([['Ada'], true])
+  expect((await instance.result('tools/call', { name: 'decide', arguments: { name: 'Bob' } })).resultType).toBe(
+    'complete',
+  )
+  expect(decisions).toEqual(['Ada', 'Bob'])
 })

@@ -42,14 +42,14 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
       createEventStreamAnswer(formatEvent({ jsonrpc: '2.0', id: 1, method: 'ping' })),
       'protocol',
     ],
-    ['an event grows past its bound', createEventStreamAnswer(`data: "${'x'.repeat(5000)}"\n\n`), 'too-large'],
-    ['a line never ends', createEventStreamAnswer(`data: "${'x'.repeat(9000)}`), 'too-large'],
+    ['an event grows past its bound', createEventStreamAnswer(`data: "${'x'.repeat(5000)}"\n\n`), 'too_large'],
+    ['a line never ends', createEventStreamAnswer(`data: "${'x'.repeat(9000)}`), 'too_large'],
     [
       'there is more than the stream may hold',
       createEventStreamAnswer(...Array(20).fill(`${formatEvent(note('y'.repeat(900)))}`)),
-      'too-large',
+      'too_large',
     ],
-    ['comments never end', createEventStreamAnswer(...Array(20).fill(`: ${'z'.repeat(900)}\n\n`)), 'too-large'],
+    ['comments never end', createEventStreamAnswer(...Array(20).fill(`: ${'z'.repeat(900)}\n\n`)), 'too_large'],
   ])('fails when %s', async (_title, answer, code) => {
     await using server = await scriptedServer(answer)
     await using connection = connect(server.url, { bounds: { bytes: 4096 }, maxStreamBytes: 16_384 })
@@ -77,7 +77,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     const arrived = server.next()
     const failure = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     const { closed } = await arrived
-    expect(await failure).toMatchObject({ code: 'too-large' })
+    expect(await failure).toMatchObject({ code: 'too_large' })
     await closed
   })
 
@@ -90,7 +90,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
       response.write(' '.repeat(500_000))
     })
     await using connection = connect(server.url, { bounds: { bytes: 100_000 } })
-    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'too-large' })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'too_large' })
   })
 
   test('a compressed body that unpacks without end is refused', async () => {
@@ -100,7 +100,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     })
     await using connection = connect(server.url, { bounds: { bytes: 100_000 } })
     const failure = await connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
-    expect(['too-large', 'protocol']).toContain((failure as { code?: string }).code)
+    expect(['too_large', 'protocol']).toContain((failure as { code?: string }).code)
   })
 
   test('a server that breaks off in the middle is told from one that answers', async () => {

@@ -35,7 +35,7 @@ export interface EventStreamOptions {
 
 /**
  * Turns the chunks of an SSE body into messages, however they were cut. Comments, ids, retry times and events of other
- * types are skipped. Throws {@link HttpError}: `too-large` past a bound, `protocol` for data that is no message.
+ * types are skipped. Throws {@link HttpError}: `too_large` past a bound, `protocol` for data that is no message.
  */
 export function createEventStreamReader({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
   const onEvent = ({ data }: HttpEvent): void => {
@@ -45,7 +45,7 @@ export function createEventStreamReader({ onMessage, ...options }: EventStreamOp
 }
 
 /**
- * Turns the chunks of an SSE body into events, however they were cut. Throws {@link HttpError} `too-large` past a
+ * Turns the chunks of an SSE body into events, however they were cut. Throws {@link HttpError} `too_large` past a
  * bound.
  */
 export function createEventDecoder({
@@ -59,7 +59,7 @@ export function createEventDecoder({
   const normalizeLineEnds = createLineEndNormalizer()
   let totalBytes = 0
   const streamTooLargeError = (subject: string, limit: number): HttpError =>
-    new HttpError('too-large', `${origin}: ${subject} is longer than ${limit} bytes`, { origin })
+    new HttpError('too_large', `${origin}: ${subject} is longer than ${limit} bytes`, { origin })
   const parser = createParser({
     // Characters, of which a message has no more than bytes; the parser of messages counts bytes.
     maxBufferSize: bounds.bytes + lineOverhead,

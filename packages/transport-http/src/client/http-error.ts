@@ -9,7 +9,7 @@ export type HttpErrorCode =
   /** The response is not what the transport defines. */
   | 'protocol'
   /** More came than the bounds allow. */
-  | 'too-large'
+  | 'too_large'
   /** A redirect that must not be followed. */
   | 'redirect'
   /** The server speaks earlier revisions of the protocol alone; the message names its revision. */

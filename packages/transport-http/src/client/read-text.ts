@@ -3,7 +3,7 @@ import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import type { IncomingResponse } from './sender.ts'
 
-/** The text of a body, at most `limit` bytes of it; throws {@link HttpError} `too-large` or `protocol`. */
+/** The text of a body, at most `limit` bytes of it; throws {@link HttpError} `too_large` or `protocol`. */
 export async function readText(
   incoming: IncomingResponse,
   maxBytes: number,
@@ -11,7 +11,7 @@ export async function readText(
 ): Promise<string> {
   const { origin } = context
   const textTooLargeError = (): HttpError =>
-    new HttpError('too-large', `${origin}: the body is longer than ${maxBytes} bytes`, {
+    new HttpError('too_large', `${origin}: the body is longer than ${maxBytes} bytes`, {
       origin,
       status: incoming.status,
     })

@@ -246,7 +246,7 @@ describe('what a server must not send', () => {
     await using link = scriptedLink({ maxLineBytes: 1000 })
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     link.server.say(resultOf(await link.server.next(), 'x'.repeat(2000)))
-    await expect(answer).rejects.toMatchObject({ code: 'too-large', message: expect.stringContaining('1000 bytes') })
+    await expect(answer).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('1000 bytes') })
   })
 
   test('ends a subscription, and that alone: a cancellation [CAN-011]', async () => {

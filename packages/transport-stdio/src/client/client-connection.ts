@@ -199,10 +199,10 @@ function receiveCancelled(state: ConnectionState, id: unknown, reason: string | 
 function receiveSkippedLine(state: ConnectionState, skippedLine: SkippedLine): void {
   const { maxLineBytes } = state.settings
   const problem =
-    skippedLine.kind === 'too-long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
+    skippedLine.kind === 'too_long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
   const pending = takePendingCall(state, idFromExcerpt(skippedLine))
   if (pending === undefined) return reportProblem(state, `${problem}: ${excerpt(skippedLine.head)}`)
-  const code = skippedLine.kind === 'too-long' ? 'too-large' : 'protocol'
+  const code = skippedLine.kind === 'too_long' ? 'too_large' : 'protocol'
   pending.reject(new StdioError(code, `The response cannot be read: ${problem}`))
 }
 

@@ -162,7 +162,7 @@ function handleLine(
 
 function skippedLineResponse(skipped: SkippedLine, maxLineBytes: number): ReturnType<typeof errorResponse> {
   const problem =
-    skipped.kind === 'too-long'
+    skipped.kind === 'too_long'
       ? `The message is too large: more than ${maxLineBytes} bytes`
       : 'The message is not valid UTF-8'
   return errorResponse(idFromExcerpt(skipped), new McpError(errorCodes.parse, problem))

@@ -6,8 +6,21 @@ import { resetUnsupportedEntries } from './requeue.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
 
-/** The reason why a run of a task stops before its end. */
-export type StopReason = 'lost' | 'cancelled' | 'released' | 'tooLarge'
+/** The reason why an attempt stops before its call has an outcome. */
+export type AttemptStop =
+  /** Another process has the task, or it has ended. */
+  | { readonly kind: 'lost' }
+  /** The task would record too much: it fails with this error. */
+  | { readonly kind: 'too_large'; readonly error: WireError }
+  | { readonly kind: 'cancelled' }
+  /** The task is left to any instance. */
+  | { readonly kind: 'released' }
+
+/**
+ * The precedence of reasons that compete: the higher rank wins. Nothing is written for a task that is lost, and one
+ * that cannot be recorded cannot be continued.
+ */
+const stopRanks: Readonly<Record<AttemptStop['kind'], number>> = { lost: 4, too_large: 3, cancelled: 2, released: 1 }
 
 /** One claim of a task while it is worked on. */
 export interface Attempt {
@@ -28,9 +41,8 @@ export interface Attempt {
   messageTimer: unknown
   /** Set when the task is to be released at the next boundary. */
   releasing: boolean
-  stopReason: StopReason | undefined
-  /** The error that ends the task: it would record too much. */
-  tooLarge: WireError | undefined
+  /** The reason with the highest rank so far. */
+  stop: AttemptStop | undefined
   /** Set when the claim has ended: nothing is written any more. */
   finished: boolean
 }
@@ -49,24 +61,33 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
     writes: Promise.resolve(),
     messageTimer: undefined,
     releasing: false,
-    stopReason: undefined,
-    tooLarge: undefined,
+    stop: undefined,
     finished: false,
   }
 }
 
-/** Stops the handler; the first reason counts. */
-export function stopAttempt(attempt: Attempt, reason: StopReason): void {
-  if (attempt.stopReason !== undefined || attempt.finished) return
-  attempt.stopReason = reason
-  attempt.controller.abort(new DOMException(stopMessages[reason], 'AbortError'))
+/** Stops the handler. Of several reasons the one with the highest rank decides what becomes of the task. */
+export function stopAttempt(attempt: Attempt, stop: AttemptStop): void {
+  if (attempt.finished) return
+  if (attempt.stop === undefined || stopRanks[stop.kind] > stopRanks[attempt.stop.kind]) attempt.stop = stop
+  attempt.controller.abort(new DOMException(stopMessages[stop.kind], 'AbortError'))
 }
 
-const stopMessages: Readonly<Record<StopReason, string>> = {
+const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
   lost: 'The task has ended, or goes on elsewhere',
   cancelled: 'The task was cancelled',
   released: 'The task goes on elsewhere, because this process stops',
-  tooLarge: 'The task has recorded more than it may',
+  too_large: 'The task has recorded more than it may',
+}
+
+/** Lets an attempt go on to the end of its next step, where its task is released. */
+export function releaseAtBoundary(attempt: Attempt): void {
+  attempt.releasing = true
+}
+
+/** Notes that the claim has ended: nothing is written any more. */
+export function endClaim(attempt: Attempt): void {
+  attempt.finished = true
 }
 
 /** Stores the journal of an attempt: every commit is one write, which those that wait for it share. */
@@ -82,7 +103,7 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
     },
     commit: () => {
       const { signal } = attempt.controller
-      if (attempt.stopReason !== undefined) return Promise.reject(signal.reason)
+      if (attempt.stop !== undefined) return Promise.reject(signal.reason)
       if (attempt.unrecorded.length === 0 && !attempt.releasing) return undefined
       return commitJournal(attempt, context)
     },
@@ -91,7 +112,7 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
 
 async function commitJournal(attempt: Attempt, context: TaskContext): Promise<void> {
   await writeProgress(attempt, context)
-  if (attempt.releasing) stopAttempt(attempt, 'released')
+  if (attempt.releasing) stopAttempt(attempt, { kind: 'released' })
   attempt.controller.signal.throwIfAborted()
 }
 
@@ -115,15 +136,16 @@ export function progressSizeError(
   { entries }: TaskProgress,
   context: TaskContext,
 ): WireError | undefined {
-  attempt.tooLarge ??= addToJournalSize(attempt.size, entries, context.settings)
-  if (attempt.tooLarge !== undefined) stopAttempt(attempt, 'tooLarge')
-  return attempt.tooLarge
+  if (attempt.stop?.kind === 'too_large') return attempt.stop.error
+  const error = addToJournalSize(attempt.size, entries, context.settings)
+  if (error !== undefined) stopAttempt(attempt, { kind: 'too_large', error })
+  return error
 }
 
 /** Stops an attempt whose lease is lost or whose task is cancelled. */
 export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
-  if (state === 'lost') stopAttempt(attempt, 'lost')
-  if (state === 'cancelling') stopAttempt(attempt, 'cancelled')
+  if (state === 'lost') stopAttempt(attempt, { kind: 'lost' })
+  if (state === 'cancelling') stopAttempt(attempt, { kind: 'cancelled' })
 }
 
 /** Takes everything that is still to be kept. */

@@ -16,6 +16,7 @@ import { readPayload, type RunnableCall } from '../task-payload.ts'
 import type { TaskContext } from '../task-context.ts'
 import {
   type Attempt,
+  endClaim,
   journalStoreOf,
   noteProgress,
   progressSizeError,
@@ -42,7 +43,7 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
   } catch (error) {
     await endRejectedAttempt(attempt, error, context)
   } finally {
-    attempt.finished = true
+    endClaim(attempt)
     clock.clearTimeout(attempt.messageTimer)
     await attempt.writes.catch(onError)
   }
@@ -107,8 +108,9 @@ interface AttemptResponse {
 }
 
 async function applyResponse({ attempt, work, response }: AttemptResponse, context: TaskContext): Promise<void> {
-  if (attempt.stopReason === 'lost') return
-  if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
+  const { stop } = attempt
+  if (stop?.kind === 'lost') return
+  if (stop?.kind === 'too_large') return finishTooLarge(attempt, stop.error, context)
   const unmetCapability = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)
   if (unmetCapability !== undefined) return requeueTask(attempt, unmetCapability, context)
   if ('error' in response) return finishAttempt(attempt, failedEnd(response.error), context)
@@ -154,12 +156,20 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability,
 
 /** Ends an attempt whose call rejected: it was stopped, or could not be made at all. */
 async function endRejectedAttempt(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
-  if (attempt.stopReason === 'lost') return
-  if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
-  if (attempt.stopReason === 'released') return releaseAttempt(attempt, context)
-  if (attempt.stopReason === 'cancelled') return finishAttempt(attempt, cancelledEnd, context)
-  context.settings.onError(error)
-  return finishAttempt(attempt, failedEnd(toWire(error)), context)
+  const { stop } = attempt
+  switch (stop?.kind) {
+    case 'lost':
+      return
+    case 'too_large':
+      return finishTooLarge(attempt, stop.error, context)
+    case 'cancelled':
+      return finishAttempt(attempt, cancelledEnd, context)
+    case 'released':
+      return releaseAttempt(attempt, context)
+    default:
+      context.settings.onError(error)
+      return finishAttempt(attempt, failedEnd(toWire(error)), context)
+  }
 }
 
 async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
@@ -194,14 +204,14 @@ async function writeClaimEnd(
     return undefined
   }
   const state = await retryEngineCall(() => write(progress), attempt.givenUp, context)
-  if (state !== 'cancelling') attempt.finished = true
+  if (state !== 'cancelling') endClaim(attempt)
   if (state === 'owned') context.taskChanges.changed(attempt.task.id)
   return state
 }
 
 async function finishAttempt(attempt: Attempt, taskEnd: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
   await attempt.writes
-  attempt.finished = true
+  endClaim(attempt)
   const { settings } = context
   const sizeError = resultSizeError(taskEnd, settings)
   const endToStore = sizeError === undefined ? taskEnd : reportTooLarge(attempt, sizeError, context)

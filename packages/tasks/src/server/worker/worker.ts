@@ -1,6 +1,6 @@
 import { sleep, unrefTimer } from '@x/core'
 import type { TaskContext } from '../task-context.ts'
-import { applyLeaseState, type Attempt, openAttempt, stopAttempt } from './attempt.ts'
+import { applyLeaseState, type Attempt, openAttempt, releaseAtBoundary, stopAttempt } from './attempt.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
 import type { EngineListener } from '../../engines/engine.ts'
 
@@ -115,7 +115,7 @@ const finalGraceMs = 1000
 async function releaseAttempts(state: WorkerState, graceMs: number): Promise<void> {
   drainWorker(state)
   await waitForAttempts(state, graceMs)
-  for (const attempt of state.attempts) stopAttempt(attempt, 'released')
+  for (const attempt of state.attempts) stopAttempt(attempt, { kind: 'released' })
   await waitForAttempts(state, finalGraceMs)
   // From here on every write is tried once.
   state.abandonController.abort()
@@ -126,7 +126,7 @@ function drainWorker(state: WorkerState): () => void {
   const { context } = state
   let isActive = true
   state.drains++
-  for (const attempt of state.attempts) attempt.releasing = true
+  for (const attempt of state.attempts) releaseAtBoundary(attempt)
   return () => {
     if (isActive) state.drains--
     isActive = false
@@ -167,7 +167,7 @@ function countFreeSlots({ context, attempts, drains, closeController }: WorkerSt
 function beginAttempt(state: WorkerState, attempt: Attempt): void {
   state.attempts.add(attempt)
   // It was claimed while a drain began.
-  if (state.drains > 0) stopAttempt(attempt, 'released')
+  if (state.drains > 0) stopAttempt(attempt, { kind: 'released' })
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
     if (state.attempts.size === 0) for (const end of state.endListeners) end()
