@@ -260,9 +260,9 @@ export {
 } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
-export { checkCreateMessageResult, checkListRootsResult, type ParamsCheck } from './methods/check-params.ts'
-export { checkResult } from './methods/check-results.ts'
-export type { Check, Failure } from './methods/checks.ts'
+export type { ParamsCheck } from './methods/check-params.ts'
+export { checkCreateMessageResult, checkListRootsResult, checkResult } from './methods/check-results.ts'
+export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
 export {

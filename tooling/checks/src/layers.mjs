@@ -17,8 +17,12 @@ export const layers = new Map([
     {
       imports: ['@x/core'],
       dependencies: ['zod', '@cfworker/json-schema'],
-      portable: ['.', './zod', './json-schema'],
-      without: { '.': ['zod', '@cfworker/json-schema'], './json-schema': ['zod'] },
+      portable: ['.', './zod', './shapes', './json-schema'],
+      without: {
+        '.': ['zod', '@cfworker/json-schema'],
+        './shapes': ['zod', '@cfworker/json-schema'],
+        './json-schema': ['zod'],
+      },
     },
   ],
   [
@@ -63,7 +67,7 @@ export const layers = new Map([
       imports: ['@x/core', '@x/schema', '@x/server', '@x/client'],
       dependencies: ['@electric-sql/pglite', 'pg', 'pg-boss', 'zod'],
       portable: ['.', './zod', './memory', './client'],
-      without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['@x/server'] },
+      without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['zod', '@x/server'] },
     },
   ],
   [

@@ -1,5 +1,10 @@
+import { list, numberFromZeroToOne, optional, shape, string, word } from './shape.ts'
+
 /** The sender or recipient of messages in a conversation (server/prompts). */
 export type Role = 'assistant' | 'user'
+
+/** The shape of {@link Role}. */
+export const role = word('assistant', 'user')
 
 /** Hints for the use and display of content or a resource (server/resources, annotations). */
 export type Annotations = {
@@ -10,3 +15,10 @@ export type Annotations = {
   /** The importance, from 0 (optional) to 1 (required). */
   readonly priority?: number | undefined
 }
+
+/** The shape of {@link Annotations}. */
+export const annotations = shape<Annotations>({
+  audience: optional(list(role)),
+  lastModified: optional(string),
+  priority: optional(numberFromZeroToOne),
+})

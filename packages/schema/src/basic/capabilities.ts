@@ -1,4 +1,5 @@
 import type { JsonObject } from '@x/core'
+import { boolean, jsonObject, map, optional, type Shape, shape } from './shape.ts'
 
 /** Settings by the name of a capability or extension; an empty object means support without settings. */
 export type CapabilitySettings = {
@@ -21,6 +22,21 @@ export type ClientCapabilities = {
   /** Samples a model, optionally with context or tools (client/sampling). Deprecated by the specification. */
   readonly sampling?: { readonly context?: JsonObject | undefined; readonly tools?: JsonObject | undefined } | undefined
 }
+
+const capabilitySettings: Shape<CapabilitySettings> = map(jsonObject)
+
+/** The shape of {@link ClientCapabilities}. */
+export const clientCapabilities = shape<ClientCapabilities>({
+  elicitation: optional(
+    shape<NonNullable<ClientCapabilities['elicitation']>>({ form: optional(jsonObject), url: optional(jsonObject) }),
+  ),
+  experimental: optional(capabilitySettings),
+  extensions: optional(capabilitySettings),
+  roots: optional(jsonObject),
+  sampling: optional(
+    shape<NonNullable<ClientCapabilities['sampling']>>({ context: optional(jsonObject), tools: optional(jsonObject) }),
+  ),
+})
 
 /** Support for change notifications of a list. */
 export type ListCapability = {
@@ -47,3 +63,21 @@ export type ServerCapabilities = {
   /** Offers tools (server/tools). */
   readonly tools?: ListCapability | undefined
 }
+
+const listCapability = shape<ListCapability>({ listChanged: optional(boolean) })
+
+/** The shape of {@link ServerCapabilities}. */
+export const serverCapabilities = shape<ServerCapabilities>({
+  completions: optional(jsonObject),
+  experimental: optional(capabilitySettings),
+  extensions: optional(capabilitySettings),
+  logging: optional(jsonObject),
+  prompts: optional(listCapability),
+  resources: optional(
+    shape<NonNullable<ServerCapabilities['resources']>>({
+      listChanged: optional(boolean),
+      subscribe: optional(boolean),
+    }),
+  ),
+  tools: optional(listCapability),
+})

@@ -1,6 +1,13 @@
-import type { Resource, TextResourceContents, BlobResourceContents } from '../server/resources.ts'
-import type { Annotations } from './annotations.ts'
-import type { MetaObject } from './meta.ts'
+import {
+  type BlobResourceContents,
+  readableContents,
+  type Resource,
+  resourceMembers,
+  type TextResourceContents,
+} from '../server/resources.ts'
+import { type Annotations, annotations } from './annotations.ts'
+import { type MetaObject, metaObject } from './meta.ts'
+import { byMember, optional, shape, string, word } from './shape.ts'
 
 /** Text for or from a model (server/tools, text content). */
 export type TextContent = {
@@ -9,6 +16,11 @@ export type TextContent = {
   readonly annotations?: Annotations | undefined
   readonly _meta?: MetaObject | undefined
 }
+
+const annotatedMembers = { annotations: optional(annotations), _meta: optional(metaObject) }
+
+/** The shape of {@link TextContent}. */
+export const textContent = shape<TextContent>({ ...annotatedMembers, type: word('text'), text: string })
 
 /** A picture for or from a model (server/tools, image content). */
 export type ImageContent = {
@@ -20,6 +32,14 @@ export type ImageContent = {
   readonly _meta?: MetaObject | undefined
 }
 
+/** The shape of {@link ImageContent}. */
+export const imageContent = shape<ImageContent>({
+  ...annotatedMembers,
+  type: word('image'),
+  data: string,
+  mimeType: string,
+})
+
 /** Sound for or from a model (server/tools, audio content). */
 export type AudioContent = {
   readonly type: 'audio'
@@ -30,10 +50,21 @@ export type AudioContent = {
   readonly _meta?: MetaObject | undefined
 }
 
+/** The shape of {@link AudioContent}. */
+export const audioContent = shape<AudioContent>({
+  ...annotatedMembers,
+  type: word('audio'),
+  data: string,
+  mimeType: string,
+})
+
 /** A reference to a readable resource, without its contents; it need not be in `resources/list` (server/tools). */
 export type ResourceLink = Resource & {
   readonly type: 'resource_link'
 }
+
+/** The shape of {@link ResourceLink}. */
+export const resourceLink = shape<ResourceLink>({ ...resourceMembers, type: word('resource_link') })
 
 /** A resource whose contents are included (server/tools, embedded resources). */
 export type EmbeddedResource = {
@@ -43,5 +74,21 @@ export type EmbeddedResource = {
   readonly _meta?: MetaObject | undefined
 }
 
+/** The shape of {@link EmbeddedResource}. */
+export const embeddedResource = shape<EmbeddedResource>({
+  ...annotatedMembers,
+  type: word('resource'),
+  resource: readableContents,
+})
+
 /** One part of a tool result or a prompt message (server/tools, tool result). */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
+
+/** The shape of {@link ContentBlock}. */
+export const contentBlock = byMember<ContentBlock, 'type'>('type', {
+  text: textContent,
+  image: imageContent,
+  audio: audioContent,
+  resource_link: resourceLink,
+  resource: embeddedResource,
+})

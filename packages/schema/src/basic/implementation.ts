@@ -1,3 +1,5 @@
+import { list, optional, shape, string, word } from './shape.ts'
+
 /** The two names of an object: one for programs and a title for people (basic/index). */
 export type BaseMetadata = {
   /** The identifier for programs; shown to people where there is no title. */
@@ -5,6 +7,12 @@ export type BaseMetadata = {
   /** The name for people. */
   readonly title?: string | undefined
 }
+
+/** The members of a {@link BaseMetadata}. */
+export const baseMetadataMembers = { name: string, title: optional(string) }
+
+/** The shape of {@link BaseMetadata}. */
+export const baseMetadata = shape<BaseMetadata>(baseMetadataMembers)
 
 /** An image that represents an object in a user interface (basic/index, `icons`). */
 export type Icon = {
@@ -18,11 +26,25 @@ export type Icon = {
   readonly theme?: 'dark' | 'light' | undefined
 }
 
+/** The shape of {@link Icon}. */
+export const icon = shape<Icon>({
+  src: string,
+  mimeType: optional(string),
+  sizes: optional(list(string)),
+  theme: optional(word('dark', 'light')),
+})
+
 /** The icons of an object (basic/index, `icons`). */
 export type Icons = {
   /** The same picture in several sizes, formats or themes. */
   readonly icons?: readonly Icon[] | undefined
 }
+
+/** The members of {@link Icons}. */
+export const iconsMembers = { icons: optional(list(icon)) }
+
+/** The shape of {@link Icons}. */
+export const icons = shape<Icons>(iconsMembers)
 
 /**
  * A peer's self-description of its software (basic/index, `_meta`). For display and logs alone: it is unverified, so no
@@ -37,3 +59,12 @@ export type Implementation = BaseMetadata &
     /** A page about the software. */
     readonly websiteUrl?: string | undefined
   }
+
+/** The shape of {@link Implementation}. */
+export const implementation = shape<Implementation>({
+  ...baseMetadataMembers,
+  description: optional(string),
+  ...iconsMembers,
+  version: string,
+  websiteUrl: optional(string),
+})

@@ -1,14 +1,22 @@
-import type { LoggingLevel } from '../server/logging-level.ts'
-import type { ClientCapabilities } from './capabilities.ts'
-import type { Implementation } from './implementation.ts'
+import { type LoggingLevel, loggingLevel } from '../server/logging-level.ts'
+import { type ClientCapabilities, clientCapabilities } from './capabilities.ts'
+import { type Implementation, implementation } from './implementation.ts'
 import type { JsonObject } from '@x/core'
+import { metaKeys } from './meta-keys.ts'
 import type { RequestId } from './rpc.ts'
+import { jsonObject, openShape, optional, type Shape, shape, string, stringOrInteger } from './shape.ts'
 
 /** The members of a `_meta`: reserved keys of the protocol, and prefixed keys of others (basic/index, `_meta`). */
 export type MetaObject = JsonObject
 
+/** The shape of {@link MetaObject}. */
+export const metaObject: Shape<MetaObject> = jsonObject
+
 /** Pairs progress notifications with the request that asked for them (basic/patterns/progress). */
 export type ProgressToken = string | number
+
+/** The shape of {@link ProgressToken}. */
+export const progressToken: Shape<ProgressToken> = stringOrInteger
 
 /** The `_meta` that every request carries (basic/index, `_meta`). */
 export type RequestMetaObject = MetaObject & {
@@ -24,11 +32,25 @@ export type RequestMetaObject = MetaObject & {
   readonly progressToken?: ProgressToken | undefined
 }
 
+/** The shape of {@link RequestMetaObject}. */
+export const requestMetaObject = openShape<RequestMetaObject>({
+  [metaKeys.protocolVersion]: string,
+  [metaKeys.clientCapabilities]: clientCapabilities,
+  [metaKeys.clientInfo]: optional(implementation),
+  [metaKeys.logLevel]: optional(loggingLevel),
+  progressToken: optional(progressToken),
+})
+
 /** The `_meta` of a notification (basic/index, `_meta`). */
 export type NotificationMetaObject = MetaObject & {
   /** The id of the `subscriptions/listen` request whose stream carries this; absent elsewhere. */
   readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined
 }
+
+/** The shape of {@link NotificationMetaObject}. */
+export const notificationMetaObject = openShape<NotificationMetaObject>({
+  [metaKeys.subscriptionId]: optional(stringOrInteger),
+})
 
 /** The `_meta` of a result (basic/index, `_meta`). */
 export type ResultMetaObject = MetaObject & {
@@ -36,12 +58,23 @@ export type ResultMetaObject = MetaObject & {
   readonly 'io.modelcontextprotocol/serverInfo'?: Implementation | undefined
 }
 
+/** The shape of {@link ResultMetaObject}. */
+export const resultMetaObject = openShape<ResultMetaObject>({
+  [metaKeys.serverInfo]: optional(implementation),
+})
+
 /** The params that every request has (basic/index). */
 export type RequestParams = {
   readonly _meta: RequestMetaObject
 }
 
+/** The shape of {@link RequestParams}. */
+export const requestParams = shape<RequestParams>({ _meta: requestMetaObject })
+
 /** The params that every notification may have (basic/index). */
 export type NotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
 }
+
+/** The shape of {@link NotificationParams}. */
+export const notificationParams = shape<NotificationParams>({ _meta: optional(notificationMetaObject) })

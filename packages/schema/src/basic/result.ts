@@ -1,11 +1,25 @@
 import type { JsonValue } from '@x/core'
-import type { ResultMetaObject } from './meta.ts'
+import { type ResultMetaObject, resultMetaObject } from './meta.ts'
+import {
+  jsonrpc,
+  requestId,
+  rpcError,
+  type RpcMessage,
+  rpcNotification,
+  rpcRequest,
+  type RpcResponse,
+  type RpcResult,
+} from './rpc.ts'
+import { type Description, openShape, optional, type Shape, shape, string, union } from './shape.ts'
 
 /**
  * The kind of a result: `complete` holds the final content, `input_required` asks for input first. Extensions add
  * values; an unknown one makes the result invalid (basic/index, ResultType).
  */
 export type ResultType = 'complete' | 'input_required' | (string & {})
+
+/** The shape of {@link ResultType}. */
+export const resultType: Shape<ResultType> = string
 
 /** The members of every result, and any others (basic/index, result responses). */
 export type Result = {
@@ -15,5 +29,26 @@ export type Result = {
   readonly [key: string]: JsonValue | undefined
 }
 
+/** The members of every result. */
+export const resultMembers = { _meta: optional(resultMetaObject), resultType }
+
+/** The shape of {@link Result}. */
+export const result = openShape<Result>(resultMembers)
+
 /** A result without content: the request succeeded (basic/index). */
 export type EmptyResult = Result
+
+/** The shape of {@link EmptyResult}. */
+export const emptyResult: Shape<EmptyResult> = result
+
+// It has a resultType, which is absent in results of earlier revisions.
+const resultOfThisRevision: Description = result
+
+/** The shape of {@link RpcResult}. */
+export const rpcResult = shape<RpcResult>({ jsonrpc, id: requestId, result: resultOfThisRevision })
+
+/** The shape of {@link RpcResponse}. */
+export const rpcResponse: Shape<RpcResponse> = union([rpcResult, rpcError])
+
+/** The shape of {@link RpcMessage}. */
+export const rpcMessage: Shape<RpcMessage> = union([rpcRequest, rpcNotification, rpcResult, rpcError])

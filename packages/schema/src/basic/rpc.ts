@@ -1,7 +1,14 @@
 import type { JsonObject, JsonValue } from '@x/core'
+import { integer, jsonObject, jsonValue, optional, type Shape, shape, string, stringOrInteger, word } from './shape.ts'
 
 /** Pairs a response with its request; unique among the pending requests of one client (basic/index). */
 export type RequestId = string | number
+
+/** The version of JSON-RPC. */
+export const jsonrpc = word('2.0')
+
+/** The shape of {@link RequestId}. */
+export const requestId: Shape<RequestId> = stringOrInteger
 
 /** A call that expects exactly one {@link RpcResponse}. Its `params` are parsed by the method's row in `methods`. */
 export interface RpcRequest {
@@ -11,12 +18,18 @@ export interface RpcRequest {
   readonly params?: JsonObject | undefined
 }
 
+/** The shape of {@link RpcRequest}. */
+export const rpcRequest = shape<RpcRequest>({ jsonrpc, id: requestId, method: string, params: optional(jsonObject) })
+
 /** A message that expects no response. */
 export interface RpcNotification {
   readonly jsonrpc: '2.0'
   readonly method: string
   readonly params?: JsonObject | undefined
 }
+
+/** The shape of {@link RpcNotification}. */
+export const rpcNotification = shape<RpcNotification>({ jsonrpc, method: string, params: optional(jsonObject) })
 
 /** The response of a request that succeeded. */
 export interface RpcResult {
@@ -32,12 +45,18 @@ export interface WireError {
   readonly data?: JsonValue | undefined
 }
 
+/** The shape of {@link WireError}. */
+export const wireError = shape<WireError>({ code: integer, message: string, data: optional(jsonValue) })
+
 /** The response of a request that failed; without an id when the request's own could not be read. */
 export interface RpcError {
   readonly jsonrpc: '2.0'
   readonly id?: RequestId | undefined
   readonly error: WireError
 }
+
+/** The shape of {@link RpcError}. */
+export const rpcError = shape<RpcError>({ jsonrpc, id: optional(requestId), error: wireError })
 
 /** The response to a {@link RpcRequest}. */
 export type RpcResponse = RpcResult | RpcError
@@ -60,5 +79,11 @@ export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
 /** A request without an id, as a server sends to a client (basic/patterns/mrtr). Published as `Request`. */
 export type RpcRequestFields = Pick<RpcRequest, 'method' | 'params'>
 
+/** The shape of {@link RpcRequestFields}. */
+export const rpcRequestFields = shape<RpcRequestFields>({ method: string, params: optional(jsonObject) })
+
 /** A notification before JSON-RPC wraps it (basic/index). Published as `Notification`. */
 export type RpcNotificationFields = Pick<RpcNotification, 'method' | 'params'>
+
+/** The shape of {@link RpcNotificationFields}. */
+export const rpcNotificationFields = shape<RpcNotificationFields>({ method: string, params: optional(jsonObject) })

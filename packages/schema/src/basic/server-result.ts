@@ -9,7 +9,8 @@ import type {
   ReadResourceResult,
 } from '../server/resource-requests.ts'
 import type { CallToolResult, ListToolsResult } from '../server/tool-requests.ts'
-import type { Result } from './result.ts'
+import { type Result, result } from './result.ts'
+import type { Shape } from './shape.ts'
 
 /** Every result that a server can send (basic/index). */
 export type ServerResult =
@@ -25,3 +26,6 @@ export type ServerResult =
   | ListToolsResult
   | CallToolResult
   | CompleteResult
+
+/** The shape of {@link ServerResult}. */
+export const serverResult: Shape<ServerResult> = result

@@ -1,3 +1,17 @@
+import { isJsonObject } from '@x/core'
+import {
+  boolean,
+  byMember,
+  integer,
+  list,
+  number,
+  optional,
+  type Shape,
+  shape,
+  string,
+  union,
+  word,
+} from '../basic/shape.ts'
 /** A text field of a form (client/elicitation, requested schema). */
 export type StringSchema = {
   readonly type: 'string'
@@ -9,6 +23,17 @@ export type StringSchema = {
   readonly default?: string | undefined
 }
 
+const fieldMembers = { title: optional(string), description: optional(string) }
+const singleMembers = { ...fieldMembers, type: word('string'), default: optional(string) }
+
+/** The shape of {@link StringSchema}. */
+export const stringSchema = shape<StringSchema>({
+  ...singleMembers,
+  minLength: optional(integer),
+  maxLength: optional(integer),
+  format: optional(word('date', 'date-time', 'email', 'uri')),
+})
+
 /** A number field of a form (client/elicitation, requested schema). */
 export type NumberSchema = {
   readonly type: 'integer' | 'number'
@@ -19,6 +44,15 @@ export type NumberSchema = {
   readonly default?: number | undefined
 }
 
+/** The shape of {@link NumberSchema}. */
+export const numberSchema = shape<NumberSchema>({
+  ...fieldMembers,
+  type: word('integer', 'number'),
+  minimum: optional(number),
+  maximum: optional(number),
+  default: optional(number),
+})
+
 /** A yes-or-no field of a form (client/elicitation, requested schema). */
 export type BooleanSchema = {
   readonly type: 'boolean'
@@ -26,6 +60,13 @@ export type BooleanSchema = {
   readonly description?: string | undefined
   readonly default?: boolean | undefined
 }
+
+/** The shape of {@link BooleanSchema}. */
+export const booleanSchema = shape<BooleanSchema>({
+  ...fieldMembers,
+  type: word('boolean'),
+  default: optional(boolean),
+})
 
 /** A single choice among untitled values (client/elicitation, requested schema). */
 export type UntitledSingleSelectEnumSchema = {
@@ -35,6 +76,12 @@ export type UntitledSingleSelectEnumSchema = {
   readonly enum: readonly string[]
   readonly default?: string | undefined
 }
+
+/** The shape of {@link UntitledSingleSelectEnumSchema}. */
+export const untitledSingleSelectEnumSchema = shape<UntitledSingleSelectEnumSchema>({
+  ...singleMembers,
+  enum: list(string),
+})
 
 /** A selectable value with its title (client/elicitation, requested schema). */
 export type TitledOption = {
@@ -51,6 +98,11 @@ export type TitledSingleSelectEnumSchema = {
   readonly default?: string | undefined
 }
 
+const options = list(shape<TitledOption>({ const: string, title: string }))
+
+/** The shape of {@link TitledSingleSelectEnumSchema}. */
+export const titledSingleSelectEnumSchema = shape<TitledSingleSelectEnumSchema>({ ...singleMembers, oneOf: options })
+
 /** A multiple choice among untitled values (client/elicitation, requested schema). */
 export type UntitledMultiSelectEnumSchema = {
   readonly type: 'array'
@@ -62,6 +114,20 @@ export type UntitledMultiSelectEnumSchema = {
   readonly default?: readonly string[] | undefined
 }
 
+const multiMembers = {
+  ...fieldMembers,
+  type: word('array'),
+  minItems: optional(integer),
+  maxItems: optional(integer),
+  default: optional(list(string)),
+}
+
+/** The shape of {@link UntitledMultiSelectEnumSchema}. */
+export const untitledMultiSelectEnumSchema = shape<UntitledMultiSelectEnumSchema>({
+  ...multiMembers,
+  items: shape<UntitledMultiSelectEnumSchema['items']>({ type: word('string'), enum: list(string) }),
+})
+
 /** A multiple choice among titled values (client/elicitation, requested schema). */
 export type TitledMultiSelectEnumSchema = {
   readonly type: 'array'
@@ -72,6 +138,12 @@ export type TitledMultiSelectEnumSchema = {
   readonly items: { readonly anyOf: readonly TitledOption[] }
   readonly default?: readonly string[] | undefined
 }
+
+/** The shape of {@link TitledMultiSelectEnumSchema}. */
+export const titledMultiSelectEnumSchema = shape<TitledMultiSelectEnumSchema>({
+  ...multiMembers,
+  items: shape<TitledMultiSelectEnumSchema['items']>({ anyOf: options }),
+})
 
 /**
  * A single choice whose titles are in `enumNames`, which JSON Schema does not define (client/elicitation).
@@ -88,14 +160,49 @@ export type LegacyTitledEnumSchema = {
   readonly default?: string | undefined
 }
 
+/** The shape of {@link LegacyTitledEnumSchema}. */
+export const legacyTitledEnumSchema = shape<LegacyTitledEnumSchema>({
+  ...singleMembers,
+  enum: list(string),
+  enumNames: optional(list(string)),
+})
+
 /** A single choice (client/elicitation, requested schema). */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema
+
+/** The shape of {@link SingleSelectEnumSchema}. */
+export const singleSelectEnumSchema: Shape<SingleSelectEnumSchema> = union([
+  untitledSingleSelectEnumSchema,
+  titledSingleSelectEnumSchema,
+])
 
 /** A multiple choice (client/elicitation, requested schema). */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema
 
+/** The shape of {@link MultiSelectEnumSchema}. */
+export const multiSelectEnumSchema: Shape<MultiSelectEnumSchema> = union(
+  [untitledMultiSelectEnumSchema, titledMultiSelectEnumSchema],
+  (value) => (isJsonObject(value) && isJsonObject(value['items']) && value['items']['anyOf'] !== undefined ? 1 : 0),
+)
+
 /** A choice, in any of its forms (client/elicitation, requested schema). */
 export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema
 
+/** The shape of {@link EnumSchema}. */
+export const enumSchema: Shape<EnumSchema> = union([
+  singleSelectEnumSchema,
+  multiSelectEnumSchema,
+  legacyTitledEnumSchema,
+])
+
 /** One field of a form: a form has no objects within objects (client/elicitation, requested schema). */
 export type PrimitiveSchemaDefinition = StringSchema | NumberSchema | BooleanSchema | EnumSchema
+
+/** The shape of {@link PrimitiveSchemaDefinition}. */
+export const primitiveSchemaDefinition = byMember<PrimitiveSchemaDefinition, 'type'>('type', {
+  string: union([stringSchema, singleSelectEnumSchema, legacyTitledEnumSchema]),
+  number: numberSchema,
+  integer: numberSchema,
+  boolean: booleanSchema,
+  array: multiSelectEnumSchema,
+})

@@ -1,4 +1,6 @@
-import type { PrimitiveSchemaDefinition } from './elicitation-schema.ts'
+import { isJsonObject } from '@x/core'
+import { type PrimitiveSchemaDefinition, primitiveSchemaDefinition } from './elicitation-schema.ts'
+import { formValue, list, map, optional, type Shape, shape, string, union, word } from '../basic/shape.ts'
 
 /** The form that a user fills in: a flat object (client/elicitation, requested schema). */
 export type RequestedSchema = {
@@ -17,6 +19,20 @@ export type ElicitRequestFormParams = {
   readonly requestedSchema: RequestedSchema
 }
 
+const requestedSchema = shape<RequestedSchema>({
+  $schema: optional(string),
+  type: word('object'),
+  properties: map(primitiveSchemaDefinition),
+  required: optional(list(string)),
+})
+
+/** The shape of {@link ElicitRequestFormParams}. */
+export const elicitRequestFormParams = shape<ElicitRequestFormParams>({
+  mode: optional(word('form')),
+  message: string,
+  requestedSchema,
+})
+
 /** Elicits through a page outside the client, which does not see the input (client/elicitation, URL mode). */
 export type ElicitRequestURLParams = {
   readonly mode: 'url'
@@ -25,14 +41,26 @@ export type ElicitRequestURLParams = {
   readonly url: string
 }
 
+/** The shape of {@link ElicitRequestURLParams}. */
+export const elicitRequestURLParams = shape<ElicitRequestURLParams>({ mode: word('url'), message: string, url: string })
+
 /** The params of an elicitation (client/elicitation). */
 export type ElicitRequestParams = ElicitRequestFormParams | ElicitRequestURLParams
+
+/** The shape of {@link ElicitRequestParams}. */
+export const elicitRequestParams: Shape<ElicitRequestParams> = union(
+  [elicitRequestFormParams, elicitRequestURLParams],
+  (value) => (isJsonObject(value) && value['mode'] === 'url' ? 1 : 0),
+)
 
 /** Requests input from the client's user; part of an `InputRequiredResult` (client/elicitation). */
 export type ElicitRequest = {
   readonly method: 'elicitation/create'
   readonly params: ElicitRequestParams
 }
+
+/** The shape of {@link ElicitRequest}. */
+export const elicitRequest = shape<ElicitRequest>({ method: word('elicitation/create'), params: elicitRequestParams })
 
 /** The result of an elicitation (client/elicitation, response actions). */
 export type ElicitResult = {
@@ -41,3 +69,12 @@ export type ElicitResult = {
   /** The form's fields; present only for an accepted form. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] } | undefined
 }
+
+/**
+ * The shape of {@link ElicitResult}. The published JSON Schema omits fractions of numbers; the specification's
+ * TypeScript, the source of truth, allows them (basic/index, schema).
+ */
+export const elicitResult = shape<ElicitResult>({
+  action: word('accept', 'cancel', 'decline'),
+  content: optional(map(formValue)),
+})

@@ -1,4 +1,5 @@
-import type { MetaObject } from '../basic/meta.ts'
+import { type MetaObject, metaObject } from '../basic/meta.ts'
+import { list, optional, shape, string, word } from '../basic/shape.ts'
 
 /** A place in the user's files that a server may work on (client/roots, root). */
 export type Root = {
@@ -9,13 +10,25 @@ export type Root = {
   readonly name?: string | undefined
 }
 
+/** The shape of {@link Root}. */
+export const root = shape<Root>({ uri: string, name: optional(string), _meta: optional(metaObject) })
+
 /** Requests a client's roots; part of an `InputRequiredResult` (client/roots). */
 export type ListRootsRequest = {
   readonly method: 'roots/list'
   readonly params?: { readonly _meta?: MetaObject | undefined } | undefined
 }
 
+/** The shape of {@link ListRootsRequest}. */
+export const listRootsRequest = shape<ListRootsRequest>({
+  method: word('roots/list'),
+  params: optional(shape<NonNullable<ListRootsRequest['params']>>({ _meta: optional(metaObject) })),
+})
+
 /** A client's roots (client/roots). */
 export type ListRootsResult = {
   readonly roots: readonly Root[]
 }
+
+/** The shape of {@link ListRootsResult}. */
+export const listRootsResult = shape<ListRootsResult>({ roots: list(root) })

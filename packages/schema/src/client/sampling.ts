@@ -1,8 +1,32 @@
-import type { Role } from '../basic/annotations.ts'
-import type { AudioContent, ContentBlock, ImageContent, TextContent } from '../basic/content.ts'
+import { type Role, role } from '../basic/annotations.ts'
+import {
+  type AudioContent,
+  audioContent,
+  type ContentBlock,
+  contentBlock,
+  type ImageContent,
+  imageContent,
+  type TextContent,
+  textContent,
+} from '../basic/content.ts'
 import type { JsonObject, JsonValue } from '@x/core'
-import type { MetaObject } from '../basic/meta.ts'
-import type { Tool } from '../server/tools.ts'
+import { type MetaObject, metaObject } from '../basic/meta.ts'
+import { type Tool, tool } from '../server/tools.ts'
+import {
+  boolean,
+  byMember,
+  integer,
+  jsonObject,
+  jsonValue,
+  list,
+  number,
+  numberFromZeroToOne,
+  optional,
+  shape,
+  string,
+  union,
+  word,
+} from '../basic/shape.ts'
 
 /** A model's request to call a tool (client/sampling, sampling with tools). */
 export type ToolUseContent = {
@@ -15,6 +39,15 @@ export type ToolUseContent = {
   /** Keep it when the message is sent again: the client may use it for caching. */
   readonly _meta?: MetaObject | undefined
 }
+
+/** The shape of {@link ToolUseContent}. */
+export const toolUseContent = shape<ToolUseContent>({
+  type: word('tool_use'),
+  id: string,
+  name: string,
+  input: jsonObject,
+  _meta: optional(metaObject),
+})
 
 /** The result of a tool call that a model requested (client/sampling, sampling with tools). */
 export type ToolResultContent = {
@@ -30,8 +63,27 @@ export type ToolResultContent = {
   readonly _meta?: MetaObject | undefined
 }
 
+/** The shape of {@link ToolResultContent}. */
+export const toolResultContent = shape<ToolResultContent>({
+  type: word('tool_result'),
+  toolUseId: string,
+  content: list(contentBlock),
+  structuredContent: optional(jsonValue),
+  isError: optional(boolean),
+  _meta: optional(metaObject),
+})
+
 /** One part of a message to or from a model (client/sampling, message content). */
 export type SamplingMessageContentBlock = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
+
+/** The shape of {@link SamplingMessageContentBlock}. */
+export const samplingMessageContentBlock = byMember<SamplingMessageContentBlock, 'type'>('type', {
+  text: textContent,
+  image: imageContent,
+  audio: audioContent,
+  tool_use: toolUseContent,
+  tool_result: toolResultContent,
+})
 
 /** A message to or from a model (client/sampling, messages). */
 export type SamplingMessage = {
@@ -40,12 +92,24 @@ export type SamplingMessage = {
   readonly _meta?: MetaObject | undefined
 }
 
+const messageMembers = {
+  role,
+  content: union([samplingMessageContentBlock, list(samplingMessageContentBlock)]),
+  _meta: optional(metaObject),
+}
+
+/** The shape of {@link SamplingMessage}. */
+export const samplingMessage = shape<SamplingMessage>(messageMembers)
+
 /**
  * A part of a model's name, such as `sonnet`, or another hint that a client understands (client/sampling, model hints).
  */
 export type ModelHint = {
   readonly name?: string | undefined
 }
+
+/** The shape of {@link ModelHint}. */
+export const modelHint = shape<ModelHint>({ name: optional(string) })
 
 /** A server's preferences for a model; the client decides (client/sampling, model preferences). Weights are 0 to 1. */
 export type ModelPreferences = {
@@ -56,10 +120,21 @@ export type ModelPreferences = {
   readonly intelligencePriority?: number | undefined
 }
 
+/** The shape of {@link ModelPreferences}. */
+export const modelPreferences = shape<ModelPreferences>({
+  hints: optional(list(modelHint)),
+  costPriority: optional(numberFromZeroToOne),
+  speedPriority: optional(numberFromZeroToOne),
+  intelligencePriority: optional(numberFromZeroToOne),
+})
+
 /** The use of tools by the model: optional, at least one, or none (client/sampling, tool choice modes). */
 export type ToolChoice = {
   readonly mode?: 'auto' | 'required' | 'none' | undefined
 }
+
+/** The shape of {@link ToolChoice}. */
+export const toolChoice = shape<ToolChoice>({ mode: optional(word('auto', 'required', 'none')) })
 
 /** The params of a sampling request (client/sampling, creating messages). */
 export type CreateMessageRequestParams = {
@@ -81,11 +156,31 @@ export type CreateMessageRequestParams = {
   readonly toolChoice?: ToolChoice | undefined
 }
 
+/** The shape of {@link CreateMessageRequestParams}. */
+export const createMessageRequestParams = shape<CreateMessageRequestParams>({
+  messages: list(samplingMessage),
+  maxTokens: integer,
+  modelPreferences: optional(modelPreferences),
+  systemPrompt: optional(string),
+  includeContext: optional(word('none', 'thisServer', 'allServers')),
+  temperature: optional(number),
+  stopSequences: optional(list(string)),
+  metadata: optional(jsonObject),
+  tools: optional(list(tool)),
+  toolChoice: optional(toolChoice),
+})
+
 /** Requests a sample from the client's model; part of an `InputRequiredResult` (client/sampling, creating messages). */
 export type CreateMessageRequest = {
   readonly method: 'sampling/createMessage'
   readonly params: CreateMessageRequestParams
 }
+
+/** The shape of {@link CreateMessageRequest}. */
+export const createMessageRequest = shape<CreateMessageRequest>({
+  method: word('sampling/createMessage'),
+  params: createMessageRequestParams,
+})
 
 /** A message of the model (client/sampling, creating messages). */
 export type CreateMessageResult = SamplingMessage & {
@@ -94,3 +189,10 @@ export type CreateMessageResult = SamplingMessage & {
   /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a provider's own reason. */
   readonly stopReason?: string | undefined
 }
+
+/** The shape of {@link CreateMessageResult}. */
+export const createMessageResult = shape<CreateMessageResult>({
+  ...messageMembers,
+  model: string,
+  stopReason: optional(string),
+})

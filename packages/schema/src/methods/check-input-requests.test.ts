@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { expectAgreement, expectSame } from '../testing/agreement.ts'
-import { checkCreateMessageResult, checkListRootsResult } from './check-params.ts'
 import { checkInputRequest, checkInputRequests } from './check-input-requests.ts'
-import type { Check } from './checks.ts'
+import { checkCreateMessageResult, checkListRootsResult } from './check-results.ts'
+import type { Check } from '../basic/failure.ts'
 
 const form = (field: unknown): object => ({
   method: 'elicitation/create',

@@ -1,89 +1,38 @@
-import { metaKeys } from '../basic/meta-keys.ts'
-import * as content from './check-content.ts'
-import { prompt, resourceTemplate, tool } from './check-definitions.ts'
-import * as check from './checks.ts'
+import { listRootsResult } from '../client/roots.ts'
+import { createMessageResult } from '../client/sampling.ts'
+import { subscriptionsListenResult } from '../patterns/subscriptions.ts'
+import { completeResult } from '../server/completion.ts'
+import { discoverResult } from '../server/discover.ts'
+import { getPromptResult, listPromptsResult } from '../server/prompts.ts'
+import { listResourcesResult, listResourceTemplatesResult, readResourceResult } from '../server/resource-requests.ts'
+import { callToolResult, listToolsResult } from '../server/tool-requests.ts'
+import type { Check, Failure } from '../basic/failure.ts'
+import { checkOf } from '../basic/shape.ts'
 import type { Method } from './methods.ts'
 
-const optionalObject = check.optional(check.jsonObject)
-const serverInfo = { [metaKeys.serverInfo]: check.optional(content.implementation) }
-const resultFields = { resultType: check.string, _meta: check.optional(check.fieldsWithRest(serverInfo, check.json)) }
-
-const durationCheck: check.Check = (value) => {
-  const isDuration = Number.isSafeInteger(value) && Number(value) >= 0
-  return isDuration ? undefined : check.typeFailure('an integer from 0 up', value)
-}
-const cacheableFields = { ...resultFields, ttlMs: durationCheck, cacheScope: check.oneOf('private', 'public') }
-
-function pageCheck(key: string, item: check.Check): check.Check {
-  return check.fields({ ...cacheableFields, nextCursor: content.optionalString, [key]: check.items(item) })
-}
-
-const settings = check.optional(check.members(check.jsonObject))
-const listCapabilityCheck = check.optional(check.fields({ listChanged: content.optionalBoolean }))
-const serverCapabilities = check.fields({
-  completions: optionalObject,
-  experimental: settings,
-  extensions: settings,
-  logging: optionalObject,
-  prompts: listCapabilityCheck,
-  resources: check.optional(check.fields({ listChanged: content.optionalBoolean, subscribe: content.optionalBoolean })),
-  tools: listCapabilityCheck,
-})
-
-/** The limit of values in one completion (server/utilities/completion). */
-const maximumValues = 100
-
-const completionValuesCheck: check.Check = (value) => {
-  const isTooLong = Array.isArray(value) && value.length > maximumValues
-  return isTooLong ? check.typeFailure(`at most ${maximumValues} strings`, value) : check.strings(value)
-}
-
-const blockCheck = content.contentBlockCheck(content.deepJsonChecks)
-
-const resultChecks: { readonly [M in Method]: check.Check } = {
-  'server/discover': check.fields({
-    ...cacheableFields,
-    supportedVersions: check.strings,
-    capabilities: serverCapabilities,
-    instructions: content.optionalString,
-  }),
-  'tools/list': pageCheck('tools', tool),
-  'tools/call': check.fields({
-    ...resultFields,
-    content: check.items(blockCheck),
-    structuredContent: check.optional(check.json),
-    isError: content.optionalBoolean,
-  }),
-  'prompts/list': pageCheck('prompts', prompt),
-  'prompts/get': check.fields({
-    ...resultFields,
-    description: content.optionalString,
-    messages: check.items(check.fields({ role: content.role, content: blockCheck })),
-  }),
-  'resources/list': pageCheck('resources', content.resourceCheck(content.deepJsonChecks)),
-  'resources/templates/list': pageCheck('resourceTemplates', resourceTemplate),
-  'resources/read': check.fields({
-    ...cacheableFields,
-    contents: check.items(content.resourceContentsCheck(content.deepJsonChecks)),
-  }),
-  'completion/complete': check.fields({
-    ...resultFields,
-    completion: check.fields({
-      values: completionValuesCheck,
-      total: check.optional(check.integer),
-      hasMore: content.optionalBoolean,
-    }),
-  }),
-  'subscriptions/listen': check.fields({
-    ...resultFields,
-    _meta: check.fieldsWithRest({ ...serverInfo, [metaKeys.subscriptionId]: check.stringOrInteger }, check.json),
-  }),
+const resultChecks: { readonly [M in Method]: Check } = {
+  'server/discover': checkOf(discoverResult),
+  'tools/list': checkOf(listToolsResult),
+  'tools/call': checkOf(callToolResult),
+  'prompts/list': checkOf(listPromptsResult),
+  'prompts/get': checkOf(getPromptResult),
+  'resources/list': checkOf(listResourcesResult),
+  'resources/templates/list': checkOf(listResourceTemplatesResult),
+  'resources/read': checkOf(readResourceResult),
+  'completion/complete': checkOf(completeResult),
+  'subscriptions/listen': checkOf(subscriptionsListenResult),
 }
 
 /**
  * Checks a method's complete result against its published type: undefined when it is valid. No defaults are filled in
  * for servers of an earlier revision.
  */
-export function checkResult(method: Method, value: unknown): check.Failure | undefined {
+export function checkResult(method: Method, value: unknown): Failure | undefined {
   return resultChecks[method](value)
 }
+
+/** Checks a `CreateMessageResult` (client/sampling): undefined when it is valid. */
+export const checkCreateMessageResult: Check = checkOf(createMessageResult)
+
+/** Checks a `ListRootsResult` (client/roots): undefined when it is valid. */
+export const checkListRootsResult: Check = checkOf(listRootsResult)

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { en } from 'zod/locales'
 import { isJsonObject } from '@x/core'
-import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
+import { zodOf } from '../basic/zod-of.ts'
+import { inputRequiredResult } from '../patterns/mrtr.ts'
 
 /** Validates a complete result, after filling in defaults for servers of an earlier revision. */
 export function completeResultValidator<R extends { readonly resultType: string }>(
@@ -26,7 +27,7 @@ export function fillCacheHints(result: object): object {
   return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
 }
 
-const asking = inputRequiredResult.check(
+const asking = zodOf(inputRequiredResult).check(
   z.refine(
     (result) => result.inputRequests !== undefined || result.requestState !== undefined,
     'expected inputRequests, requestState or both',

@@ -1,18 +1,32 @@
 import type { InputRequiredResult } from '../patterns/mrtr.ts'
-import type { SubscriptionsListenRequestParams, SubscriptionsListenResult } from '../patterns/subscriptions.ts'
-import type { CompleteRequestParams, CompleteResult } from '../server/completion.ts'
+import {
+  type SubscriptionsListenRequestParams,
+  subscriptionsListenRequestParams,
+  type SubscriptionsListenResult,
+} from '../patterns/subscriptions.ts'
+import { type CompleteRequestParams, completeRequestParams, type CompleteResult } from '../server/completion.ts'
 import type { DiscoverResult } from '../server/discover.ts'
-import type { PaginatedRequestParams } from '../server/pagination.ts'
-import type { GetPromptRequestParams, GetPromptResult, ListPromptsResult } from '../server/prompts.ts'
-import type * as resources from '../server/resource-requests.ts'
-import type { CallToolRequestParams, CallToolResult, ListToolsResult } from '../server/tool-requests.ts'
-import * as check from './check-params.ts'
-import type { RequestParams } from '../basic/meta.ts'
+import { type PaginatedRequestParams, paginatedRequestParams } from '../server/pagination.ts'
+import {
+  type GetPromptRequestParams,
+  getPromptRequestParams,
+  type GetPromptResult,
+  type ListPromptsResult,
+} from '../server/prompts.ts'
+import * as resources from '../server/resource-requests.ts'
+import {
+  type CallToolRequestParams,
+  callToolRequestParams,
+  type CallToolResult,
+  type ListToolsResult,
+} from '../server/tool-requests.ts'
+import { type RequestParams, requestParams } from '../basic/meta.ts'
+import { type ParamsCheck, paramsCheckOf } from './check-params.ts'
 
 /** The properties of a method. */
 export interface MethodRow<P = unknown> {
   /** Checks and narrows the params; throws `McpError(invalidParams)` that names the path. */
-  readonly params: check.ParamsCheck<P>
+  readonly params: ParamsCheck<P>
   /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
   readonly named?: 'name' | 'uri' | undefined
   /** May answer `input_required` (basic/patterns/mrtr). */
@@ -47,30 +61,37 @@ export interface MethodTypes {
 /** The name of a method that a client may call. */
 export type Method = keyof MethodTypes
 
+const paginatedParams = paramsCheckOf(paginatedRequestParams)
+
 /** Every method of this revision. No other file compares method names. */
 export const methods = {
-  'server/discover': { params: check.requestParams, cached: true },
-  'tools/list': { params: check.paginatedRequestParams, cached: true, capability: 'tools' },
+  'server/discover': { params: paramsCheckOf(requestParams), cached: true },
+  'tools/list': { params: paginatedParams, cached: true, capability: 'tools' },
   'tools/call': {
-    params: check.callToolRequestParams,
+    params: paramsCheckOf(callToolRequestParams),
     named: 'name',
     canRequireInput: true,
     hasEffects: true,
     capability: 'tools',
   },
-  'prompts/list': { params: check.paginatedRequestParams, cached: true, capability: 'prompts' },
-  'prompts/get': { params: check.getPromptRequestParams, named: 'name', canRequireInput: true, capability: 'prompts' },
-  'resources/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },
-  'resources/templates/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },
+  'prompts/list': { params: paginatedParams, cached: true, capability: 'prompts' },
+  'prompts/get': {
+    params: paramsCheckOf(getPromptRequestParams),
+    named: 'name',
+    canRequireInput: true,
+    capability: 'prompts',
+  },
+  'resources/list': { params: paginatedParams, cached: true, capability: 'resources' },
+  'resources/templates/list': { params: paginatedParams, cached: true, capability: 'resources' },
   'resources/read': {
-    params: check.readResourceRequestParams,
+    params: paramsCheckOf(resources.readResourceRequestParams),
     named: 'uri',
     canRequireInput: true,
     cached: true,
     capability: 'resources',
   },
-  'completion/complete': { params: check.completeRequestParams, capability: 'completions' },
-  'subscriptions/listen': { params: check.subscriptionsListenRequestParams, isStreaming: true },
+  'completion/complete': { params: paramsCheckOf(completeRequestParams), capability: 'completions' },
+  'subscriptions/listen': { params: paramsCheckOf(subscriptionsListenRequestParams), isStreaming: true },
 } as const satisfies { readonly [M in Method]: MethodRow<MethodTypes[M]['params']> }
 
 const rowsByMethod: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))

@@ -1,27 +1,28 @@
 import type * as z from 'zod/mini'
-import { subscriptionsListenRequestParams, subscriptionsListenResult } from '../patterns/subscriptions.zod.ts'
-import { completeRequestParams, completeResult } from '../server/completion.zod.ts'
-import { discoverResult } from '../server/discover.zod.ts'
-import { paginatedRequestParams } from '../server/pagination.zod.ts'
-import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../server/prompts.zod.ts'
-import * as resources from '../server/resource-requests.zod.ts'
-import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.zod.ts'
-import { requestParams } from '../basic/meta.zod.ts'
+import { subscriptionsListenRequestParams, subscriptionsListenResult } from '../patterns/subscriptions.ts'
+import { completeRequestParams, completeResult } from '../server/completion.ts'
+import { discoverResult } from '../server/discover.ts'
+import { paginatedRequestParams } from '../server/pagination.ts'
+import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../server/prompts.ts'
+import * as resources from '../server/resource-requests.ts'
+import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.ts'
+import { requestParams } from '../basic/meta.ts'
+import { zodOf } from '../basic/zod-of.ts'
 import { completeResultValidator, completeOrInputRequiredValidator, fillCacheHints } from './complete-result.zod.ts'
 import type { Method, MethodTypes } from './methods.ts'
 
 /** Validates the params of a method's requests. */
 export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['params']> } = {
-  'server/discover': requestParams,
-  'tools/list': paginatedRequestParams,
-  'tools/call': callToolRequestParams,
-  'prompts/list': paginatedRequestParams,
-  'prompts/get': getPromptRequestParams,
-  'resources/list': paginatedRequestParams,
-  'resources/templates/list': paginatedRequestParams,
-  'resources/read': resources.readResourceRequestParams,
-  'completion/complete': completeRequestParams,
-  'subscriptions/listen': subscriptionsListenRequestParams,
+  'server/discover': zodOf(requestParams),
+  'tools/list': zodOf(paginatedRequestParams),
+  'tools/call': zodOf(callToolRequestParams),
+  'prompts/list': zodOf(paginatedRequestParams),
+  'prompts/get': zodOf(getPromptRequestParams),
+  'resources/list': zodOf(paginatedRequestParams),
+  'resources/templates/list': zodOf(paginatedRequestParams),
+  'resources/read': zodOf(resources.readResourceRequestParams),
+  'completion/complete': zodOf(completeRequestParams),
+  'subscriptions/listen': zodOf(subscriptionsListenRequestParams),
 }
 
 /**
@@ -31,16 +32,16 @@ export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTyp
  * ask for input, is refused (basic/index, ResultType; server/utilities/caching).
  */
 export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['result']> } = {
-  'server/discover': completeResultValidator(discoverResult, fillCacheHints),
-  'tools/list': completeResultValidator(listToolsResult, fillCacheHints),
-  'tools/call': completeOrInputRequiredValidator(completeResultValidator(callToolResult)),
-  'prompts/list': completeResultValidator(listPromptsResult, fillCacheHints),
-  'prompts/get': completeOrInputRequiredValidator(completeResultValidator(getPromptResult)),
-  'resources/list': completeResultValidator(resources.listResourcesResult, fillCacheHints),
-  'resources/templates/list': completeResultValidator(resources.listResourceTemplatesResult, fillCacheHints),
+  'server/discover': completeResultValidator(zodOf(discoverResult), fillCacheHints),
+  'tools/list': completeResultValidator(zodOf(listToolsResult), fillCacheHints),
+  'tools/call': completeOrInputRequiredValidator(completeResultValidator(zodOf(callToolResult))),
+  'prompts/list': completeResultValidator(zodOf(listPromptsResult), fillCacheHints),
+  'prompts/get': completeOrInputRequiredValidator(completeResultValidator(zodOf(getPromptResult))),
+  'resources/list': completeResultValidator(zodOf(resources.listResourcesResult), fillCacheHints),
+  'resources/templates/list': completeResultValidator(zodOf(resources.listResourceTemplatesResult), fillCacheHints),
   'resources/read': completeOrInputRequiredValidator(
-    completeResultValidator(resources.readResourceResult, fillCacheHints),
+    completeResultValidator(zodOf(resources.readResourceResult), fillCacheHints),
   ),
-  'completion/complete': completeResultValidator(completeResult),
-  'subscriptions/listen': completeResultValidator(subscriptionsListenResult),
+  'completion/complete': completeResultValidator(zodOf(completeResult)),
+  'subscriptions/listen': completeResultValidator(zodOf(subscriptionsListenResult)),
 }

@@ -1,5 +1,6 @@
-import type { NotificationMetaObject } from '../basic/meta.ts'
-import type { RequestId } from '../basic/rpc.ts'
+import { type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
+import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
+import { optional, shape, string, word } from '../basic/shape.ts'
 
 /** The params of a cancellation (basic/patterns/cancellation). */
 export type CancelledNotificationParams = {
@@ -10,6 +11,13 @@ export type CancelledNotificationParams = {
   readonly reason?: string | undefined
 }
 
+/** The shape of {@link CancelledNotificationParams}. */
+export const cancelledNotificationParams = shape<CancelledNotificationParams>({
+  _meta: optional(notificationMetaObject),
+  requestId,
+  reason: optional(string),
+})
+
 /**
  * Cancels a request. Clients send it; a server does on stdio alone, to end a subscription
  * (basic/patterns/cancellation).
@@ -19,3 +27,10 @@ export type CancelledNotification = {
   readonly method: 'notifications/cancelled'
   readonly params: CancelledNotificationParams
 }
+
+/** The shape of {@link CancelledNotification}. */
+export const cancelledNotification = shape<CancelledNotification>({
+  jsonrpc,
+  method: word('notifications/cancelled'),
+  params: cancelledNotificationParams,
+})

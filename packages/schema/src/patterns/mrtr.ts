@@ -1,24 +1,54 @@
-import type { RequestMetaObject, ResultMetaObject } from '../basic/meta.ts'
-import type { ResultType } from '../basic/result.ts'
-import type { ElicitRequest, ElicitResult } from '../client/elicitation.ts'
-import type { ListRootsRequest, ListRootsResult } from '../client/roots.ts'
-import type { CreateMessageRequest, CreateMessageResult } from '../client/sampling.ts'
+import { isJsonObject } from '@x/core'
+import { type RequestMetaObject, requestMetaObject, type ResultMetaObject } from '../basic/meta.ts'
+import { resultMembers, type ResultType } from '../basic/result.ts'
+import { type ElicitRequest, elicitRequest, type ElicitResult, elicitResult } from '../client/elicitation.ts'
+import { type ListRootsRequest, listRootsRequest, type ListRootsResult, listRootsResult } from '../client/roots.ts'
+import {
+  type CreateMessageRequest,
+  createMessageRequest,
+  type CreateMessageResult,
+  createMessageResult,
+} from '../client/sampling.ts'
+import { byMember, map, optional, type Shape, shape, string, union } from '../basic/shape.ts'
 
 /** One request for input from a server to a client (basic/patterns/mrtr). */
 export type InputRequest = CreateMessageRequest | ListRootsRequest | ElicitRequest
 
+/** The shape of {@link InputRequest}. */
+export const inputRequest = byMember<InputRequest, 'method'>('method', {
+  'elicitation/create': elicitRequest,
+  'sampling/createMessage': createMessageRequest,
+  'roots/list': listRootsRequest,
+})
+
 /** A client's response to one {@link InputRequest} (basic/patterns/mrtr). */
 export type InputResponse = CreateMessageResult | ListRootsResult | ElicitResult
+
+/** The shape of {@link InputResponse}. */
+export const inputResponse: Shape<InputResponse> = union(
+  [elicitResult, createMessageResult, listRootsResult],
+  (value) => {
+    if (!isJsonObject(value) || 'action' in value) return 0
+    if ('roots' in value) return 2
+    return 'role' in value || 'model' in value ? 1 : 0
+  },
+)
 
 /** A server's requests for input, by keys of its own choice (basic/patterns/mrtr). */
 export type InputRequests = {
   readonly [key: string]: InputRequest
 }
 
+/** The shape of {@link InputRequests}. */
+export const inputRequests: Shape<InputRequests> = map(inputRequest)
+
 /** A client's responses, by the keys of the {@link InputRequests} (basic/patterns/mrtr). */
 export type InputResponses = {
   readonly [key: string]: InputResponse
 }
+
+/** The shape of {@link InputResponses}. */
+export const inputResponses: Shape<InputResponses> = map(inputResponse)
 
 /**
  * The result of a request that needs input first: answer `inputRequests` and send it again with `requestState`
@@ -32,6 +62,13 @@ export type InputRequiredResult = {
   readonly requestState?: string | undefined
 }
 
+/** The shape of {@link InputRequiredResult}. */
+export const inputRequiredResult = shape<InputRequiredResult>({
+  ...resultMembers,
+  inputRequests: optional(inputRequests),
+  requestState: optional(string),
+})
+
 /** The params of a request that may be a retry with input (basic/patterns/mrtr). */
 export type InputResponseRequestParams = {
   readonly _meta: RequestMetaObject
@@ -39,3 +76,13 @@ export type InputResponseRequestParams = {
   /** The state of the {@link InputRequiredResult}, unchanged; the server must verify it before use. */
   readonly requestState?: string | undefined
 }
+
+/** The members of an {@link InputResponseRequestParams}. */
+export const inputResponseMembers = {
+  _meta: requestMetaObject,
+  inputResponses: optional(inputResponses),
+  requestState: optional(string),
+}
+
+/** The shape of {@link InputResponseRequestParams}. */
+export const inputResponseRequestParams = shape<InputResponseRequestParams>(inputResponseMembers)

@@ -1,4 +1,11 @@
-import type { NotificationMetaObject, ProgressToken } from '../basic/meta.ts'
+import {
+  type NotificationMetaObject,
+  notificationMetaObject,
+  type ProgressToken,
+  progressToken,
+} from '../basic/meta.ts'
+import { jsonrpc } from '../basic/rpc.ts'
+import { number, optional, shape, string, word } from '../basic/shape.ts'
 
 /** The progress of a request (basic/patterns/progress). */
 export type ProgressNotificationParams = {
@@ -13,9 +20,25 @@ export type ProgressNotificationParams = {
   readonly message?: string | undefined
 }
 
+/** The shape of {@link ProgressNotificationParams}. */
+export const progressNotificationParams = shape<ProgressNotificationParams>({
+  _meta: optional(notificationMetaObject),
+  progressToken,
+  progress: number,
+  total: optional(number),
+  message: optional(string),
+})
+
 /** Reports the progress of a request that has a progress token (basic/patterns/progress). */
 export type ProgressNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/progress'
   readonly params: ProgressNotificationParams
 }
+
+/** The shape of {@link ProgressNotification}. */
+export const progressNotification = shape<ProgressNotification>({
+  jsonrpc,
+  method: word('notifications/progress'),
+  params: progressNotificationParams,
+})

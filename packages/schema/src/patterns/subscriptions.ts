@@ -1,6 +1,15 @@
-import type { NotificationMetaObject, RequestMetaObject, ResultMetaObject } from '../basic/meta.ts'
-import type { ResultType } from '../basic/result.ts'
-import type { RequestId } from '../basic/rpc.ts'
+import { metaKeys } from '../basic/meta-keys.ts'
+import { implementation } from '../basic/implementation.ts'
+import {
+  type NotificationMetaObject,
+  notificationMetaObject,
+  type RequestMetaObject,
+  requestMetaObject,
+  type ResultMetaObject,
+} from '../basic/meta.ts'
+import { resultMembers, type ResultType } from '../basic/result.ts'
+import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
+import { boolean, list, openShape, optional, shape, string, word } from '../basic/shape.ts'
 
 /** The notifications that a client subscribes to; no others are sent (basic/patterns/subscriptions). */
 export type SubscriptionFilter = {
@@ -11,11 +20,25 @@ export type SubscriptionFilter = {
   readonly resourceSubscriptions?: readonly string[] | undefined
 }
 
+/** The shape of {@link SubscriptionFilter}. */
+export const subscriptionFilter = shape<SubscriptionFilter>({
+  toolsListChanged: optional(boolean),
+  promptsListChanged: optional(boolean),
+  resourcesListChanged: optional(boolean),
+  resourceSubscriptions: optional(list(string)),
+})
+
 /** The params of a subscription (basic/patterns/subscriptions). */
 export type SubscriptionsListenRequestParams = {
   readonly _meta: RequestMetaObject
   readonly notifications: SubscriptionFilter
 }
+
+/** The shape of {@link SubscriptionsListenRequestParams}. */
+export const subscriptionsListenRequestParams = shape<SubscriptionsListenRequestParams>({
+  _meta: requestMetaObject,
+  notifications: subscriptionFilter,
+})
 
 /** Opens a stream of notifications that lasts until either side ends it (basic/patterns/subscriptions). */
 export type SubscriptionsListenRequest = {
@@ -25,12 +48,26 @@ export type SubscriptionsListenRequest = {
   readonly params: SubscriptionsListenRequestParams
 }
 
+/** The shape of {@link SubscriptionsListenRequest}. */
+export const subscriptionsListenRequest = shape<SubscriptionsListenRequest>({
+  jsonrpc,
+  id: requestId,
+  method: word('subscriptions/listen'),
+  params: subscriptionsListenRequestParams,
+})
+
 /** The notifications that the server agreed to send (basic/patterns/subscriptions). */
 export type SubscriptionsAcknowledgedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
   /** The supported part of the requested filter. */
   readonly notifications: SubscriptionFilter
 }
+
+/** The shape of {@link SubscriptionsAcknowledgedNotificationParams}. */
+export const subscriptionsAcknowledgedNotificationParams = shape<SubscriptionsAcknowledgedNotificationParams>({
+  _meta: optional(notificationMetaObject),
+  notifications: subscriptionFilter,
+})
 
 /**
  * The first message of a subscription, which confirms it with the agreed notifications (basic/patterns/subscriptions).
@@ -41,11 +78,24 @@ export type SubscriptionsAcknowledgedNotification = {
   readonly params: SubscriptionsAcknowledgedNotificationParams
 }
 
+/** The shape of {@link SubscriptionsAcknowledgedNotification}. */
+export const subscriptionsAcknowledgedNotification = shape<SubscriptionsAcknowledgedNotification>({
+  jsonrpc,
+  method: word('notifications/subscriptions/acknowledged'),
+  params: subscriptionsAcknowledgedNotificationParams,
+})
+
 /** The `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */
 export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
   /** The request whose stream ends; equal to the response's own id. */
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId
 }
+
+/** The shape of {@link SubscriptionsListenResultMetaObject}. */
+export const subscriptionsListenResultMetaObject = openShape<SubscriptionsListenResultMetaObject>({
+  [metaKeys.serverInfo]: optional(implementation),
+  [metaKeys.subscriptionId]: requestId,
+})
 
 /**
  * The result of a subscription that the server ended in good order; a broken connection sends none
@@ -56,9 +106,22 @@ export type SubscriptionsListenResult = {
   readonly resultType: ResultType
 }
 
+/** The shape of {@link SubscriptionsListenResult}. */
+export const subscriptionsListenResult = shape<SubscriptionsListenResult>({
+  ...resultMembers,
+  _meta: subscriptionsListenResultMetaObject,
+})
+
 /** The response with a {@link SubscriptionsListenResult}. */
 export type SubscriptionsListenResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: SubscriptionsListenResult
 }
+
+/** The shape of {@link SubscriptionsListenResultResponse}. */
+export const subscriptionsListenResultResponse = shape<SubscriptionsListenResultResponse>({
+  jsonrpc,
+  id: requestId,
+  result: subscriptionsListenResult,
+})

@@ -1,5 +1,6 @@
 import type { ResultMetaObject } from '../basic/meta.ts'
-import type { ResultType } from '../basic/result.ts'
+import { resultMembers, type ResultType } from '../basic/result.ts'
+import { duration, shape, word } from '../basic/shape.ts'
 
 /** The scope of a cached result: shared by everybody, or by one authorization context (server/utilities/caching). */
 export type CacheScope = 'private' | 'public'
@@ -12,3 +13,9 @@ export type CacheableResult = {
   readonly ttlMs: number
   readonly cacheScope: CacheScope
 }
+
+/** The members of a {@link CacheableResult}. */
+export const cacheableMembers = { ...resultMembers, ttlMs: duration, cacheScope: word('private', 'public') }
+
+/** The shape of {@link CacheableResult}. */
+export const cacheableResult = shape<CacheableResult>(cacheableMembers)

@@ -1,12 +1,16 @@
-import type { BaseMetadata } from '../basic/implementation.ts'
-import type { RequestMetaObject, ResultMetaObject } from '../basic/meta.ts'
-import type { ResultType } from '../basic/result.ts'
-import type { RequestId } from '../basic/rpc.ts'
+import { type BaseMetadata, baseMetadataMembers } from '../basic/implementation.ts'
+import { type RequestMetaObject, requestMetaObject, type ResultMetaObject } from '../basic/meta.ts'
+import { resultMembers, type ResultType } from '../basic/result.ts'
+import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
+import { boolean, byMember, integer, map, optional, shape, string, stringsUpTo, word } from '../basic/shape.ts'
 
 /** A reference to the prompt whose argument is completed (server/utilities/completion, reference types). */
 export type PromptReference = BaseMetadata & {
   readonly type: 'ref/prompt'
 }
+
+/** The shape of {@link PromptReference}. */
+export const promptReference = shape<PromptReference>({ ...baseMetadataMembers, type: word('ref/prompt') })
 
 /** A reference to the resource template whose variable is completed (server/utilities/completion, reference types). */
 export type ResourceTemplateReference = {
@@ -14,6 +18,9 @@ export type ResourceTemplateReference = {
   /** A URI, or a template of RFC 6570. */
   readonly uri: string
 }
+
+/** The shape of {@link ResourceTemplateReference}. */
+export const resourceTemplateReference = shape<ResourceTemplateReference>({ type: word('ref/resource'), uri: string })
 
 /** The params of a completion (server/utilities/completion). */
 export type CompleteRequestParams = {
@@ -25,6 +32,17 @@ export type CompleteRequestParams = {
   readonly context?: { readonly arguments?: { readonly [name: string]: string } | undefined } | undefined
 }
 
+/** The shape of {@link CompleteRequestParams}. */
+export const completeRequestParams = shape<CompleteRequestParams>({
+  _meta: requestMetaObject,
+  ref: byMember<CompleteRequestParams['ref'], 'type'>('type', {
+    'ref/prompt': promptReference,
+    'ref/resource': resourceTemplateReference,
+  }),
+  argument: shape<CompleteRequestParams['argument']>({ name: string, value: string }),
+  context: optional(shape<NonNullable<CompleteRequestParams['context']>>({ arguments: optional(map(string)) })),
+})
+
 /** Requests completions of an argument (server/utilities/completion). */
 export type CompleteRequest = {
   readonly jsonrpc: '2.0'
@@ -32,6 +50,14 @@ export type CompleteRequest = {
   readonly method: 'completion/complete'
   readonly params: CompleteRequestParams
 }
+
+/** The shape of {@link CompleteRequest}. */
+export const completeRequest = shape<CompleteRequest>({
+  jsonrpc,
+  id: requestId,
+  method: word('completion/complete'),
+  params: completeRequestParams,
+})
 
 /** The completions of an argument (server/utilities/completion). */
 export type CompleteResult = {
@@ -47,9 +73,22 @@ export type CompleteResult = {
   }
 }
 
+/** The shape of {@link CompleteResult}. */
+export const completeResult = shape<CompleteResult>({
+  ...resultMembers,
+  completion: shape<CompleteResult['completion']>({
+    values: stringsUpTo(100),
+    total: optional(integer),
+    hasMore: optional(boolean),
+  }),
+})
+
 /** The response with a {@link CompleteResult}. */
 export type CompleteResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: CompleteResult
 }
+
+/** The shape of {@link CompleteResultResponse}. */
+export const completeResultResponse = shape<CompleteResultResponse>({ jsonrpc, id: requestId, result: completeResult })

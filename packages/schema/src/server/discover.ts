@@ -1,7 +1,8 @@
-import type { ServerCapabilities } from '../basic/capabilities.ts'
-import type { RequestParams } from '../basic/meta.ts'
-import type { RequestId } from '../basic/rpc.ts'
-import type { CacheableResult } from './caching.ts'
+import { type ServerCapabilities, serverCapabilities } from '../basic/capabilities.ts'
+import { type RequestParams, requestParams } from '../basic/meta.ts'
+import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
+import { cacheableMembers, type CacheableResult } from './caching.ts'
+import { list, optional, shape, string, word } from '../basic/shape.ts'
 
 /**
  * Requests the server's identity and capabilities; every server answers it, and no client has to send it
@@ -14,6 +15,14 @@ export type DiscoverRequest = {
   readonly params: RequestParams
 }
 
+/** The shape of {@link DiscoverRequest}. */
+export const discoverRequest = shape<DiscoverRequest>({
+  jsonrpc,
+  id: requestId,
+  method: word('server/discover'),
+  params: requestParams,
+})
+
 /** The self-description of a server (server/discover). */
 export type DiscoverResult = CacheableResult & {
   /** The supported protocol revisions. */
@@ -23,9 +32,20 @@ export type DiscoverResult = CacheableResult & {
   readonly instructions?: string | undefined
 }
 
+/** The shape of {@link DiscoverResult}. */
+export const discoverResult = shape<DiscoverResult>({
+  ...cacheableMembers,
+  supportedVersions: list(string),
+  capabilities: serverCapabilities,
+  instructions: optional(string),
+})
+
 /** The response with a {@link DiscoverResult}. */
 export type DiscoverResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: DiscoverResult
 }
+
+/** The shape of {@link DiscoverResultResponse}. */
+export const discoverResultResponse = shape<DiscoverResultResponse>({ jsonrpc, id: requestId, result: discoverResult })

@@ -1,6 +1,8 @@
 import type { JsonValue } from '@x/core'
-import type { NotificationMetaObject } from '../basic/meta.ts'
-import type { LoggingLevel } from './logging-level.ts'
+import { type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
+import { jsonrpc } from '../basic/rpc.ts'
+import { type LoggingLevel, loggingLevel } from './logging-level.ts'
+import { jsonValue, optional, shape, string, word } from '../basic/shape.ts'
 
 /** The params of a log message (server/utilities/logging). */
 export type LoggingMessageNotificationParams = {
@@ -12,9 +14,24 @@ export type LoggingMessageNotificationParams = {
   readonly data: JsonValue
 }
 
+/** The shape of {@link LoggingMessageNotificationParams}. */
+export const loggingMessageNotificationParams = shape<LoggingMessageNotificationParams>({
+  _meta: optional(notificationMetaObject),
+  level: loggingLevel,
+  logger: optional(string),
+  data: jsonValue,
+})
+
 /** A log message about a request that set `logLevel` (server/utilities/logging). */
 export type LoggingMessageNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/message'
   readonly params: LoggingMessageNotificationParams
 }
+
+/** The shape of {@link LoggingMessageNotification}. */
+export const loggingMessageNotification = shape<LoggingMessageNotification>({
+  jsonrpc,
+  method: word('notifications/message'),
+  params: loggingMessageNotificationParams,
+})

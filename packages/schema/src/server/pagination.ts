@@ -1,9 +1,14 @@
-import type { RequestMetaObject, ResultMetaObject } from '../basic/meta.ts'
-import type { ResultType } from '../basic/result.ts'
-import type { RequestId } from '../basic/rpc.ts'
+import { cacheableMembers } from './caching.ts'
+import { type RequestMetaObject, requestMetaObject, type ResultMetaObject } from '../basic/meta.ts'
+import { resultMembers, type ResultType } from '../basic/result.ts'
+import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
+import { optional, type Shape, shape, string } from '../basic/shape.ts'
 
 /** An opaque position after a page: send it back unchanged (server/utilities/pagination). */
 export type Cursor = string
+
+/** The shape of {@link Cursor}. */
+export const cursor: Shape<Cursor> = string
 
 /** The params of a paginated request (server/utilities/pagination). */
 export type PaginatedRequestParams = {
@@ -11,6 +16,12 @@ export type PaginatedRequestParams = {
   /** The `nextCursor` of the previous page; absent for the first. */
   readonly cursor?: Cursor | undefined
 }
+
+/** The shape of {@link PaginatedRequestParams}. */
+export const paginatedRequestParams = shape<PaginatedRequestParams>({
+  _meta: requestMetaObject,
+  cursor: optional(cursor),
+})
 
 /** A paginated request (server/utilities/pagination). */
 export type PaginatedRequest = {
@@ -20,6 +31,14 @@ export type PaginatedRequest = {
   readonly params: PaginatedRequestParams
 }
 
+/** The shape of {@link PaginatedRequest}. */
+export const paginatedRequest = shape<PaginatedRequest>({
+  jsonrpc,
+  id: requestId,
+  method: string,
+  params: paginatedRequestParams,
+})
+
 /** One page of a list (server/utilities/pagination). */
 export type PaginatedResult = {
   readonly _meta?: ResultMetaObject | undefined
@@ -27,3 +46,9 @@ export type PaginatedResult = {
   /** The cursor of the next page; absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
+
+/** The shape of {@link PaginatedResult}. */
+export const paginatedResult = shape<PaginatedResult>({ ...resultMembers, nextCursor: optional(cursor) })
+
+/** The members of a page that can be cached, which every list is. */
+export const pageMembers = { ...cacheableMembers, nextCursor: optional(cursor) }

@@ -1,12 +1,24 @@
-import type { Role } from '../basic/annotations.ts'
-import type { ContentBlock } from '../basic/content.ts'
-import type { BaseMetadata, Icons } from '../basic/implementation.ts'
-import type { MetaObject, NotificationParams, ResultMetaObject } from '../basic/meta.ts'
-import type { ResultType } from '../basic/result.ts'
-import type { RequestId } from '../basic/rpc.ts'
-import type { InputRequiredResult, InputResponseRequestParams } from '../patterns/mrtr.ts'
+import { type Role, role } from '../basic/annotations.ts'
+import { type ContentBlock, contentBlock } from '../basic/content.ts'
+import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
+import {
+  type MetaObject,
+  metaObject,
+  type NotificationParams,
+  notificationParams,
+  type ResultMetaObject,
+} from '../basic/meta.ts'
+import { resultMembers, type ResultType } from '../basic/result.ts'
+import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
+import {
+  type InputRequiredResult,
+  inputRequiredResult,
+  inputResponseMembers,
+  type InputResponseRequestParams,
+} from '../patterns/mrtr.ts'
 import type { CacheableResult } from './caching.ts'
-import type { Cursor, PaginatedRequestParams } from './pagination.ts'
+import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
+import { boolean, list, map, optional, shape, string, union, word } from '../basic/shape.ts'
 
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
@@ -14,6 +26,13 @@ export type PromptArgument = BaseMetadata & {
   /** `true` when the prompt requires the argument. */
   readonly required?: boolean | undefined
 }
+
+/** The shape of {@link PromptArgument}. */
+export const promptArgument = shape<PromptArgument>({
+  ...baseMetadataMembers,
+  description: optional(string),
+  required: optional(boolean),
+})
 
 /** A prompt, or a template of one, that a user can select (server/prompts, prompt). */
 export type Prompt = BaseMetadata &
@@ -23,11 +42,23 @@ export type Prompt = BaseMetadata &
     readonly arguments?: readonly PromptArgument[] | undefined
   }
 
+/** The shape of {@link Prompt}. */
+export const prompt = shape<Prompt>({
+  ...baseMetadataMembers,
+  description: optional(string),
+  ...iconsMembers,
+  _meta: optional(metaObject),
+  arguments: optional(list(promptArgument)),
+})
+
 /** One message of a prompt (server/prompts, prompt message). */
 export type PromptMessage = {
   readonly role: Role
   readonly content: ContentBlock
 }
+
+/** The shape of {@link PromptMessage}. */
+export const promptMessage = shape<PromptMessage>({ role, content: contentBlock })
 
 /** Requests a page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsRequest = {
@@ -37,12 +68,23 @@ export type ListPromptsRequest = {
   readonly params: PaginatedRequestParams
 }
 
+/** The shape of {@link ListPromptsRequest}. */
+export const listPromptsRequest = shape<ListPromptsRequest>({
+  jsonrpc,
+  id: requestId,
+  method: word('prompts/list'),
+  params: paginatedRequestParams,
+})
+
 /** A page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsResult = CacheableResult & {
   readonly prompts: readonly Prompt[]
   /** The cursor of the next page; absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
+
+/** The shape of {@link ListPromptsResult}. */
+export const listPromptsResult = shape<ListPromptsResult>({ ...pageMembers, prompts: list(prompt) })
 
 /** The response with a {@link ListPromptsResult}. */
 export type ListPromptsResultResponse = {
@@ -51,12 +93,26 @@ export type ListPromptsResultResponse = {
   readonly result: ListPromptsResult
 }
 
+/** The shape of {@link ListPromptsResultResponse}. */
+export const listPromptsResultResponse = shape<ListPromptsResultResponse>({
+  jsonrpc,
+  id: requestId,
+  result: listPromptsResult,
+})
+
 /** The name of a prompt and its arguments (server/prompts, getting a prompt). */
 export type GetPromptRequestParams = InputResponseRequestParams & {
   readonly name: string
   /** Text by argument name. */
   readonly arguments?: { readonly [name: string]: string } | undefined
 }
+
+/** The shape of {@link GetPromptRequestParams}. */
+export const getPromptRequestParams = shape<GetPromptRequestParams>({
+  ...inputResponseMembers,
+  name: string,
+  arguments: optional(map(string)),
+})
 
 /** Requests a prompt with its arguments filled in (server/prompts, getting a prompt). */
 export type GetPromptRequest = {
@@ -66,6 +122,14 @@ export type GetPromptRequest = {
   readonly params: GetPromptRequestParams
 }
 
+/** The shape of {@link GetPromptRequest}. */
+export const getPromptRequest = shape<GetPromptRequest>({
+  jsonrpc,
+  id: requestId,
+  method: word('prompts/get'),
+  params: getPromptRequestParams,
+})
+
 /** A prompt with its arguments filled in (server/prompts, getting a prompt). */
 export type GetPromptResult = {
   readonly _meta?: ResultMetaObject | undefined
@@ -74,6 +138,13 @@ export type GetPromptResult = {
   readonly messages: readonly PromptMessage[]
 }
 
+/** The shape of {@link GetPromptResult}. */
+export const getPromptResult = shape<GetPromptResult>({
+  ...resultMembers,
+  description: optional(string),
+  messages: list(promptMessage),
+})
+
 /** The response with a {@link GetPromptResult}, or a request for input. */
 export type GetPromptResultResponse = {
   readonly jsonrpc: '2.0'
@@ -81,9 +152,23 @@ export type GetPromptResultResponse = {
   readonly result: InputRequiredResult | GetPromptResult
 }
 
+/** The shape of {@link GetPromptResultResponse}. */
+export const getPromptResultResponse = shape<GetPromptResultResponse>({
+  jsonrpc,
+  id: requestId,
+  result: union([inputRequiredResult, getPromptResult]),
+})
+
 /** Notifies subscribers that the list of prompts has changed (server/prompts, list changed notification). */
 export type PromptListChangedNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/prompts/list_changed'
   readonly params?: NotificationParams | undefined
 }
+
+/** The shape of {@link PromptListChangedNotification}. */
+export const promptListChangedNotification = shape<PromptListChangedNotification>({
+  jsonrpc,
+  method: word('notifications/prompts/list_changed'),
+  params: optional(notificationParams),
+})

@@ -1,6 +1,16 @@
-import type { Annotations } from '../basic/annotations.ts'
-import type { BaseMetadata, Icons } from '../basic/implementation.ts'
-import type { MetaObject, NotificationMetaObject, NotificationParams } from '../basic/meta.ts'
+import { isJsonObject } from '@x/core'
+import { type Annotations, annotations } from '../basic/annotations.ts'
+import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
+import {
+  type MetaObject,
+  metaObject,
+  type NotificationMetaObject,
+  notificationMetaObject,
+  type NotificationParams,
+  notificationParams,
+} from '../basic/meta.ts'
+import { jsonrpc } from '../basic/rpc.ts'
+import { integer, optional, shape, string, union, word } from '../basic/shape.ts'
 
 /** A readable resource of the server (server/resources, resource). */
 export type Resource = BaseMetadata &
@@ -15,6 +25,21 @@ export type Resource = BaseMetadata &
     readonly size?: number | undefined
   }
 
+const describedMembers = {
+  ...baseMetadataMembers,
+  description: optional(string),
+  ...iconsMembers,
+  annotations: optional(annotations),
+  _meta: optional(metaObject),
+  mimeType: optional(string),
+}
+
+/** The members of a {@link Resource}. */
+export const resourceMembers = { ...describedMembers, uri: string, size: optional(integer) }
+
+/** The shape of {@link Resource}. */
+export const resource = shape<Resource>(resourceMembers)
+
 /** Resources whose URIs match a template of RFC 6570 (server/resources, resource templates). */
 export type ResourceTemplate = BaseMetadata &
   Icons & {
@@ -27,6 +52,9 @@ export type ResourceTemplate = BaseMetadata &
     readonly annotations?: Annotations | undefined
   }
 
+/** The shape of {@link ResourceTemplate}. */
+export const resourceTemplate = shape<ResourceTemplate>({ ...describedMembers, uriTemplate: string })
+
 /** The common members of resource contents (server/resources, resource contents). */
 export type ResourceContents = {
   readonly _meta?: MetaObject | undefined
@@ -35,16 +63,32 @@ export type ResourceContents = {
   readonly mimeType?: string | undefined
 }
 
+const contentsMembers = { uri: string, mimeType: optional(string), _meta: optional(metaObject) }
+
+/** The shape of {@link ResourceContents}. */
+export const resourceContents = shape<ResourceContents>(contentsMembers)
+
 /** Text contents (server/resources, text content). */
 export type TextResourceContents = ResourceContents & {
   readonly text: string
 }
+
+/** The shape of {@link TextResourceContents}. */
+export const textResourceContents = shape<TextResourceContents>({ ...contentsMembers, text: string })
 
 /** Binary contents (server/resources, binary content). */
 export type BlobResourceContents = ResourceContents & {
   /** The bytes in Base64. */
   readonly blob: string
 }
+
+/** The shape of {@link BlobResourceContents}. */
+export const blobResourceContents = shape<BlobResourceContents>({ ...contentsMembers, blob: string })
+
+/** The shape of the contents of a resource, as text or as bytes; an object with both is valid when either is. */
+export const readableContents = union([textResourceContents, blobResourceContents], (value) =>
+  isJsonObject(value) && typeof value['text'] !== 'string' && value['blob'] !== undefined ? 1 : 0,
+)
 
 /** Notifies subscribers that the list of resources has changed (server/resources). */
 export type ResourceListChangedNotification = {
@@ -53,6 +97,13 @@ export type ResourceListChangedNotification = {
   readonly params?: NotificationParams | undefined
 }
 
+/** The shape of {@link ResourceListChangedNotification}. */
+export const resourceListChangedNotification = shape<ResourceListChangedNotification>({
+  jsonrpc,
+  method: word('notifications/resources/list_changed'),
+  params: optional(notificationParams),
+})
+
 /** The URI of the changed resource (server/resources, subscriptions). */
 export type ResourceUpdatedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
@@ -60,9 +111,22 @@ export type ResourceUpdatedNotificationParams = {
   readonly uri: string
 }
 
+/** The shape of {@link ResourceUpdatedNotificationParams}. */
+export const resourceUpdatedNotificationParams = shape<ResourceUpdatedNotificationParams>({
+  _meta: optional(notificationMetaObject),
+  uri: string,
+})
+
 /** Notifies subscribers that a resource has changed (server/resources). */
 export type ResourceUpdatedNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/resources/updated'
   readonly params: ResourceUpdatedNotificationParams
 }
+
+/** The shape of {@link ResourceUpdatedNotification}. */
+export const resourceUpdatedNotification = shape<ResourceUpdatedNotification>({
+  jsonrpc,
+  method: word('notifications/resources/updated'),
+  params: resourceUpdatedNotificationParams,
+})

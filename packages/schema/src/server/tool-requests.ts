@@ -1,12 +1,18 @@
-import type { ContentBlock } from '../basic/content.ts'
+import { type ContentBlock, contentBlock } from '../basic/content.ts'
 import type { JsonObject, JsonValue } from '@x/core'
 import type { ResultMetaObject } from '../basic/meta.ts'
-import type { ResultType } from '../basic/result.ts'
-import type { RequestId } from '../basic/rpc.ts'
-import type { InputRequiredResult, InputResponseRequestParams } from '../patterns/mrtr.ts'
+import { resultMembers, type ResultType } from '../basic/result.ts'
+import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
+import {
+  type InputRequiredResult,
+  inputRequiredResult,
+  inputResponseMembers,
+  type InputResponseRequestParams,
+} from '../patterns/mrtr.ts'
 import type { CacheableResult } from './caching.ts'
-import type { Cursor, PaginatedRequestParams } from './pagination.ts'
-import type { Tool } from './tools.ts'
+import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
+import { type Tool, tool } from './tools.ts'
+import { boolean, jsonObject, jsonValue, list, optional, shape, string, union, word } from '../basic/shape.ts'
 
 /** Requests a page of the server's tools (server/tools, listing tools). */
 export type ListToolsRequest = {
@@ -16,12 +22,23 @@ export type ListToolsRequest = {
   readonly params: PaginatedRequestParams
 }
 
+/** The shape of {@link ListToolsRequest}. */
+export const listToolsRequest = shape<ListToolsRequest>({
+  jsonrpc,
+  id: requestId,
+  method: word('tools/list'),
+  params: paginatedRequestParams,
+})
+
 /** A page of the server's tools (server/tools, listing tools). */
 export type ListToolsResult = CacheableResult & {
   readonly tools: readonly Tool[]
   /** The cursor of the next page; absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
+
+/** The shape of {@link ListToolsResult}. */
+export const listToolsResult = shape<ListToolsResult>({ ...pageMembers, tools: list(tool) })
 
 /** The response with a {@link ListToolsResult}. */
 export type ListToolsResultResponse = {
@@ -30,12 +47,26 @@ export type ListToolsResultResponse = {
   readonly result: ListToolsResult
 }
 
+/** The shape of {@link ListToolsResultResponse}. */
+export const listToolsResultResponse = shape<ListToolsResultResponse>({
+  jsonrpc,
+  id: requestId,
+  result: listToolsResult,
+})
+
 /** The name of a tool and its arguments (server/tools, calling tools). */
 export type CallToolRequestParams = InputResponseRequestParams & {
   readonly name: string
   /** The arguments, as the tool's input schema describes them. */
   readonly arguments?: JsonObject | undefined
 }
+
+/** The shape of {@link CallToolRequestParams}. */
+export const callToolRequestParams = shape<CallToolRequestParams>({
+  ...inputResponseMembers,
+  name: string,
+  arguments: optional(jsonObject),
+})
 
 /** Calls a tool (server/tools, calling tools). */
 export type CallToolRequest = {
@@ -44,6 +75,14 @@ export type CallToolRequest = {
   readonly method: 'tools/call'
   readonly params: CallToolRequestParams
 }
+
+/** The shape of {@link CallToolRequest}. */
+export const callToolRequest = shape<CallToolRequest>({
+  jsonrpc,
+  id: requestId,
+  method: word('tools/call'),
+  params: callToolRequestParams,
+})
 
 /** The result of a tool (server/tools, tool result). */
 export type CallToolResult = {
@@ -57,9 +96,24 @@ export type CallToolResult = {
   readonly isError?: boolean | undefined
 }
 
+/** The shape of {@link CallToolResult}. */
+export const callToolResult = shape<CallToolResult>({
+  ...resultMembers,
+  content: list(contentBlock),
+  structuredContent: optional(jsonValue),
+  isError: optional(boolean),
+})
+
 /** The response with a {@link CallToolResult}, or a request for input. */
 export type CallToolResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: InputRequiredResult | CallToolResult
 }
+
+/** The shape of {@link CallToolResultResponse}. */
+export const callToolResultResponse = shape<CallToolResultResponse>({
+  jsonrpc,
+  id: requestId,
+  result: union([inputRequiredResult, callToolResult]),
+})

@@ -1,6 +1,8 @@
-import type { BaseMetadata, Icons } from '../basic/implementation.ts'
+import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
 import type { JsonValue } from '@x/core'
-import type { MetaObject, NotificationParams } from '../basic/meta.ts'
+import { type MetaObject, metaObject, type NotificationParams, notificationParams } from '../basic/meta.ts'
+import { jsonrpc } from '../basic/rpc.ts'
+import { boolean, openShape, optional, shape, string, word } from '../basic/shape.ts'
 
 /** A server's hints about a tool's behaviour (server/tools). Never trust those of an untrusted server. */
 export type ToolAnnotations = {
@@ -15,6 +17,15 @@ export type ToolAnnotations = {
   /** Reaches things outside the server's own domain; `true` when absent. */
   readonly openWorldHint?: boolean | undefined
 }
+
+/** The shape of {@link ToolAnnotations}. */
+export const toolAnnotations = shape<ToolAnnotations>({
+  title: optional(string),
+  readOnlyHint: optional(boolean),
+  destructiveHint: optional(boolean),
+  idempotentHint: optional(boolean),
+  openWorldHint: optional(boolean),
+})
 
 /**
  * The JSON Schema of a tool's arguments, which are always an object; dialect 2020-12 unless `$schema` says otherwise.
@@ -43,9 +54,27 @@ export type Tool = BaseMetadata &
     readonly annotations?: ToolAnnotations | undefined
   }
 
+/** The shape of {@link Tool}. */
+export const tool = shape<Tool>({
+  ...baseMetadataMembers,
+  description: optional(string),
+  ...iconsMembers,
+  _meta: optional(metaObject),
+  inputSchema: openShape<ToolInputSchema>({ $schema: optional(string), type: word('object') }),
+  outputSchema: optional(openShape<ToolOutputSchema>({ $schema: optional(string) })),
+  annotations: optional(toolAnnotations),
+})
+
 /** Notifies subscribers that the list of tools has changed (server/tools, list changed notification). */
 export type ToolListChangedNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/tools/list_changed'
   readonly params?: NotificationParams | undefined
 }
+
+/** The shape of {@link ToolListChangedNotification}. */
+export const toolListChangedNotification = shape<ToolListChangedNotification>({
+  jsonrpc,
+  method: word('notifications/tools/list_changed'),
+  params: optional(notificationParams),
+})

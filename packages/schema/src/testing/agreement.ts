@@ -1,7 +1,7 @@
 import { examples } from '@tooling/spec'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Check, Failure } from '../methods/checks.ts'
+import type { Check, Failure } from '../basic/failure.ts'
 import { arbitraryOf } from './arbitrary.ts'
 import { mutationsOf, spoiling } from './mutate.ts'
 import { validatorOf } from './published.ts'

@@ -6,7 +6,7 @@ import * as exported from '../zod.ts'
 
 type Definitions = { readonly [name: string]: PublishedSchema }
 
-const { paramsValidators: _params, resultValidators: _results, issueOf: _issueOf, ...rest } = exported
+const { paramsValidators: _params, resultValidators: _results, issueOf: _issueOf, zodOf: _zodOf, ...rest } = exported
 
 /** Every validator of a published type, by its name in `@x/schema/zod`. */
 export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(Object.entries(rest))

@@ -1,4 +1,3 @@
-import { ownMember } from '../methods/checks.ts'
 import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import type { HeaderParams } from '../basic/exchange.ts'
 import { isJsonObject, type JsonObject } from '@x/core'
@@ -192,4 +191,9 @@ function decodeBase64(base64: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Reads an own member of peer data, never an inherited one. */
+function ownMember(value: JsonObject, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined
 }

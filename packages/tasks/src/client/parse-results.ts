@@ -1,7 +1,14 @@
 import type { JsonObject } from '@x/schema'
-import { issueOf, type Validator } from '@x/schema/zod'
-import type { CreateTaskResult, DetailedTask, GetTaskResult } from '../schema/task.ts'
-import { createTaskResult, detailedTask, getTaskResult, taskAcknowledgement } from '../schema/task.zod.ts'
+import { checkOf, type Shape } from '@x/schema/shapes'
+import {
+  type CreateTaskResult,
+  createTaskResult,
+  type DetailedTask,
+  detailedTask,
+  type GetTaskResult,
+  getTaskResult,
+  taskAcknowledgement,
+} from '../schema/task.ts'
 
 /** The parsed answer of a server, or the place and the reason for which it is invalid. */
 export type ParsedResult<T> = { readonly value: T } | { readonly issue: string }
@@ -11,24 +18,24 @@ export const maxIdLength = 1024
 
 /** Reads the result of a call that goes on as a task (seps/2663-tasks-extension, task creation). */
 export function parseCreatedTask(result: JsonObject): ParsedResult<CreateTaskResult> {
-  const parsedResult = parseWithValidator<CreateTaskResult>(createTaskResult, result)
+  const parsedResult = parseWithShape(createTaskResult, result)
   if ('issue' in parsedResult || isTaskId(parsedResult.value.taskId)) return parsedResult
   return { issue: `taskId: expected a text of 1 to ${maxIdLength} characters` }
 }
 
 /** Reads the result of `tasks/get`, which must be about the task that was asked for. */
 export function parseTaskState(result: JsonObject, taskId: string): ParsedResult<GetTaskResult> {
-  return requireSameTaskId(taskId, parseWithValidator<GetTaskResult>(getTaskResult, result))
+  return requireSameTaskId(taskId, parseWithShape(getTaskResult, result))
 }
 
 /** Reads the params of `notifications/tasks`. */
 export function parseTaskNotification(params: JsonObject | undefined, taskId: string): ParsedResult<DetailedTask> {
-  return requireSameTaskId(taskId, parseWithValidator<DetailedTask>(detailedTask, params))
+  return requireSameTaskId(taskId, parseWithShape(detailedTask, params))
 }
 
 /** Reads the result of `tasks/update` and `tasks/cancel`. */
 export function parseAcknowledgement(result: JsonObject): ParsedResult<object> {
-  return parseWithValidator<object>(taskAcknowledgement, result)
+  return parseWithShape(taskAcknowledgement, result)
 }
 
 // UTF-8 cannot carry it, and so neither a message nor a header.
@@ -44,9 +51,9 @@ function requireSameTaskId<T extends DetailedTask>(taskId: string, parsedResult:
   return { issue: 'taskId: it is another task than the one that was asked for' }
 }
 
-function parseWithValidator<T>(validator: Validator, value: unknown): ParsedResult<T> {
-  const issue = issueOf(validator, value)
-  // The validator of this very type has accepted it; the original is kept, because a copy would lose some members.
-  if (issue === undefined) return { value: value as T }
-  return { issue: `${issue.path.slice(0, 200) || 'result'}: ${issue.message}` }
+function parseWithShape<T>(shape: Shape<T>, value: unknown): ParsedResult<T> {
+  const failure = checkOf(shape)(value)
+  // The check of this very type has accepted it.
+  if (failure === undefined) return { value: value as T }
+  return { issue: `${failure.path.replace(/^\./, '') || 'result'}: expected ${failure.expected}, got ${failure.got}` }
 }

@@ -1,4 +1,18 @@
 import type { InputRequests, JsonObject, JsonValue, RequestMetaObject, ResultMetaObject } from '@x/schema'
+import {
+  byMember,
+  inputRequests,
+  integer,
+  integerOrNull,
+  jsonObject,
+  jsonValue,
+  optional,
+  resultMetaObject,
+  type Shape,
+  shape,
+  string,
+  word,
+} from '@x/schema/shapes'
 
 /** The status of a task; `completed`, `cancelled` and `failed` are final (seps/2663-tasks-extension, task status). */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled' | 'failed'
@@ -18,6 +32,20 @@ export type Task = {
   /** Milliseconds to leave between two looks. It may change. */
   readonly pollIntervalMs?: number | undefined
 }
+
+const taskMembers = {
+  taskId: string,
+  statusMessage: optional(string),
+  createdAt: string,
+  lastUpdatedAt: string,
+  ttlMs: integerOrNull,
+  pollIntervalMs: optional(integer),
+}
+
+const workingMembers = { ...taskMembers, status: word('working') }
+const cancelledMembers = { ...taskMembers, status: word('cancelled') }
+const completedMembers = { ...taskMembers, status: word('completed'), result: jsonObject }
+const inputRequiredMembers = { ...taskMembers, status: word('input_required'), inputRequests }
 
 /** A task that is worked on, or waits for its turn. */
 export type WorkingTask = Task & { readonly status: 'working' }
@@ -43,6 +71,9 @@ export type FailedTaskError = {
   readonly data?: JsonValue | undefined
 }
 
+const failedTaskError = shape<FailedTaskError>({ code: integer, message: string, data: optional(jsonValue) })
+const failedMembers = { ...taskMembers, status: word('failed'), error: failedTaskError }
+
 /** A task that ended with an error of the protocol. */
 export type FailedTask = Task & {
   readonly status: 'failed'
@@ -55,8 +86,27 @@ export type CancelledTask = Task & { readonly status: 'cancelled' }
 /** A task with what belongs to its status. */
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
 
+/** The shape of {@link DetailedTask}, as `notifications/tasks` carries it. */
+export const detailedTask: Shape<DetailedTask> = byMember<DetailedTask, 'status'>('status', {
+  working: shape<WorkingTask>(workingMembers),
+  input_required: shape<InputRequiredTask>(inputRequiredMembers),
+  completed: shape<CompletedTask>(completedMembers),
+  failed: shape<FailedTask>(failedMembers),
+  cancelled: shape<CancelledTask>(cancelledMembers),
+})
+
 /** The request was taken on as a task: look for its result there (seps/2663-tasks-extension, task creation). */
 export type CreateTaskResult = Task & { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'task' }
+
+/** The shape of {@link CreateTaskResult}. */
+export const createTaskResult: Shape<CreateTaskResult> = shape({
+  ...taskMembers,
+  _meta: optional(resultMetaObject),
+  resultType: word('task'),
+  status: word('working', 'input_required', 'completed', 'cancelled', 'failed'),
+})
+
+const completeMembers = { _meta: optional(resultMetaObject), resultType: word('complete') }
 
 /** The state of a task (seps/2663-tasks-extension, task polling). */
 export type GetTaskResult = DetailedTask & {
@@ -64,8 +114,20 @@ export type GetTaskResult = DetailedTask & {
   readonly resultType: 'complete'
 }
 
+/** The shape of {@link GetTaskResult}. */
+export const getTaskResult: Shape<GetTaskResult> = byMember<GetTaskResult, 'status'>('status', {
+  working: shape({ ...completeMembers, ...workingMembers }),
+  input_required: shape({ ...completeMembers, ...inputRequiredMembers }),
+  completed: shape({ ...completeMembers, ...completedMembers }),
+  failed: shape({ ...completeMembers, ...failedMembers }),
+  cancelled: shape({ ...completeMembers, ...cancelledMembers }),
+})
+
 /** Says that answers, or the wish to cancel, have arrived; it says nothing of the task. */
 export type TaskAcknowledgement = { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'complete' }
+
+/** The shape of {@link TaskAcknowledgement}. */
+export const taskAcknowledgement: Shape<TaskAcknowledgement> = shape(completeMembers)
 
 /** The params of requests about one task: `tasks/get` and `tasks/cancel`. */
 export type TaskRequestParams = {

@@ -1,0 +1,294 @@
+import { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
+import { type Check, prefixFailurePath, typeFailure } from './failure.ts'
+
+/**
+ * The depth of a check. A `deep` one walks through members that may be any JSON, as zod does: a client keeps the content
+ * of a result, and in memory no parser has checked it. A `shallow` one leaves them to the parser and to the code that
+ * uses them: params are checked on every request.
+ */
+export type CheckDepth = 'deep' | 'shallow'
+
+/** The kinds of values without parts. */
+export type LeafKind =
+  | 'string'
+  | 'boolean'
+  | 'integer'
+  | 'number'
+  | 'numberFromZeroToOne'
+  | 'duration'
+  | 'stringOrInteger'
+  | 'integerOrNull'
+  | 'formValue'
+  | 'jsonValue'
+  | 'jsonObject'
+  | 'jsonArray'
+
+/** A description of a value: it creates a check, and its data are those of a zod validator. */
+export type Description = {
+  /** Creates the check; the member `selectedBy` was checked before. */
+  readonly createCheck: (depth: CheckDepth, selectedBy?: string) => Check
+} & (
+  | { readonly kind: LeafKind }
+  | { readonly kind: 'words'; readonly words: readonly (string | number)[] }
+  | { readonly kind: 'optional' | 'map'; readonly of: Description }
+  | { readonly kind: 'list'; readonly of: Description; readonly maxLength?: number }
+  | { readonly kind: 'object'; readonly members: Descriptions; readonly isOpen: boolean }
+  | { readonly kind: 'union'; readonly of: readonly Description[] }
+)
+
+/** Descriptions by the key of a member, or by the word that selects one. */
+export interface Descriptions {
+  readonly [key: string]: Description
+}
+
+/**
+ * The one description of a wire type `T`. It is invariant in `T`: a member that is missing, surplus, of another type, or
+ * optional where `T` requires it is a compile error.
+ */
+export type Shape<T> = Description & { readonly is?: (value: T) => T }
+
+/** A description of a part of `T`, for types whose members overlap with others. */
+export type PartOf<T> = Description & { readonly is?: (value: never) => T }
+
+/** The keys that an open type names. */
+export type NamedKeys<T> = keyof { readonly [K in keyof T as string extends K ? never : K]: T[K] }
+
+/** Derives the check of a wire type from its shape. */
+export function checkOf<T>(shape: Shape<T>, depth: CheckDepth = 'deep'): Check {
+  return shape.createCheck(depth)
+}
+
+function leaf(kind: LeafKind, deepCheck: Check, shallowCheck = deepCheck): Description {
+  return { kind, createCheck: (depth) => (depth === 'deep' ? deepCheck : shallowCheck) }
+}
+
+/** Any string. A `format` is an annotation in dialect 2020-12: code that opens a URI or decodes Base64 reports errors. */
+export const string: Shape<string> = leaf('string', (value) =>
+  typeof value === 'string' ? undefined : typeFailure('a string', value),
+)
+
+/** A boolean. */
+export const boolean: Shape<boolean> = leaf('boolean', (value) =>
+  typeof value === 'boolean' ? undefined : typeFailure('a boolean', value),
+)
+
+/** An integer that a double represents exactly. */
+export const integer: Shape<number> = leaf('integer', (value) =>
+  Number.isSafeInteger(value) ? undefined : typeFailure('an integer', value),
+)
+
+/** A number that JSON can carry. */
+export const number: Shape<number> = leaf('number', (value) =>
+  Number.isFinite(value) ? undefined : typeFailure('a finite number', value),
+)
+
+/** A number from 0 to 1, as priorities are. */
+export const numberFromZeroToOne: Shape<number> = leaf('numberFromZeroToOne', (value) =>
+  typeof value === 'number' && value >= 0 && value <= 1 ? undefined : typeFailure('a number from 0 to 1', value),
+)
+
+/** A duration in whole milliseconds, from 0 up. */
+export const duration: Shape<number> = leaf('duration', (value) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : typeFailure('an integer from 0 up', value),
+)
+
+/** A string or an integer, as ids and progress tokens are; an integer that JavaScript would round is rejected. */
+export const stringOrInteger: Shape<string | number> = leaf('stringOrInteger', (value) =>
+  typeof value === 'string' || Number.isSafeInteger(value) ? undefined : typeFailure('a string or an integer', value),
+)
+
+/** An integer or `null`. */
+export const integerOrNull: Shape<number | null> = leaf('integerOrNull', (value) =>
+  value === null || Number.isSafeInteger(value) ? undefined : typeFailure('an integer or null', value),
+)
+
+const jsonCheck: Check = (value) => (isJson(value) ? undefined : typeFailure('what JSON can carry', value))
+const objectCheck: Check = (value) => (isJsonObject(value) ? undefined : typeFailure('an object', value))
+const arrayCheck: Check = (value) => (Array.isArray(value) ? undefined : typeFailure('an array', value))
+
+/**
+ * Any JSON value; a shallow check takes any value. The published JSON Schema forgets `null` and fractions here; the
+ * specification's TypeScript, which is the source of truth, has them (basic/index, schema).
+ */
+export const jsonValue: Shape<JsonValue> = leaf('jsonValue', jsonCheck, () => undefined)
+
+/** An object of JSON values, which a shallow check does not check. */
+export const jsonObject: Shape<JsonObject> = leaf(
+  'jsonObject',
+  (value) => objectCheck(value) ?? jsonCheck(value),
+  objectCheck,
+)
+
+/** An array of JSON values, which a shallow check does not check. */
+export const jsonArray: Shape<JsonArray> = leaf(
+  'jsonArray',
+  (value) => arrayCheck(value) ?? jsonCheck(value),
+  arrayCheck,
+)
+
+/** One of a closed set of strings or numbers. */
+export function word<const W extends string | number>(...words: readonly W[]): Shape<W> {
+  const allowedWords = new Set<unknown>(words)
+  const check: Check = (value) => (allowedWords.has(value) ? undefined : typeFailure(describeChoices(words), value))
+  return { kind: 'words', words, createCheck: () => check }
+}
+
+/** A value that may be absent. */
+export function optional<T>(of: Shape<T>): Shape<T | undefined> {
+  return {
+    kind: 'optional',
+    of,
+    createCheck(depth) {
+      const check = of.createCheck(depth)
+      return (value) => (value === undefined ? undefined : check(value))
+    },
+  }
+}
+
+/** An array of values. */
+export function list<T>(of: Shape<T>): Shape<readonly T[]> {
+  return {
+    kind: 'list',
+    of,
+    createCheck(depth) {
+      const check = of.createCheck(depth)
+      return (value) => {
+        if (!Array.isArray(value)) return typeFailure('an array', value)
+        for (let at = 0; at < value.length; at++) {
+          const failure = check(value[at])
+          if (failure !== undefined) return { ...failure, path: `[${at}]${failure.path}` }
+        }
+        return undefined
+      }
+    },
+  }
+}
+
+const stringsCheck = checkOf(list(string))
+
+/** The value of a field in an elicited form. */
+export const formValue: Shape<string | number | boolean | readonly string[]> = leaf('formValue', (value) => {
+  if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return undefined
+  return Array.isArray(value) ? stringsCheck(value) : typeFailure('a string, a number, a boolean or strings', value)
+})
+
+/** An array of at most `maxLength` strings. */
+export function stringsUpTo(maxLength: number): Shape<readonly string[]> {
+  const createCheck = (): Check => (value) => {
+    const isTooLong = Array.isArray(value) && value.length > maxLength
+    return isTooLong ? typeFailure(`at most ${maxLength} strings`, value) : stringsCheck(value)
+  }
+  return { kind: 'list', of: string, maxLength, createCheck }
+}
+
+/** An object with any keys and values of one type. */
+export function map<T>(of: Shape<T>): Shape<{ readonly [key: string]: T }> {
+  return { kind: 'map', of, createCheck: (depth) => mapCheck(of.createCheck(depth)) }
+}
+
+/** An object with named members; it may have others, which are not checked. */
+export function shape<T extends object>(members: NoInfer<{ readonly [K in keyof T]-?: Shape<T[K]> }>): Shape<T> {
+  return describeObject(members)
+}
+
+/** An object with named members, whose other members are JSON values. */
+export function openShape<T extends object>(
+  members: NoInfer<{ readonly [K in NamedKeys<T>]-?: PartOf<T[K]> }>,
+): Shape<T> {
+  return describeObject(members, true)
+}
+
+/** Describes an object whose members no type is compared with; others are JSON values when it is open. */
+export function describeObject(members: Descriptions, isOpen = false): Description {
+  return {
+    kind: 'object',
+    members,
+    isOpen,
+    createCheck(depth, selectedBy) {
+      const check = membersCheck(members, depth, selectedBy)
+      if (!isOpen || depth === 'shallow') return check
+      const othersCheck = mapCheck(jsonCheck, new Set(Object.keys(members)))
+      return (value) => check(value) ?? othersCheck(value)
+    },
+  }
+}
+
+function membersCheck(members: Descriptions, depth: CheckDepth, selectedBy?: string): Check {
+  const keys = Object.keys(members).filter((key) => key !== selectedBy)
+  const checks = keys.map((key) => members[key]?.createCheck(depth))
+  return (value) => {
+    if (!isJsonObject(value)) return typeFailure('an object', value)
+    for (let at = 0; at < keys.length; at++) {
+      const key = keys[at] ?? ''
+      const failure = checks[at]?.(value[key])
+      if (failure !== undefined) return prefixFailurePath(failure, key)
+    }
+    return undefined
+  }
+}
+
+function mapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check {
+  return (value) => {
+    if (!isJsonObject(value)) return typeFailure('an object', value)
+    for (const key of Object.keys(value)) {
+      const failure = skippedKeys?.has(key) ? undefined : check(value[key])
+      if (failure !== undefined) return prefixFailurePath(failure, key)
+    }
+    return undefined
+  }
+}
+
+/** A union whose members differ in the string at `key`. */
+export function byMember<T, K extends keyof T & string>(
+  key: K,
+  rows: { readonly [W in T[K] & string]: Shape<Selected<T, K, W>> },
+): Shape<T> {
+  const entries: readonly [string, Description][] = Object.entries(rows)
+  return {
+    kind: 'union',
+    of: [...new Set(entries.map(([, row]) => row))],
+    createCheck(depth) {
+      const checks = new Map<unknown, Check>(entries.map(([name, row]) => [name, row.createCheck(depth, key)]))
+      return (value) => {
+        if (!isJsonObject(value)) return typeFailure('an object', value)
+        const name = value[key]
+        const check = checks.get(name)
+        return check === undefined
+          ? prefixFailurePath(typeFailure(describeChoices(Object.keys(rows)), name), key)
+          : check(value)
+      }
+    },
+  }
+}
+
+/** The members of a union that a word at a key selects. */
+export type Selected<T, K extends keyof T, W> = T extends unknown ? (W extends T[K] ? T : never) : never
+
+/**
+ * A union of any types. `likeliest` returns the index of the member that a value resembles: it affects the speed and the
+ * failure, never the verdict.
+ */
+export function union<const T extends readonly unknown[]>(
+  of: { readonly [I in keyof T]: Shape<T[I]> },
+  likeliest: (value: unknown) => number = () => 0,
+): Shape<T[number]> {
+  const members: readonly Description[] = of
+  return {
+    kind: 'union',
+    of,
+    createCheck(depth, selectedBy) {
+      const checks = members.map((member) => member.createCheck(depth, selectedBy))
+      return (value) => {
+        const failure = checks[likeliest(value)]?.(value)
+        if (failure === undefined || checks.some((check) => check(value) === undefined)) return undefined
+        if (failure.path !== '') return failure
+        // A failure inside a value is of the member that the value resembles.
+        return checks.map((check) => check(value)).find((other) => other?.path !== '') ?? failure
+      }
+    },
+  }
+}
+
+function describeChoices(words: readonly (string | number)[]): string {
+  return `${words.length === 1 ? '' : 'one of '}${words.map((choice) => JSON.stringify(choice)).join(', ')}`
+}

@@ -1,0 +1,61 @@
+import * as z from 'zod/mini'
+import { isJson, isJsonObject } from '@x/core'
+import type { Description, LeafKind, Shape } from './shape.ts'
+
+/** A validator of `zod/mini` for a wire type. */
+export interface ZodOf<T> extends z.ZodMiniType<T> {}
+
+/** Derives the zod validator of a wire type from its shape; the same shape always gives the same validator. */
+export function zodOf<T>(shape: Shape<T>): ZodOf<T> {
+  // The description is of a T; the tests compare each validator with the published schema.
+  return deriveValidator(shape) as ZodOf<T>
+}
+
+const derivedValidators = new WeakMap<Description, z.ZodMiniType>()
+
+function deriveValidator(description: Description): z.ZodMiniType {
+  const known = derivedValidators.get(description)
+  if (known !== undefined) return known
+  const validator = createValidator(description)
+  derivedValidators.set(description, validator)
+  return validator
+}
+
+function createValidator(description: Description): z.ZodMiniType {
+  switch (description.kind) {
+    case 'words':
+      return z.literal([...description.words])
+    case 'optional':
+      return z.optional(deriveValidator(description.of))
+    case 'map':
+      return z.record(z.string(), deriveValidator(description.of))
+    case 'list': {
+      const array = z.array(deriveValidator(description.of))
+      return description.maxLength === undefined ? array : array.check(z.maxLength(description.maxLength))
+    }
+    case 'object': {
+      const members = Object.entries(description.members).map(([key, member]) => [key, deriveValidator(member)])
+      const object = z.looseObject(Object.fromEntries(members))
+      return description.isOpen ? z.catchall(object, leafValidators.jsonValue) : object
+    }
+    case 'union':
+      return z.union(description.of.map(deriveValidator))
+    default:
+      return leafValidators[description.kind]
+  }
+}
+
+const leafValidators: { readonly [kind in LeafKind]: z.ZodMiniType } = {
+  string: z.string(),
+  boolean: z.boolean(),
+  integer: z.int(),
+  number: z.number(),
+  numberFromZeroToOne: z.number().check(z.minimum(0), z.maximum(1)),
+  duration: z.int().check(z.minimum(0)),
+  stringOrInteger: z.union([z.string(), z.int()]),
+  integerOrNull: z.nullable(z.int()),
+  formValue: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
+  jsonValue: z.custom((value) => isJson(value), 'expected a JSON value'),
+  jsonObject: z.custom((value) => isJsonObject(value) && isJson(value), 'expected a JSON object'),
+  jsonArray: z.custom((value) => Array.isArray(value) && isJson(value), 'expected a JSON array'),
+}
