@@ -74,7 +74,7 @@ describe('the tables', () => {
   test('of a later version are left alone', async () => {
     await open().create(newTask('a'))
     await pool.query('UPDATE mcp_tasks.version SET number = 99')
-    await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this knows 3 at most')
+    await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this knows 4 at most')
   })
 
   test('of two schemas know nothing of each other', async () => {
@@ -104,12 +104,12 @@ describe('a task and its job', () => {
     const engine = open()
     await engine.create(newTask('a'))
     expect(await count('mcp_tasks_jobs.job')).toBe(1)
-    await expect(engine.create(newTask('a'))).rejects.toThrow('duplicate key')
+    await expect(engine.create(newTask('a'))).rejects.toThrow('There is a task "a" already')
     expect(await engine.create(newTask('b', { callerLimit: 1 }))).toBe('full')
     expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([1, 1])
-    await pool.query('ALTER TABLE mcp_tasks_jobs.job_common RENAME TO elsewhere')
-    await expect(engine.create(newTask('c'))).rejects.toThrow('job_common')
-    await pool.query('ALTER TABLE mcp_tasks_jobs.elsewhere RENAME TO job_common')
+    await pool.query('ALTER TABLE mcp_tasks_jobs.job RENAME TO elsewhere')
+    await expect(engine.create(newTask('c'))).rejects.toThrow('mcp_tasks_jobs.job')
+    await pool.query('ALTER TABLE mcp_tasks_jobs.elsewhere RENAME TO job')
     expect(await engine.get('c', sampleOwner)).toBeUndefined()
   })
 
