@@ -30,7 +30,6 @@ export {
   raceWithCancellation,
   withSignalOf,
 } from './cancellation.ts'
-export { sha256Hex, sha256HexSync } from './digest.ts'
 export { type ErrorListener, errorListener } from './error-listener.ts'
 export { isJson, isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
@@ -43,6 +42,8 @@ export {
   platformRuntime,
   type Runtime,
   runtimeOf,
+  sha256Hex,
+  sha256HexSync,
   unref,
 } from './runtime.ts'
 export {

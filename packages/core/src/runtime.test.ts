@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { sha256Hex, sha256HexSync } from './digest.ts'
+import { sha256Hex, sha256HexSync } from './runtime.ts'
 
 const texts = ['', 'abc', 'ü 😀', 'x'.repeat(10_000)]
 const expectedDigest = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -18,7 +18,7 @@ describe('a digest', () => {
 
   test('is the same on a platform with Web Crypto alone, as a promise', async () => {
     vi.stubGlobal('process', undefined)
-    const web = await import('./digest.ts')
+    const web = await import('./runtime.ts')
     for (const text of texts) {
       const digest = web.sha256Hex(text)
       expect(digest).toBeInstanceOf(Promise)
