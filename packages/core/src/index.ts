@@ -42,6 +42,8 @@ export {
   platformRuntime,
   type Runtime,
   runtimeOf,
+  sha256Hex,
+  sha256HexSync,
   unref,
 } from './runtime.ts'
 export {

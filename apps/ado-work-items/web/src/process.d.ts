@@ -3,7 +3,7 @@
 declare var process:
   | {
       getBuiltinModule?(name: 'node:crypto'): {
-        hash(algorithm: 'sha256', value: string | Uint8Array, encoding: 'base64url'): string
+        hash(algorithm: 'sha256', value: string | Uint8Array, encoding: 'base64url' | 'hex'): string
       }
     }
   | undefined

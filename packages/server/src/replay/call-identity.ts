@@ -1,3 +1,4 @@
+import { sha256Hex, sha256HexSync } from '@x/core'
 import {
   errorCodes,
   type InputResponse,
@@ -62,8 +63,8 @@ export function deriveEffectsId(
 
 /** Returns the UUID of a key within these effects; undefined on platforms that cannot tell at once. */
 export function deriveUuid(pendingEffectsId: Awaitable<string>, key: string): string | undefined {
-  const digest = typeof pendingEffectsId === 'string' ? digestSync(`uuid ${pendingEffectsId}/${key}`) : undefined
-  return digest === undefined ? undefined : uuidOf(digest)
+  const digest = typeof pendingEffectsId === 'string' ? sha256HexSync(`uuid ${pendingEffectsId}/${key}`) : undefined
+  return digest === undefined ? undefined : uuidOf(digest.slice(0, length))
 }
 
 function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
@@ -87,24 +88,8 @@ function uuidOf(digest: string): string {
  * Returns a digest of a question, by which a later run knows that it still asks the same: 16 bytes of SHA-256, as hex.
  */
 export function fingerprintOf(text: string): Awaitable<string> {
-  return digestSync(text) ?? digestWithWebCrypto(text)
-}
-
-/** Returns 16 bytes of SHA-256, as hex; undefined on platforms that have digests only as promises. */
-export function digestSync(text: string): string | undefined {
-  return nodeCrypto?.hash('sha256', text, 'hex').slice(0, length)
-}
-
-async function digestWithWebCrypto(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-    .slice(0, length)
+  return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, length))
 }
 
 /** In hexadecimal digits. */
 const length = 32
-
-// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that a round does. Bundles
-// for other platforms need not know of this one's module.
-const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

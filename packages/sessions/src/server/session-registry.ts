@@ -1,3 +1,4 @@
+import { sha256Hex } from '@x/core'
 import { isStateError, memoryStore, StateError, type StateStore } from '@x/state-codec'
 import type { SessionBus, SessionChange } from './session-options.ts'
 
@@ -114,7 +115,5 @@ function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): 
 
 /** Returns a key of the store. It is a digest, so that the ids in a store that leaks cannot be used. */
 export async function toStoreKey(kind: string, id: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`x/sessions ${kind} ${id}`))
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return `${kind}:${hex}`
+  return `${kind}:${await sha256Hex(`x/sessions ${kind} ${id}`)}`
 }

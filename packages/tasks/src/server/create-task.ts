@@ -1,3 +1,4 @@
+import { sha256Hex } from '@x/core'
 import {
   type BackgroundRunner,
   type Call,
@@ -134,30 +135,27 @@ async function createKeyedTask(
 
 /** A creation that is repeated, also at the same time, is answered with the task that there is. */
 async function createTaskOnce({ id, owner, create }: TaskCreation, engine: TaskEngine): Promise<TaskRow | 'full'> {
-  const existingRow = await engine.get(id, owner)
-  if (existingRow !== undefined) return existingRow
   try {
-    return await create()
+    const row = await create()
+    if (row !== 'full') return row
   } catch (error) {
-    const createdRow = await engine.get(id, owner)
-    if (createdRow === undefined) throw error
-    return createdRow
+    const existingRow = await engine.get(id, owner)
+    if (existingRow === undefined) throw error
+    return existingRow
   }
+  return (await engine.get(id, owner)) ?? 'full'
 }
 
 /**
  * The id of the task of a call: as long as a random one, and as hard to find for whoever does not know the call's key.
  */
 async function taskIdOf(callId: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`task ${callId}`))
-  return hexOf(new Uint8Array(digest).subarray(0, 20))
+  const digest = await sha256Hex(`task ${callId}`)
+  return digest.slice(0, 40)
 }
 
 /** Returns 160 random bits: an id cannot be guessed (seps/2663-tasks-extension, task id unguessability). */
 function randomTaskId(): string {
-  return hexOf(crypto.getRandomValues(new Uint8Array(20)))
-}
-
-function hexOf(bytes: Uint8Array): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(20))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -32,6 +32,13 @@ describe('a call with an idempotency key', () => {
     expect(again).toMatchObject({ resultType: 'task', taskId: id, status: 'completed' })
   })
 
+  test('that is sent again by a caller who has as many tasks as allowed is answered with its task', async () => {
+    const { error, start } = createFleet().add([greeting('required')], { runWorker: false, maxTasksPerCaller: 1 })
+    const id = await start('greet', { name: 'Ada' }, { meta })
+    expect(await start('greet', { name: 'Ada' }, { meta })).toBe(id)
+    expect(await error('tools/call', ada)).toMatchObject({ data: { limit: 'maxTasksPerCaller' } })
+  })
+
   test.each([
     ['another key', { meta: { [projectMetaKeys.idempotencyKey]: `${key.slice(1)}Q` }, principal }],
     ['no key', { principal }],

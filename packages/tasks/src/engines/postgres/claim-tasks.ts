@@ -1,5 +1,5 @@
 import type { ClaimedTask } from '../engine.ts'
-import type { Query, SqlRow } from './sql-database.ts'
+import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, aliveCondition, type SqlStore } from './sql-store.ts'
 import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
 
@@ -9,79 +9,65 @@ import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
  */
 export async function claimTasks(store: SqlStore, maxClaims: number): Promise<readonly ClaimedTask[]> {
   if (maxClaims < 1) return []
-  return store.database.transaction(async (query) => {
-    const expiredRows = await claimExpiredLeases(store, query, maxClaims)
-    const queuedRows =
-      expiredRows.length < maxClaims ? await claimQueuedTasks(store, query, maxClaims - expiredRows.length) : []
-    return withStoredEntries(store, query, [...expiredRows, ...queuedRows])
-  })
+  const { rows, hasDropped } = await claimRows(store, maxClaims)
+  // However many jobs are dropped, the tasks behind them are not kept waiting.
+  if (hasDropped && rows.length === 0) return claimTasks(store, maxClaims)
+  if (hasDropped) store.notifyWork()
+  return withStoredEntries(store, rows)
 }
 
-/** Rows that another is writing to are left: who writes is alive. */
-function claimExpiredLeases(
-  { tables, leaseMs }: SqlStore,
-  query: Query,
-  maxClaims: number,
-): Promise<readonly SqlRow[]> {
-  return query(
-    `WITH gone AS (
-      SELECT id AS gone_id FROM ${tables.task}
+/** The rows of claimed tasks. */
+interface ClaimedRows {
+  readonly rows: readonly SqlRow[]
+  /** True when jobs were dropped in whose place others could have been taken. */
+  readonly hasDropped: boolean
+}
+
+/**
+ * Claims in one statement. Of tasks whose lease has run out, rows that another is writing to are left: who writes is
+ * alive. A job and the state of its task were written together, so that whoever sees the one sees the other.
+ */
+async function claimRows({ database, queue, tables, leaseMs }: SqlStore, maxClaims: number): Promise<ClaimedRows> {
+  const rows = await database.query(
+    `WITH gone AS MATERIALIZED (
+      SELECT id FROM ${tables.task}
       WHERE leased_until <= statement_timestamp() AND status = 'working' AND ${aliveCondition}
       ORDER BY leased_until LIMIT $1::bigint FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      ${queue.takeSql('$1::bigint - (SELECT count(*) FROM gone)')}
+    ), ready AS MATERIALIZED (
+      SELECT id AS ready_id, 1 AS failed FROM gone UNION ALL SELECT task_id, 0 FROM taken
+    ), claimed AS (
+      UPDATE ${tables.task} SET attempt = attempt + 1, failures = failures + failed, leased_until = ${timeFromNowSql('$2')}
+      FROM ready
+      WHERE id = ready_id AND status = 'working' AND (failed = 1 OR leased_until IS NULL) AND ${aliveCondition}
+      RETURNING ${claimColumns}, created_at, failed
     )
-    UPDATE ${tables.task} SET attempt = attempt + 1, failures = failures + 1, leased_until = ${timeFromNowSql('$2')}
-    FROM gone WHERE id = gone_id
-    RETURNING ${claimColumns}`,
+    SELECT jobs, failed, ${claimColumns} FROM (SELECT count(*)::integer AS jobs FROM taken) AS counted LEFT JOIN claimed ON true
+    ORDER BY failed DESC, created_at`,
     [maxClaims, leaseMs],
   )
-}
-
-/** However many jobs there are of tasks that were cancelled or have expired, those behind them are not kept waiting. */
-async function claimQueuedTasks(store: SqlStore, query: Query, maxClaims: number): Promise<readonly SqlRow[]> {
-  const claimedRows: SqlRow[] = []
-  while (claimedRows.length < maxClaims) {
-    const ids = await store.queue.take(query, maxClaims - claimedRows.length)
-    if (ids.length === 0) break
-    claimedRows.push(...(await claimRows(store, query, ids)))
-  }
-  return claimedRows
-}
-
-function claimRows({ tables, leaseMs }: SqlStore, query: Query, ids: readonly string[]): Promise<readonly SqlRow[]> {
-  return query(
-    `WITH claimed AS (
-      UPDATE ${tables.task} SET attempt = attempt + 1, leased_until = ${timeFromNowSql('$2')}
-      WHERE id = ANY($1::text[]) AND status = 'working' AND leased_until IS NULL AND ${aliveCondition}
-      RETURNING ${claimColumns}, created_at
-    )
-    SELECT ${claimColumns} FROM claimed ORDER BY created_at`,
-    [ids, leaseMs],
-  )
+  const claimedRows = rows.filter(({ id }) => id !== null)
+  const expired = claimedRows.filter(({ failed }) => failed === 1).length
+  const takenJobs = Number(rows[0]?.['jobs'])
+  return { rows: claimedRows, hasDropped: expired + takenJobs === maxClaims && claimedRows.length < maxClaims }
 }
 
 async function withStoredEntries(
-  { tables }: SqlStore,
-  query: Query,
+  { database, tables }: SqlStore,
   rows: readonly SqlRow[],
 ): Promise<readonly ClaimedTask[]> {
   // A first attempt has nothing yet, and most tasks have no other.
   const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedTaskId)
-  const entries = await entriesByTask(query, tables.journal, ids)
-  const answers = await entriesByTask(query, tables.answer, ids)
+  // In a statement of its own, which sees what the attempt before has written until it lost the task.
+  const entrySql = (table: string): string =>
+    `SELECT '${table}' AS source, task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`
+  const sql = `${entrySql(tables.journal)} UNION ALL ${entrySql(tables.answer)}`
+  const storedEntries = ids.length === 0 ? [] : await database.query(sql, [ids])
+  const entriesOf = (id: string, table: string): readonly SqlRow[] =>
+    storedEntries.filter((entry) => entry['task_id'] === id && entry['source'] === table)
   return rows.map((row) => {
     const id = claimedTaskId(row)
-    return toClaimedTask(row, { entries: entries.get(id) ?? [], answers: answers.get(id) ?? [] })
+    return toClaimedTask(row, { entries: entriesOf(id, tables.journal), answers: entriesOf(id, tables.answer) })
   })
-}
-
-async function entriesByTask(query: Query, table: string, ids: readonly string[]): Promise<Map<unknown, SqlRow[]>> {
-  if (ids.length === 0) return new Map()
-  const rows = await query(`SELECT task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`, [ids])
-  const rowsByTask = new Map<unknown, SqlRow[]>()
-  for (const row of rows) {
-    const rowsOfTask = rowsByTask.get(row['task_id'])
-    if (rowsOfTask === undefined) rowsByTask.set(row['task_id'], [row])
-    else rowsOfTask.push(row)
-  }
-  return rowsByTask
 }

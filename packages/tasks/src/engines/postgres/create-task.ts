@@ -1,69 +1,55 @@
 import type { NewTask, TaskRow } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
-import { timeFromNowSql, aliveCondition, openCondition, type SqlStore } from './sql-store.ts'
+import { timeFromNowSql, type SqlStore } from './sql-store.ts'
 import { toStoredText } from './stored-text.ts'
 import { rowColumns, toTaskRow } from './task-rows.ts'
 
-/** Makes a task's row and its job in one transaction. */
+/** Makes a task's row and its job in one statement. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
-  const createdRow = (await insertWithSharedLock(store, task)) ?? (await insertTask(store, task, exclusiveLock))
+  const createdRow = (await insertWithSharedLock(store, task)) ?? (await insertTask(store, task, false))
   if (createdRow === undefined) return 'full'
   store.notifyWork()
   return toTaskRow(createdRow)
-}
-
-/** The SQL that serializes concurrent creations for one caller. */
-interface CreationLock {
-  readonly lock: string
-  /** Number of further tasks for which there must be room, as SQL. */
-  readonly requiredRoomSql: string
-}
-
-// Each has to count what the one before it has made, and waits for it to be written.
-const exclusiveLock: CreationLock = { lock: 'pg_advisory_xact_lock', requiredRoomSql: '0' }
-
-// Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone
-// waits for all of them.
-const sharedLock: CreationLock = {
-  lock: 'pg_advisory_xact_lock_shared',
-  requiredRoomSql: `current_setting('max_connections')::bigint`,
 }
 
 /** A limit below this has hardly ever room for all connections: it is not tried. */
 const minSharedLimit = 200
 
 async function insertWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
-  return task.callerLimit < minSharedLimit ? undefined : insertTask(store, task, sharedLock)
+  return task.callerLimit < minSharedLimit ? undefined : insertTask(store, task, true)
 }
 
-function insertTask(
+/** `has_room` locks and counts; the row and its job are written in the same statement. */
+async function insertTask(
   { database, queue, tables }: SqlStore,
   task: NewTask,
-  creationLock: CreationLock,
+  isShared: boolean,
 ): Promise<SqlRow | undefined> {
-  const id = toStoredText(task.id)
-  const caller = toStoredText(task.caller)
-  return database.transaction(async (query) => {
-    await query(`SELECT ${creationLock.lock}(hashtextextended($1, 1))`, [`${tables.schema} ${caller}`])
-    const [row] = await query(
-      `INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
-      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')}
-      WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE caller = $2 AND ${openCondition} AND ${aliveCondition} LIMIT $6::bigint) AS open)
-        < $6::bigint - ${creationLock.requiredRoomSql}
-      RETURNING ${rowColumns}`,
-      [
-        id,
-        caller,
-        JSON.stringify(task.payload),
-        storedStatusMessage(task),
-        task.lifeMs,
-        task.callerLimit,
-        toStoredText(task.owner),
-      ],
+  const [row] = await database.query(
+    `WITH room AS MATERIALIZED (
+      SELECT ${tables.hasRoom}($2, $6, $8) AS has_room
+    ), created AS (
+      INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
+      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')} FROM room WHERE has_room
+      ON CONFLICT (id) DO NOTHING RETURNING *
+    ), queued AS (
+      ${queue.insertSql('SELECT id, 0 FROM created')}
     )
-    if (row !== undefined) await queue.send(query, id)
-    return row
-  })
+    SELECT has_room, ${rowColumns} FROM room LEFT JOIN created ON true`,
+    [
+      toStoredText(task.id),
+      toStoredText(task.caller),
+      JSON.stringify(task.payload),
+      storedStatusMessage(task),
+      task.lifeMs,
+      task.callerLimit,
+      toStoredText(task.owner),
+      isShared,
+    ],
+  )
+  if (row?.['has_room'] !== true) return undefined
+  if (row['id'] !== null) return row
+  throw new Error(`There is a task ${JSON.stringify(task.id)} already: make another id`)
 }
 
 function storedStatusMessage({ statusMessage }: NewTask): string | null {

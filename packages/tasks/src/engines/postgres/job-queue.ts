@@ -1,15 +1,19 @@
 import { importPeerDependency } from '../import-peer-dependency.ts'
-import type { Query, SqlDatabase } from './sql-database.ts'
+import type { SqlDatabase } from './sql-database.ts'
 
-/** The tasks that are ready, in the order in which they became so. */
+/**
+ * The tasks that are ready, in the order in which they became so: a queue of pg-boss. Its jobs are written and taken by
+ * SQL that is part of a statement about their tasks, as pg-boss documents its table for; it makes the tables, and tends
+ * their partitions, indexes and rows that are left.
+ */
 export interface JobQueue {
   /**
-   * Puts a task into the queue, within the caller's transaction; it is not taken before so many milliseconds have
-   * passed.
+   * Returns SQL that puts tasks into the queue: a SELECT of ids, with their pause in milliseconds, before which nobody
+   * takes them.
    */
-  send(query: Query, id: string, pauseMs?: number): Promise<void>
-  /** Takes up to `most` out of the queue within the caller's transaction; what another one is taking is left to it. */
-  take(query: Query, maxJobs: number): Promise<readonly string[]>
+  insertSql(selectSql: string): string
+  /** Returns SQL that takes up to so many ids, as `task_id`, out of the queue; what another one takes is left to it. */
+  takeSql(limitSql: string): string
   close(): Promise<void>
 }
 
@@ -20,44 +24,36 @@ export interface QueueSettings {
 }
 
 const queueName = 'ready'
-const unusedJobId = '00000000-0000-0000-0000-000000000000'
 const tenYearsSeconds = 315_360_000
 
 /**
- * Opens the queue: pg-boss, over the same connections as everything else. A job lives from the moment in which its task
- * is ready until a worker claims it: then the task's row says who has it, for how long and at which attempt, and the
- * job is gone.
+ * Opens the queue over the same connections as everything else. A job lives from the moment in which its task is ready
+ * until a worker claims it: then the task's row says who has it, for how long and at which attempt, and the job is
+ * gone.
  */
-export async function openQueue(database: SqlDatabase, { schema, onError }: QueueSettings): Promise<JobQueue> {
+export async function openQueue({ maintain }: SqlDatabase, { schema, onError }: QueueSettings): Promise<JobQueue> {
   const { PgBoss } = await importPeerDependency('pg-boss@12.35.0', () => import('pg-boss'))
+  const db = {
+    executeSql: async (text: string, values?: unknown[]) => ({ rows: [...(await maintain(text, values))] }),
+  }
   // Its schema was made with the tables: several instances that make one at the same time trip over each other,
   // `IF NOT EXISTS` or not.
-  const boss = new PgBoss({ db: createBossDatabase(database.maintain), schema, createSchema: false, schedule: false })
+  const boss = new PgBoss({ db, schema, createSchema: false, schedule: false })
   // An emitter without this listener would end the process.
   boss.on('error', onError)
   await boss.start()
   await boss.createQueue(queueName, { retentionSeconds: tenYearsSeconds })
-  // It reads what it has to know of a queue when that is first used, which must not be within a transaction of another
-  // connection.
-  await boss.deleteJob(queueName, unusedJobId)
+  const table = `"${schema}".job`
   return {
-    send: async (query, id, pauseMs = 0) =>
-      void (await boss.send(queueName, { id }, { db: createBossDatabase(query), startAfter: pauseMs / 1000 })),
-    take: async (query, maxJobs) => {
-      const db = createBossDatabase(query)
-      const jobs = await boss.fetch<{ id: string }>(queueName, { batchSize: maxJobs, db })
-      if (jobs.length === 0) return []
-      await boss.deleteJob(
-        queueName,
-        jobs.map(({ id }) => id),
-        { db },
-      )
-      return jobs.map(({ data }) => data.id)
-    },
+    insertSql: (selectSql) => `INSERT INTO ${table} (name, policy, data, start_after, keep_until)
+      SELECT '${queueName}', 'standard', jsonb_build_object('id', ready.id),
+        now() + ready.pause_ms * interval '1 millisecond', now() + interval '${tenYearsSeconds} seconds'
+      FROM (${selectSql}) AS ready (id, pause_ms)`,
+    takeSql: (limitSql) => `DELETE FROM ${table} WHERE name = '${queueName}' AND id = ANY(ARRAY(
+      SELECT id FROM ${table}
+      WHERE name = '${queueName}' AND state < 'active' AND NOT blocked AND start_after <= now()
+      ORDER BY priority DESC, created_on LIMIT ${limitSql} FOR UPDATE SKIP LOCKED
+    )) RETURNING data->>'id' AS task_id`,
     close: () => boss.stop({ graceful: false, close: false }),
   }
-}
-
-function createBossDatabase(query: Query) {
-  return { executeSql: async (text: string, values?: unknown[]) => ({ rows: [...(await query(text, values))] }) }
 }

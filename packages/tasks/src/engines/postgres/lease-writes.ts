@@ -1,6 +1,6 @@
 import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
-import type { Query, SqlRow } from './sql-database.ts'
+import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, aliveCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
 import { hashedEntryName, toStoredText } from './stored-text.ts'
 
@@ -35,32 +35,28 @@ export async function recordProgress(store: SqlStore, lease: Lease, progress: Ta
 
 /** Keeps progress and what is asked, and ends the claim. */
 export async function suspendTask(store: SqlStore, lease: Lease, suspension: TaskSuspension): Promise<LeaseState> {
-  const { query } = store.database
   const setClause = `, status = 'input_required', requests = $8::text, expires_at = ${prolongedExpirySql('$9')}, leased_until = NULL`
-  const [row] = await query(
+  const [row] = await store.database.query(
     progressSql(store, { set: setClause, failures: '0', updated: 'true', where: ' AND NOT cancelling' }),
     [...progressValues(lease, suspension), JSON.stringify(suspension.requests), suspension.lifeMs],
   )
-  return row === undefined ? rejectedWriteState(store, query, lease) : 'owned'
+  return row === undefined ? rejectedWriteState(store, lease) : 'owned'
 }
 
-/** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
+/** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later, in one statement. */
 export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: TaskRelease): Promise<LeaseState> {
   const { database, queue, notifyWork } = store
-  const state = await database.transaction(async (query) => {
-    const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
-    const [row] = await query(sql, progressValues(lease, taskRelease))
-    if (row === undefined) return rejectedWriteState(store, query, lease)
-    await queue.send(query, toStoredText(lease.id), taskRelease.pauseMs)
-    return 'owned'
-  })
-  if (state === 'owned' && taskRelease.pauseMs === undefined) notifyWork()
-  return state
+  const queued = `, queued AS (${queue.insertSql('SELECT id, $8::float8 FROM held')})`
+  const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling', queued })
+  const [row] = await database.query(sql, [...progressValues(lease, taskRelease), taskRelease.pauseMs ?? 0])
+  if (row === undefined) return rejectedWriteState(store, lease)
+  if (taskRelease.pauseMs === undefined) notifyWork()
+  return 'owned'
 }
 
 /** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
-async function rejectedWriteState({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
-  const rows = await query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
+async function rejectedWriteState({ database, tables }: SqlStore, lease: Lease): Promise<LeaseState> {
+  const rows = await database.query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
     toStoredText(lease.id),
     lease.attempt,
   ])
@@ -107,6 +103,8 @@ interface ProgressSqlExtras {
   readonly updated?: string
   /** A further condition. */
   readonly where?: string
+  /** A further part of the statement, after a comma, which may read `held`. */
+  readonly queued?: string
 }
 
 function progressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
@@ -115,6 +113,7 @@ function progressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
     failures = 'CASE WHEN $3::boolean THEN 0 ELSE failures END',
     updated = 'false',
     where = '',
+    queued = '',
   } = extras
   return `WITH held AS (
       UPDATE ${tables.task} SET failures = CASE WHEN $3::boolean THEN 0 ELSE ${failures} END,
@@ -128,7 +127,7 @@ function progressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
       INSERT INTO ${tables.journal} (task_id, name, entry)
       SELECT held.id, given.name, given.entry FROM held, unnest($5::text[], $6::text[]) AS given (name, entry)
       ON CONFLICT (task_id, name) DO UPDATE SET entry = excluded.entry
-    )
+    )${queued}
     SELECT cancelling FROM held`
 }
 

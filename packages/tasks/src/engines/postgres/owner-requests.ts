@@ -27,7 +27,7 @@ export async function inspectTask({ database, tables }: SqlStore, id: string): P
 
 /** Keeps answers; its transaction lets those who answer the same task wait for each other. */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<AnswerOutcome> {
-  const { database, tables, queue, notifyWork } = store
+  const { database, tables, notifyWork } = store
   const id = toStoredText(answers.id)
   const outcome = await database.transaction<AnswerOutcome>(async (query) => {
     const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`
@@ -36,34 +36,38 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
     const openRequests = new Map(Object.entries(objectFromColumn(row['requests'])))
     const openResponses = Object.entries(answers.responses).filter(([key]) => openRequests.delete(key))
     if (openResponses.length === 0) return 'ignored'
-    await storeTaskAnswers(store, query, { id, responses: openResponses })
-    const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
-    await query(
-      `UPDATE ${tables.task} SET requests = $2, status = $3, expires_at = ${prolongedExpirySql('$4')}, updated_at = statement_timestamp()
-      WHERE id = $1`,
-      [id, JSON.stringify(Object.fromEntries(openRequests)), status, life],
-    )
+    await storeTaskAnswers(store, query, { ...answers, id, openRequests, openResponses })
     if (openRequests.size > 0) return 'stored'
-    await queue.send(query, id)
     return 'resumed'
   })
   if (outcome === 'resumed') notifyWork()
   return outcome
 }
 
-interface TaskResponses {
-  readonly id: string
-  readonly responses: readonly (readonly [string, JsonObject[string]])[]
+interface StoredAnswers extends TaskAnswers {
+  /** The requests that are left. */
+  readonly openRequests: ReadonlyMap<string, JsonObject[string]>
+  readonly openResponses: readonly (readonly [string, JsonObject[string]])[]
 }
 
-async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, responses }: TaskResponses): Promise<void> {
-  const entryNames = responses.map(([key]) => hashedEntryName(key))
-  const entries = responses.map(([key, response]) => JSON.stringify({ key, response }))
+/** Keeps answers, and with the last of them puts the task into the queue again. */
+async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answers: StoredAnswers): Promise<void> {
+  const { id, openRequests, openResponses } = answers
+  const entryNames = openResponses.map(([key]) => hashedEntryName(key))
+  const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
+  const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
   // A key is asked once in the life of a task; if it were again, its first answer would stand.
   await query(
-    `INSERT INTO ${tables.answer} (task_id, name, entry) SELECT $1, name, entry FROM unnest($2::text[], $3::text[]) AS given (name, entry)
-    ON CONFLICT DO NOTHING`,
-    [id, entryNames, entries],
+    `WITH kept AS (
+      INSERT INTO ${tables.answer} (task_id, name, entry)
+      SELECT $1, name, entry FROM unnest($2::text[], $3::text[]) AS given (name, entry)
+      ON CONFLICT DO NOTHING
+    ), queued AS (
+      ${queue.insertSql("SELECT $1::text, 0 WHERE $5 = 'working'")}
+    )
+    UPDATE ${tables.task} SET requests = $4, status = $5, expires_at = ${prolongedExpirySql('$6')}, updated_at = statement_timestamp()
+    WHERE id = $1`,
+    [id, entryNames, entries, JSON.stringify(Object.fromEntries(openRequests)), status, life],
   )
 }
 

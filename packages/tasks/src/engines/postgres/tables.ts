@@ -7,6 +7,8 @@ export interface TableNames {
   readonly journal: string
   readonly answer: string
   readonly version: string
+  /** The function that limits the tasks of a caller. */
+  readonly hasRoom: string
 }
 
 /**
@@ -25,6 +27,7 @@ export function tableNamesIn(schema: string): TableNames {
     journal: qualifiedName('journal'),
     answer: qualifiedName('answer'),
     version: qualifiedName('version'),
+    hasRoom: qualifiedName('has_room'),
   }
 }
 
@@ -76,7 +79,38 @@ UPDATE ${task} SET caller = owner;
 ALTER TABLE ${task} ALTER COLUMN caller SET NOT NULL;
 DROP INDEX "${schema}".task_open;
 CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_required');`,
+  createRoomFunction,
 ]
+
+/**
+ * Returns SQL of a function that tells whether a caller may have one more task, and holds a lock until the end of the
+ * transaction that makes it. It is a function because each of its statements sees what others have written by then,
+ * where those of one statement see what there was before the lock was waited for.
+ *
+ * With a lock of its own each creation counts what the one before it has made, and waits for it to be written. Those
+ * that share the lock cannot reach the limit together while there is room for as many as there can be connections.
+ */
+function createRoomFunction({ schema, task, hasRoom }: TableNames): string {
+  return `
+CREATE FUNCTION ${hasRoom}(of_caller text, caller_limit bigint, is_shared boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  lock_key bigint := hashtextextended('${schema} ' || of_caller, 1);
+  most bigint := caller_limit;
+BEGIN
+  IF is_shared THEN
+    most := caller_limit - current_setting('max_connections')::bigint;
+    PERFORM pg_advisory_xact_lock_shared(lock_key);
+  ELSE
+    PERFORM pg_advisory_xact_lock(lock_key);
+  END IF;
+  RETURN most > (
+    SELECT count(*) FROM (
+      SELECT FROM ${task} WHERE caller = of_caller AND status IN ('working', 'input_required')
+        AND (expires_at IS NULL OR expires_at > statement_timestamp()) LIMIT caller_limit
+    ) AS open
+  );
+END $$;`
+}
 
 /**
  * Makes the tables, or brings them to this version, once however many instances begin at the same time. A role that may
