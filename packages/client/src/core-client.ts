@@ -11,6 +11,7 @@ import {
   createSendRaw,
   createClientState,
   errorContextOf,
+  preferVersion,
 } from './request/request.ts'
 import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
@@ -49,13 +50,12 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const index = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
   const lists = createOfferedLists({ send, seen: state, maxPages, maxListSize, forget: cache.clear }, index)
-  const outputCheckOf = createOutputChecks({ validateOutput: options.validateOutput, onWarning })
   const errorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
   const toolCalls = createToolCalls({
     once: sendOnce,
     tools: index,
     listTools: (options) => lists().tools.all(options),
-    checkOf: options.validateOutput && (({ tool }, context) => outputCheckOf(tool, context)),
+    checkOf: options.validateOutput && createOutputChecks(options.validateOutput, onWarning),
     errorContextOf: errorContext,
   })
 
@@ -64,7 +64,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const client: Omit<CoreClient['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {
       const result = await send({ method: 'server/discover', params: {} }, options)
-      state.versions.prefer(result.supportedVersions)
+      preferVersion(result.supportedVersions, state)
       return result
     },
     ...askingCalls,

@@ -36,7 +36,8 @@ export function createClient<
   const { extensions = [], use = [] } = options
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
-  const clientOptions: CoreClientOptions = { ...options, capabilities }
+  // V8 gives each object with a property behind a spread a hidden class of its own, which stays with the client.
+  const clientOptions: CoreClientOptions = Object.assign({}, options, { capabilities })
   // Extensions start once the client is there, and wrap its exchange all the same.
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)

@@ -52,24 +52,24 @@ export interface TypedCalls<Types> {
   readonly prompts: Types extends { readonly prompts: infer Prompts } ? PromptFunctions<Prompts> : UnknownServer
 }
 
+/** The target of all named calls, which has only the members that every object has. */
+const noOwnCalls: UnknownServer = Object.freeze({})
+
 type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions) => Promise<Result>
 
 /** Makes an object with a function for every name, which is made with its first use. */
 export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
   let callsByName: Map<string, (args?: Args, options?: CallOptions) => Promise<Result>> | undefined
-  return new Proxy(
-    {},
-    {
-      get(target, name) {
-        // An object with `then` would be called when it is awaited, and one with `toJSON` when it is serialized.
-        if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
-          return Reflect.get(target, name)
-        }
-        callsByName ??= new Map()
-        const namedCall = callsByName.get(name) ?? ((args, options) => call(name, args, options))
-        callsByName.set(name, namedCall)
-        return namedCall
-      },
+  return new Proxy(noOwnCalls, {
+    get(target, name) {
+      // An object with `then` would be called when it is awaited, and one with `toJSON` when it is serialized.
+      if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
+        return Reflect.get(target, name)
+      }
+      callsByName ??= new Map()
+      const namedCall = callsByName.get(name) ?? ((args, options) => call(name, args, options))
+      callsByName.set(name, namedCall)
+      return namedCall
     },
-  )
+  })
 }

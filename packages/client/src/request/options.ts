@@ -69,7 +69,11 @@ export interface CoreClientOptions extends InputHandlers {
 
 /** Returns the receiver of warnings: the author's, or one that writes lines. */
 export function warningListener({ onWarning }: CoreClientOptions): (warning: ClientWarning) => void {
-  return errorListener(onWarning, '@x/client', ({ tool }) => `tool ${printableKey(tool)}`)
+  return errorListener(onWarning, '@x/client', describeTool)
+}
+
+function describeTool({ tool }: ClientWarning): string {
+  return `tool ${printableKey(tool)}`
 }
 
 /** Returns the client's name and version as requests carry them. */

@@ -64,7 +64,10 @@ export type SendRequest = <M extends ClientMethod>(
 
 /** Facts that the calls of one client have learned about the server; no request relies on them. */
 export interface ClientState {
-  readonly versions: VersionChoice
+  /** The protocol revision of the requests, at first the preferred one. A wrong one is rejected and chosen anew. */
+  version: string
+  /** The revisions of the client, the preferred one first. */
+  readonly clientVersions: readonly [string, ...string[]]
   readonly url: string | undefined
   server: Pick<Implementation, 'name' | 'version'> | undefined
   /** Called when the server has named its software. */
@@ -77,7 +80,8 @@ export function createClientState(
   url: string | undefined,
   onServer: ClientState['onServer'],
 ): ClientState {
-  return { versions: createVersionChoice(options.versions), url, server: undefined, onServer }
+  const { versions: clientVersions = [protocolVersion] } = options
+  return { version: clientVersions[0], clientVersions, url, server: undefined, onServer }
 }
 
 /** The exchanges that a client's requests go through. */
@@ -105,7 +109,7 @@ export function createSendRaw(
     errorContext: ErrorContextOf,
   ): Promise<RpcResponse> => {
     const id = nextId()
-    const _meta = createRequestMeta(id, state.versions.current(), {
+    const _meta = createRequestMeta(id, state.version, {
       options: callOptions,
       asks: findMethodRow(call.method)?.canRequireInput ?? false,
     })
@@ -141,8 +145,7 @@ export function createSendRaw(
       response = await resendUnstartedRequest(response, sendUntilAnswered, resendLimitsOf(options, callOptions))
     const serverVersions = supportedVersions(response)
     if (serverVersions) {
-      if (!state.versions.prefer(serverVersions))
-        throw unsupportedVersionError(response, serverVersions, errorContext())
+      if (!preferVersion(serverVersions, state)) throw unsupportedVersionError(response, serverVersions, errorContext())
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
       response = await sendUntilAnswered()
     }
@@ -330,25 +333,12 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
   }
 }
 
-/** The protocol revision of one client's requests. */
-interface VersionChoice {
-  current(): string
-  /** Chooses the first revision that both sides have; keeps the current one when there is none. */
-  prefer(serverVersions: readonly unknown[]): boolean
-}
-
-/** Starts with the preferred revision and remembers the choice. No request relies on it: a wrong one is chosen anew. */
-function createVersionChoice(clientVersions: readonly [string, ...string[]] = [protocolVersion]): VersionChoice {
-  let [current] = clientVersions
-  return {
-    current: () => current,
-    prefer: (serverVersions) => {
-      const commonVersion = clientVersions.find((version) => serverVersions.includes(version))
-      if (commonVersion === undefined) return false
-      current = commonVersion
-      return true
-    },
-  }
+/** Chooses the first revision that both sides have; returns false and keeps the current one when there is none. */
+export function preferVersion(serverVersions: readonly unknown[], state: ClientState): boolean {
+  const commonVersion = state.clientVersions.find((version) => serverVersions.includes(version))
+  if (commonVersion === undefined) return false
+  state.version = commonVersion
+  return true
 }
 
 /**

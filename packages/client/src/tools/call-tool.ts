@@ -7,6 +7,7 @@ import {
   encodeHeaderArguments,
   type HeaderParams,
   type HeaderParam,
+  type Tool,
 } from '@x/schema'
 import type { OutputCheck } from './check-output.ts'
 import { type CallErrorContext, ClientError, isClientError, unknownResultOf } from '../request/client-error.ts'
@@ -22,7 +23,7 @@ export interface ToolCallsContext {
   /** Reads the whole list, so that the index knows it. */
   readonly listTools: (options: ReadOptions) => Promise<unknown>
   /** The check of a tool's output; `undefined` when nothing is to be checked. */
-  readonly checkOf: ((knownTool: KnownTool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
+  readonly checkOf: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
@@ -58,12 +59,14 @@ const maxLookedUpNames = 1000
  */
 export function createToolCalls(context: ToolCallsContext): ToolCalls {
   const { once, tools, listTools, checkOf } = context
-  const lookedUpNames = new Set<string>()
+  // Made with its first use: a program may have thousands of clients, few of which look a tool up.
+  let lookedUpNames: Set<string> | undefined
   return {
     prepare: (name, options) => {
       // A tool without an output schema needs no check, which only its definition tells.
-      if (!checkOf || tools.find(name) || lookedUpNames.has(name) || lookedUpNames.size >= maxLookedUpNames)
-        return undefined
+      if (!checkOf || tools.find(name)) return undefined
+      lookedUpNames ??= new Set()
+      if (lookedUpNames.has(name) || lookedUpNames.size >= maxLookedUpNames) return undefined
       lookedUpNames.add(name)
       return listTools(listOptions(options))
     },
@@ -135,7 +138,7 @@ function outputCheckFor(
   name: string,
 ): ((result: CallToolResult) => void) | undefined {
   const knownTool = tools.find(name)
-  const outputCheck = knownTool && checkOf?.(knownTool, errorContextOf(call))
+  const outputCheck = knownTool && checkOf?.(knownTool.tool, errorContextOf(call))
   return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
 }
 

@@ -7,28 +7,22 @@ export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContex
 
 type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason: string }
 
-/** The parameters of an output check. */
-export interface OutputCheckOptions {
-  readonly validateOutput?: JsonSchemaCompiler | undefined
-  readonly onWarning: (warning: ClientWarning) => void
-}
-
 /**
  * Creates the check of a tool's structured results (server/tools, output schema). Schemas come from the server: they
  * are checked before they are compiled, so that none is fetched and none is endless, and each is compiled once. Throws
  * {@link ClientError} `schema_refused` for an unusable schema, before anything is sent.
  */
-export function createOutputChecks({
-  validateOutput,
-  onWarning,
-}: OutputCheckOptions): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
+export function createOutputChecks(
+  compiler: JsonSchemaCompiler,
+  onWarning: (warning: ClientWarning) => void,
+): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
   const compiledOutputs = new WeakMap<JsonObject, CompiledOutputSchema>()
   return (tool, errorContext) => {
     const { outputSchema } = tool
-    if (!validateOutput || !outputSchema) return undefined
+    if (!outputSchema) return undefined
     let entry = compiledOutputs.get(outputSchema)
     if (!entry) {
-      entry = compileOutputSchema(outputSchema, validateOutput)
+      entry = compileOutputSchema(outputSchema, compiler)
       compiledOutputs.set(outputSchema, entry)
       if ('reason' in entry) onWarning({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
     }
