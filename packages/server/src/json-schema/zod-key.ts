@@ -105,16 +105,15 @@ function hasItems(list: unknown): boolean {
  * validations.
  */
 export function interpretedValidation(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
-  const standard = schema['~standard']
-  if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return standard.validate
-  const { safeParse } = schema
+  // zod makes each of these members when it is first read, and most questions are asked before they are answered.
   return (value) => {
+    if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return schema['~standard'].validate(value)
     try {
-      const { success, data, error } = safeParse(value, { jitless: true })
+      const { success, data, error } = schema.safeParse(value, { jitless: true })
       return success === true ? { value: data } : { issues: error.issues }
     } catch {
       // One of its checks is asynchronous, or fails: zod validates again, and reports what it finds.
-      return standard.validate(value)
+      return schema['~standard'].validate(value)
     }
   }
 }
