@@ -27,7 +27,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   await using plain = await serveHttp(server)
   await using guarded = await serveHttp(server, protect({ resource, issuers: [issuer.url], scopes: ['items:read'] }))
   pinThisProcess(0)
-  const load = await startPinned<LoadQuestion, LoadAnswer>('http/short-load.js', 1)
+  const load = await startPinned<LoadQuestion, LoadAnswer>('http/short-load-client.js', 1)
   const headers = { ...echoCall.headers, authorization: `Bearer ${issuer.token}` }
   const targets: readonly Target[] = [
     { name: 'plain', server: plain, call: echoCall },
