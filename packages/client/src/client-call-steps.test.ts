@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { unknownResultOf } from './request/client-error.ts'
 import type { ClientExtension, ClientExtensionHost } from './client-extension.ts'
 import { createClient } from './create-client.ts'
-import { bareTool, host, never, said, scripted, toolsPage } from './testing/scripted-exchange.ts'
+import {
+  createMinimalTool,
+  hostInfo,
+  pendingPromise,
+  createTextResult,
+  createScriptedExchange,
+  createToolsPage,
+} from './testing/scripted-exchange.ts'
 
 /** Shows what an extension has of its client. */
 const exposing: ClientExtension<'parts', ClientExtensionHost> = {
@@ -21,9 +28,9 @@ const accept = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
 
 describe('What a call declares for itself', () => {
   test('goes out with its requests alone, beside what its client declares', async () => {
-    const exchange = scripted(() => said('hi'))
+    const exchange = createScriptedExchange(() => createTextResult('hi'))
     const client = createClient(exchange, {
-      ...host,
+      ...hostInfo,
       capabilities: { extensions: { 'a.b/one': {} }, experimental: { old: {} } },
     })
     await client.callTool('greet', {}, { capabilities: { extensions: { 'a.b/two': {} } }, elicit: accept })
@@ -44,14 +51,14 @@ describe('A call of an extension', () => {
     ['as it is', 'task-1', 'task-1'],
     ['encoded where a header cannot carry it', 'für', '=?base64?ZsO8cg==?='],
   ])('repeats in a header what it is about, %s', async (_title, taskId, header) => {
-    const exchange = scripted(() => ({ ok: true }))
-    await createClient(exchange, host).request('tasks/get', { taskId }, { named: 'taskId' })
+    const exchange = createScriptedExchange(() => ({ ok: true }))
+    await createClient(exchange, hostInfo).request('tasks/get', { taskId }, { named: 'taskId' })
     expect(exchange.received[0]?.call.context.get(callHeadersKey)?.get('Mcp-Name')).toBe(header)
   })
 
   test('has no such header without a name, and fails before it is sent with one that no header can carry', async () => {
-    const exchange = scripted(() => ({ error: { code: -32603, message: 'no' } }))
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => ({ error: { code: -32603, message: 'no' } }))
+    const client = createClient(exchange, hostInfo)
     const named = { named: 'taskId' }
     await expect(client.request('tasks/get', { taskId: 5 }, named)).rejects.toMatchObject({ code: 'rpc' })
     await expect(client.request('tasks/get', { taskId: 'x' }, named)).rejects.toMatchObject({ target: 'x' })
@@ -65,12 +72,12 @@ describe('A call of an extension', () => {
   })
 
   test('takes the notifications of a response that lasts', async () => {
-    const exchange = scripted(({ call }) => {
+    const exchange = createScriptedExchange(({ call }) => {
       call.notify({ jsonrpc: '2.0', method: 'a/b', params: { n: 1 } })
-      return never
+      return pendingPromise
     })
     const heard: unknown[] = []
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     void client.request('a/listen', {}, { onNotification: (message, id) => heard.push([message.params, id]) > 0 })
     await Promise.resolve()
     expect(heard).toEqual([[{ n: 1 }, exchange.received[0]?.request.id]])
@@ -81,8 +88,8 @@ describe('A result of a type that the client does not know', () => {
   test('is there for whoever knows it, and not in the error', async () => {
     const result = { resultType: 'task', taskId: 'a secret' }
     const error: unknown = await createClient(
-      scripted(() => result),
-      host,
+      createScriptedExchange(() => result),
+      hostInfo,
     )
       .callTool('greet')
       .catch((failure: unknown) => failure)
@@ -93,8 +100,8 @@ describe('A result of a type that the client does not know', () => {
 
   test('is none where something else failed', async () => {
     const client = createClient(
-      scripted(() => ({ resultType: 'complete', content: 5 })),
-      host,
+      createScriptedExchange(() => ({ resultType: 'complete', content: 5 })),
+      hostInfo,
     )
     const error: unknown = await client.callTool('greet').catch((failure: unknown) => failure)
     expect([unknownResultOf(error), unknownResultOf(new Error('x')), unknownResultOf(5)]).toEqual(
@@ -105,8 +112,8 @@ describe('A result of a type that the client does not know', () => {
 
 describe('Input that is asked another way', () => {
   const client = createClient(
-    scripted(() => said('hi')),
-    { ...host, extensions: [exposing], elicit: accept, rounds: { limit: 2 } },
+    createScriptedExchange(() => createTextResult('hi')),
+    { ...hostInfo, extensions: [exposing], elicit: accept, rounds: { limit: 2 } },
   )
   const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
 
@@ -132,8 +139,8 @@ describe('Input that is asked another way', () => {
 
 describe('Answers that are at hand', () => {
   const client = createClient(
-    scripted(() => said('hi')),
-    { ...host, extensions: [exposing], capabilities: { elicitation: {} } },
+    createScriptedExchange(() => createTextResult('hi')),
+    { ...hostInfo, extensions: [exposing], capabilities: { elicitation: {} } },
   )
   const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
 
@@ -154,13 +161,13 @@ describe('Answers that are at hand', () => {
 describe('A result that came another way', () => {
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } } }
   const client = createClient(
-    scripted(() => toolsPage([bareTool('count', { outputSchema })])),
-    { ...host, extensions: [exposing], validateOutput: () => () => [{ path: '/n', message: 'no number' }] },
+    createScriptedExchange(() => createToolsPage([createMinimalTool('count', { outputSchema })])),
+    { ...hostInfo, extensions: [exposing], validateOutput: () => () => [{ path: '/n', message: 'no number' }] },
   )
 
   test('is given with its type, also where older servers leave that out', async () => {
-    const { content } = said('hi')
-    expect(await client.parts.checkToolResult('greet', { content })).toEqual(said('hi'))
+    const { content } = createTextResult('hi')
+    expect(await client.parts.checkToolResult('greet', { content })).toEqual(createTextResult('hi'))
   })
 
   test.each<[string, JsonObject, string]>([

@@ -8,7 +8,7 @@ import { checkRound } from './rounds/check-round.ts'
 import { answerRequests, checkAnswers, type InputAnswers } from './rounds/answer-requests.ts'
 import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
 import { mergeHandlers } from './request/input-handlers.ts'
-import { clientClock, type RoundsContext } from './rounds/multi-round-call.ts'
+import { clockOf, type RoundsContext } from './rounds/multi-round-call.ts'
 import type { ToolCalls } from './tools/call-tool.ts'
 
 /** Input requests of a server for a tool's call that did not come in the response to it. */
@@ -39,7 +39,7 @@ export interface ClientCallSteps {
 interface ClientCallStepsContext {
   readonly tools: ToolCalls
   readonly options: CoreClientOptions
-  readonly seen: ClientState
+  readonly clientState: ClientState
 }
 
 interface CheckedRequests {
@@ -48,7 +48,7 @@ interface CheckedRequests {
 }
 
 /** Makes the {@link ClientCallSteps} of a client. */
-export function createClientCallSteps({ tools, options, seen }: ClientCallStepsContext): ClientCallSteps {
+export function createClientCallSteps({ tools, options, clientState: seen }: ClientCallStepsContext): ClientCallSteps {
   const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, seen) }
   const checkExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
@@ -59,7 +59,7 @@ export function createClientCallSteps({ tools, options, seen }: ClientCallStepsC
     const requiredInput = parseInputRequired({ inputRequests })
     if ('issue' in requiredInput)
       throw new ClientError('invalid_result', `the input request is not valid at ${requiredInput.issue}`, errorContext)
-    checkRound(call, { asked: requiredInput, times: round }, roundsContext)
+    checkRound(call, { asked: requiredInput, repeatCount: round }, roundsContext)
     return { inputRequired: requiredInput, errorContext }
   }
   return {
@@ -73,7 +73,7 @@ export function createClientCallSteps({ tools, options, seen }: ClientCallStepsC
         handlers,
         errorContext,
         round,
-        clock: clientClock(roundsContext),
+        clock: clockOf(roundsContext),
         signal: callOptions.signal,
         timeoutMs,
       })

@@ -3,7 +3,7 @@ import { createServer, tool } from '@x/server'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ClientExtension, ClientExtensionInstance } from './client-extension.ts'
 import { createClient } from './create-client.ts'
-import { host, said, scripted } from './testing/scripted-exchange.ts'
+import { hostInfo, createTextResult, createScriptedExchange } from './testing/scripted-exchange.ts'
 
 function extensionOf<Name extends string>(name: Name, start?: ClientExtension['start']): ClientExtension<Name> {
   return { side: 'client', name, identifier: `com.example/${name}`, ...(start && { start }) }
@@ -21,21 +21,21 @@ describe('A client with extensions', () => {
     const notes: string[] = []
     const extensions = ['a', 'b'].map((name) => extensionOf(name, () => ({ middleware: noting(name, notes) })))
     const client = createClient(
-      scripted(() => said('hi')),
-      { ...host, extensions, use: [noting('use', notes)] },
+      createScriptedExchange(() => createTextResult('hi')),
+      { ...hostInfo, extensions, use: [noting('use', notes)] },
     )
     await client.callTool('greet')
     expect(notes).toEqual(['use', 'a', 'b'])
   })
 
   test('declares their capabilities with every request, beside its own', async () => {
-    const exchange = scripted(() => said('hi'))
+    const exchange = createScriptedExchange(() => createTextResult('hi'))
     const extensions = ['a', 'b'].map((name) => ({
       ...extensionOf(name),
       capabilities: { extensions: { [`com.example/${name}`]: {} }, experimental: { [name]: {} } },
     }))
     const capabilities = { extensions: { 'com.example/own': {} } }
-    await createClient(exchange, { ...host, capabilities, extensions }).callTool('greet')
+    await createClient(exchange, { ...hostInfo, capabilities, extensions }).callTool('greet')
     expect(exchange.received[0]?.request.params?._meta).toMatchObject({
       [metaKeys.clientCapabilities]: {
         extensions: { 'com.example/own': {}, 'com.example/a': {}, 'com.example/b': {} },
@@ -52,8 +52,8 @@ describe('A client with extensions', () => {
       start: () => ({ api: { count: () => 1 } }),
     }
     const client = createClient(
-      scripted(() => said('hi')),
-      { ...host, extensions: [counting] },
+      createScriptedExchange(() => createTextResult('hi')),
+      { ...hostInfo, extensions: [counting] },
     )
     expectTypeOf(client.counting).toEqualTypeOf<{ count(): number }>()
     expect([client.counting.count(), client.serverInfo]).toEqual([1, undefined])
@@ -68,10 +68,10 @@ describe('A client with extensions', () => {
         return { resultType: 'complete', result: { resultType: 'complete', content: [] } }
       },
     }))
-    const exchange = scripted(() => other)
-    const knows = createClient(exchange, { ...host, extensions: [knowing] })
+    const exchange = createScriptedExchange(() => other)
+    const knows = createClient(exchange, { ...hostInfo, extensions: [knowing] })
     expect(await knows.callTool('greet')).toEqual({ resultType: 'complete', content: [] })
-    await expect(createClient(exchange, host).callTool('greet')).rejects.toMatchObject({ code: 'invalid_result' })
+    await expect(createClient(exchange, hostInfo).callTool('greet')).rejects.toMatchObject({ code: 'invalid_result' })
   })
 
   test('is forked for a part of its calls, over the same connection and without the extension itself', async () => {
@@ -79,7 +79,7 @@ describe('A client with extensions', () => {
     const requests: RpcRequest[] = []
     const exchange: Exchange = async (request) => {
       requests.push(request)
-      return { jsonrpc: '2.0', id: request.id, result: said('hi') }
+      return { jsonrpc: '2.0', id: request.id, result: createTextResult('hi') }
     }
     const forking: ClientExtension<'forking', { fork(): object }> = {
       side: 'client',
@@ -88,7 +88,7 @@ describe('A client with extensions', () => {
       capabilities: { experimental: { forking: {} } },
       start: ({ fork }) => ({ api: { fork: () => fork(noting('fork', notes)) } }),
     }
-    const client = createClient(exchange, { ...host, extensions: [forking] })
+    const client = createClient(exchange, { ...hostInfo, extensions: [forking] })
     const forked = client.forking.fork()
     expect(Object.keys(forked)).not.toContain('forking')
     await Reflect.get(forked, 'callTool')('greet')
@@ -106,7 +106,9 @@ describe('A client with extensions', () => {
     ['the name of a member', [extensionOf('callTool')], /a member of this name exists/],
   ])('is refused with %s in the list', (_, extensions, message) => {
     // Untyped code may give anything.
-    expect(() => createClient(createServer({ ...host }), { ...host, extensions: extensions as never })).toThrow(message)
+    expect(() => createClient(createServer({ ...hostInfo }), { ...hostInfo, extensions: extensions as never })).toThrow(
+      message,
+    )
   })
 })
 
@@ -117,18 +119,21 @@ describe('The end of a client', () => {
 
   test('closes extensions and the connection', async () => {
     const notes: string[] = []
-    const exchange: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, result: said('hi') })
+    const exchange: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, result: createTextResult('hi') })
     const connection = { exchange, close: async () => void notes.push('connection') }
     {
-      await using client = createClient(connection, { ...host, extensions: [extensionOf('a', () => closing(notes))] })
+      await using client = createClient(connection, {
+        ...hostInfo,
+        extensions: [extensionOf('a', () => closing(notes))],
+      })
       await client.callTool('greet')
     }
     expect(notes).toEqual(['extension', 'connection'])
   })
 
   test('leaves a server in this process to its owner', async () => {
-    const server = createServer({ ...host, tools: [tool('greet', { description: 'Greets', run: () => 'hi' })] })
-    await createClient(server, host).close()
+    const server = createServer({ ...hostInfo, tools: [tool('greet', { description: 'Greets', run: () => 'hi' })] })
+    await createClient(server, hostInfo).close()
     const request = { jsonrpc: '2.0', id: 1, method: 'server/discover', params: {} } as const
     expect(await server.exchange(request, createCall())).toMatchObject({ id: 1 })
   })

@@ -3,7 +3,7 @@ import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientCallSteps, createClientCallSteps } from './client-call-steps.ts'
 import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
-import { type CoreClientOptions, warningListener } from './request/options.ts'
+import { type CoreClientOptions, warningListenerOf } from './request/options.ts'
 import {
   requireCompleteResult,
   createExtensionRequest,
@@ -15,7 +15,7 @@ import {
 } from './request/request.ts'
 import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
-import { createToolCalls, toToolCall } from './tools/call-tool.ts'
+import { createToolCalls, toSendToolCall } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
 import { createToolIndex } from './tools/tool-index.ts'
 
@@ -30,7 +30,7 @@ export interface CoreClientContext {
 export interface CoreClient {
   readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
   readonly callSteps: () => ClientCallSteps
-  readonly callTool: ReturnType<typeof toToolCall>
+  readonly callTool: ReturnType<typeof toSendToolCall>
 }
 
 /** Makes the calls of a client, without its extensions. */
@@ -38,7 +38,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const state = createClientState(options, connection.url, (serverInfo) => {
     client.serverInfo = serverInfo
   })
-  const sendRaw = createSendRaw({ exchange, pipe: connection.exchange }, options, state)
+  const sendRaw = createSendRaw({ exchange, transportExchange: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
   const {
     send: sendOnce,
@@ -46,15 +46,15 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
     getPartition,
   } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
   const send = requireCompleteResult(sendOnce, state)
-  const onWarning = warningListener(options)
+  const onWarning = warningListenerOf(options)
   const index = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
-  const lists = createOfferedLists({ send, seen: state, maxPages, maxListSize, forget: cache.clear }, index)
+  const lists = createOfferedLists({ send, clientState: state, maxPages, maxListSize, forget: cache.clear }, index)
   const errorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
   const toolCalls = createToolCalls({
     once: sendOnce,
     tools: index,
-    listTools: (options) => lists().tools.all(options),
+    listTools: (options) => lists().tools.toArray(options),
     checkOf: options.validateOutput && createOutputChecks(options.validateOutput, onWarning),
     errorContextOf: errorContext,
   })
@@ -75,7 +75,7 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
     ...createListCalls(lists),
     ...createSubscriptionCalls(() => ({
       once: sendOnce,
-      seen: state,
+      clientState: state,
       partition: getPartition(),
       clock: options.runtime,
       timeoutMs: options.timeoutMs,
@@ -87,6 +87,6 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
     cache,
     serverInfo: undefined,
   }
-  const parts = (): ClientCallSteps => createClientCallSteps({ tools: toolCalls, options, seen: state })
-  return { client, callSteps: parts, callTool: toToolCall(askingCalls.callTool) }
+  const parts = (): ClientCallSteps => createClientCallSteps({ tools: toolCalls, options, clientState: state })
+  return { client, callSteps: parts, callTool: toSendToolCall(askingCalls.callTool) }
 }

@@ -52,22 +52,22 @@ type ListCalls = Pick<
 export function createListCalls(lists: () => OfferedLists): ListCalls {
   return {
     eachTool: (options) => lists().tools.each(options),
-    listTools: (options) => lists().tools.all(options),
+    listTools: (options) => lists().tools.toArray(options),
     eachPrompt: (options) => lists().prompts.each(options),
-    listPrompts: (options) => lists().prompts.all(options),
+    listPrompts: (options) => lists().prompts.toArray(options),
     eachResource: (options) => lists().resources.each(options),
-    listResources: (options) => lists().resources.all(options),
+    listResources: (options) => lists().resources.toArray(options),
     eachResourceTemplate: (options) => lists().templates.each(options),
-    listResourceTemplates: (options) => lists().templates.all(options),
+    listResourceTemplates: (options) => lists().templates.toArray(options),
   }
 }
 
 /** Returns the functions that read whole lists, by method. */
 export function createListFetchers({ tools, prompts, resources, templates }: OfferedLists): ListFetchers {
   return {
-    'tools/list': tools.all,
-    'prompts/list': prompts.all,
-    'resources/list': resources.all,
-    'resources/templates/list': templates.all,
+    'tools/list': tools.toArray,
+    'prompts/list': prompts.toArray,
+    'resources/list': resources.toArray,
+    'resources/templates/list': templates.toArray,
   }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Client } from './client.ts'
 import type { ClientExtension } from './client-extension.ts'
 import { createClient } from './create-client.ts'
-import { host } from './testing/scripted-exchange.ts'
+import { hostInfo } from './testing/scripted-exchange.ts'
 
 const greet = tool('greet', {
   description: 'Greets somebody',
@@ -40,7 +40,7 @@ const counter: ClientExtension<'counter', { count(): number }> = {
 
 describe('A client that knows the types of its server', () => {
   test('has a function per tool and per prompt', async () => {
-    const client = createClient(server, host)
+    const client = createClient(server, hostInfo)
     const { structuredContent, content } = await client.tools.greet({ name: 'Ada' })
     expectTypeOf(structuredContent).toEqualTypeOf<{ text: string } | undefined>()
     expect([structuredContent?.text, content]).toEqual(['Hello, Ada!', [{ type: 'text', text: expect.any(String) }]])
@@ -52,14 +52,14 @@ describe('A client that knows the types of its server', () => {
   })
 
   test('passes the options of a call', async () => {
-    const client = createClient(server, host)
+    const client = createClient(server, hostInfo)
     const signal = AbortSignal.abort(new Error('stopped'))
     await expect(client.tools.ping({}, { signal })).rejects.toThrow('stopped')
   })
 
   test('has the types of a server that runs elsewhere, by its type or an interface of it', async () => {
-    const byServer = createClient<typeof server>(server.exchange, host)
-    const byInterface = createClient<Api>(server.exchange, host)
+    const byServer = createClient<typeof server>(server.exchange, hostInfo)
+    const byInterface = createClient<Api>(server.exchange, hostInfo)
     for (const client of [byServer, byInterface]) {
       expect((await client.tools.greet({ name: 'Bo', times: 1 })).structuredContent?.text).toBe('Hello, Bo!')
     }
@@ -87,14 +87,14 @@ describe('A client that knows the types of its server', () => {
   })
 
   test('calls tools through its extensions', async () => {
-    const client = createClient(server, { ...host, extensions: [counter] })
+    const client = createClient(server, { ...hostInfo, extensions: [counter] })
     await client.tools.ping()
     expect(client.counter.count()).toBe(1)
   })
 })
 
 test('a client without these types checks no names, and has no functions by its type', async () => {
-  const client = createClient(server.exchange, host)
+  const client = createClient(server.exchange, hostInfo)
   expect((await client.callTool('greet', { name: 'Ada' })).structuredContent).toEqual({ text: 'Hello, Ada!' })
   // @ts-expect-error: write createClient<typeof server>(…)
   expect((await client.tools.ping()).content).toEqual([{ type: 'text', text: 'pong' }])
@@ -102,7 +102,10 @@ test('a client without these types checks no names, and has no functions by its 
 
 test('the functions of tools may be awaited, printed and serialized without a call', async () => {
   const sent: string[] = []
-  const client = createClient<Api>((request) => Promise.reject(new Error(sent.push(request.method).toString())), host)
+  const client = createClient<Api>(
+    (request) => Promise.reject(new Error(sent.push(request.method).toString())),
+    hostInfo,
+  )
   expect(await client.tools).toBe(client.tools)
   expect(JSON.stringify(client.tools)).toBe('{}')
   expect(String(client.tools)).toBe('[object Object]')

@@ -155,10 +155,10 @@ export function offAbort(signal: AbortSignal, callback: () => void): void {
   callbacksBySignal.get(signal)?.delete(callback)
 }
 
-const makeSignalKey = Symbol('makes the signal')
+const signalFactoryKey = Symbol('makes the signal')
 
 interface DeferredSignal {
-  readonly [makeSignalKey]: () => AbortSignal
+  readonly [signalFactoryKey]: () => AbortSignal
 }
 
 /**
@@ -169,7 +169,7 @@ export function deferSignal<T extends object>(
   target: T,
   make: () => AbortSignal,
 ): T & { readonly signal: AbortSignal } {
-  const deferredTarget: T & DeferredSignal = Object.assign(target, { [makeSignalKey]: make })
+  const deferredTarget: T & DeferredSignal = Object.assign(target, { [signalFactoryKey]: make })
   defineDeferredSignal(deferredTarget)
   return deferredTarget
 }
@@ -179,7 +179,7 @@ export function deferSignal<T extends object>(
 const deferredSignal: PropertyDescriptor & ThisType<DeferredSignal> = {
   enumerable: true,
   get() {
-    return this[makeSignalKey]()
+    return this[signalFactoryKey]()
   },
 }
 

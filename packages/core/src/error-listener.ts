@@ -14,15 +14,16 @@ export function errorListener<Parameters extends readonly [unknown, ...unknown[]
   contextOf: (...parameters: Parameters) => string = () => '',
 ): (...parameters: Parameters) => void {
   if (listener === false) return () => {}
+  if (listener !== undefined) return listener
   // oxlint-disable-next-line no-console -- the destination of errors whose author gave no other
-  return listener ?? ((...parameters) => console.error(errorLine(source, contextOf(...parameters), parameters[0])))
+  return (...parameters) => console.error(formatErrorLine(source, contextOf(...parameters), parameters[0]))
 }
 
 const maxLength = 2000
 const maxCauses = 3
 
 /** Part of an error may be a peer's text, which must not begin a line of its own, nor steer a terminal. */
-function errorLine(source: string, context: string, error: unknown): string {
+function formatErrorLine(source: string, context: string, error: unknown): string {
   const line = `${source}: ${context === '' ? '' : `${context}: `}${describeError(error)}`.replaceAll(
     /[\p{C}\s]+/gu,
     ' ',

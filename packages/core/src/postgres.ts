@@ -114,7 +114,7 @@ function connectPostgres(
   listenOptions: { readonly channel: string; readonly timeoutMs: number },
 ): ConnectFunction {
   const { channel, timeoutMs } = listenOptions
-  return async ({ message, lost }, signal) => {
+  return async ({ handleMessage: message, handleLoss: lost }, signal) => {
     const connection = await pool.connect()
     // Closed and not given back: the next who got it would hear the channel, and its listeners.
     const releaseConnection = (): void => connection.release(true)

@@ -63,7 +63,7 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
 }
 
 function connectRedis(client: RedisClient, channel: string): ConnectFunction {
-  return async ({ message, lost }, signal) => {
+  return async ({ handleMessage: message, handleLoss: lost }, signal) => {
     const subscriber = client.duplicate()
     // A client without this listener ends the process with its first error. Each error ends this connection instead:
     // its holder opens another, so there is one way back, and each return is told as a gap.

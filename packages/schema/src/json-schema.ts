@@ -36,7 +36,7 @@ export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
   const invalidReason = checkSchema(schema)
   if (invalidReason !== undefined) throw schemaError(invalidReason)
-  const validate = createValidate(schema)
+  const validate = createValidator(schema)
   return (value) => {
     try {
       return validate(value)
@@ -56,11 +56,11 @@ const maximumIssues = 10
  * The work limit for collecting further issues of an invalid value. A large value gets its first issue alone: each step
  * may give as many issues as members are required, which would cost many times what a valid value costs.
  */
-const stepsForIssues = 500
+const maxStepsForIssues = 500
 
 type ValueValidator = (value: unknown) => readonly SchemaIssue[]
 
-function createValidate(schema: JsonObject): ValueValidator {
+function createValidator(schema: JsonObject): ValueValidator {
   const dialect = dialectOf(schema)
   const schemaCopy = copyForDialect(schema, dialect ?? '2020-12')
   const subschemasOrProblem = collectSubschemas(schemaCopy)
@@ -78,7 +78,7 @@ function createValidate(schema: JsonObject): ValueValidator {
     budget.remaining = maximumSteps
     const { valid, errors } = firstIssueValidator.validate(value)
     if (valid) return []
-    budget.remaining = stepsForIssues
+    budget.remaining = maxStepsForIssues
     return toIssues(collectAllErrors(allIssuesValidator, value) ?? errors)
   }
 }

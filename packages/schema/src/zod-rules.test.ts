@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { refereeOf, published, validatorOf } from './testing/published.ts'
+import { createSchemaPredicate, publishedDefinitions, validatorOf } from './testing/published.ts'
 
-const allows = refereeOf(published, { formats: false })
+const allows = createSchemaPredicate(publishedDefinitions, { formats: false })
 
 const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const page = { resultType: 'complete', cacheScope: 'private', tools: [] }

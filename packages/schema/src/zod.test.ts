@@ -3,19 +3,26 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOf } from './testing/arbitrary.ts'
 import { mutationsOf } from './testing/mutate.ts'
-import { definitions, published, refereeOf, validatorName, validatorOf, validators } from './testing/published.ts'
-import { publishedTypes } from './testing/published-types.ts'
+import {
+  definitions,
+  publishedDefinitions,
+  createSchemaPredicate,
+  validatorName,
+  validatorOf,
+  validators,
+} from './testing/published.ts'
+import { renderPublishedTypes } from './testing/published-types.ts'
 
-const names = Object.keys(published)
-const strict = refereeOf(published, { formats: true })
-const allows = refereeOf(definitions, { formats: false })
+const names = Object.keys(publishedDefinitions)
+const strict = createSchemaPredicate(publishedDefinitions, { formats: true })
+const allows = createSchemaPredicate(definitions, { formats: false })
 
 test('every published definition has a validator, and every validator a definition', () => {
   expect([...validators.keys()].toSorted()).toEqual(names.map(validatorName).toSorted())
 })
 
 test('every type has exactly the keys and values of its published definition', async () => {
-  await expect(publishedTypes()).toMatchFileSnapshot('./testing/published-types.generated.ts')
+  await expect(renderPublishedTypes()).toMatchFileSnapshot('./testing/published-types.generated.ts')
 })
 
 describe('a published example', () => {

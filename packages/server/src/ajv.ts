@@ -27,7 +27,7 @@ export interface AjvLike {
 export function ajvCompiler(ajv: AjvLike): JsonSchemaCompiler {
   return (schema) => {
     const validate = ajv.compile(schema)
-    return (value) => (validate(value) ? noIssues : (validate.errors ?? []).slice(0, maxIssues).map(ajvIssue))
+    return (value) => (validate(value) ? noIssues : (validate.errors ?? []).slice(0, maxIssues).map(toSchemaIssue))
   }
 }
 
@@ -36,14 +36,14 @@ const maxIssues = 20
 
 const noIssues: readonly SchemaIssue[] = Object.freeze([])
 
-function ajvIssue({ instancePath, message, params, keyword }: ErrorObject): SchemaIssue {
+function toSchemaIssue({ instancePath, message, params, keyword }: ErrorObject): SchemaIssue {
   const detail =
-    keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : allowedValuesText(params)
+    keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : describeAllowedValues(params)
   return { path: instancePath, message: `${message ?? 'does not fit the schema'}${detail}` }
 }
 
 /** Ajv's message on an enum does not say which values there are. */
-function allowedValuesText(params: ErrorObject['params']): string {
+function describeAllowedValues(params: ErrorObject['params']): string {
   const values: unknown = params['allowedValues']
   return Array.isArray(values) ? `: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
 }

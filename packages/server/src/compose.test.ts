@@ -10,7 +10,7 @@ import {
 } from '@x/schema'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { createServer, DefinitionError, tool } from './index.ts'
-import { callOf, callTool, collector, errorOf, requestOf, resultOf } from './testing/ask.ts'
+import { callOf, callTool, createErrorCollector, errorOf, requestOf, resultOf } from './testing/ask.ts'
 
 const about = { name: 'demo', version: '1.0.0', tools: [tool('t', { description: 't', run: () => 'ran' })] }
 
@@ -121,7 +121,7 @@ describe('An extension', () => {
   })
 
   test('answers its own error codes, and hides what else it throws', async () => {
-    const { reported, onError } = collector()
+    const { reported, onError } = createErrorCollector()
     const methods = {
       'com.example/refuse': () => {
         throw new McpError(-32043, 'No such thing')
@@ -202,7 +202,7 @@ describe('The safety of a composition', () => {
 describe('The lifecycle of a server', () => {
   test('drains, closes and asks every extension, once, whatever one of them throws', async () => {
     const notes: string[] = []
-    const { reported, onError } = collector()
+    const { reported, onError } = createErrorCollector()
     const instanceOf = (name: string) => ({
       ready: () => name !== 'b',
       drain: () => {
@@ -227,7 +227,7 @@ describe('The lifecycle of a server', () => {
   })
 
   test('is not ready when a check of the author rejects, which is reported', async () => {
-    const { reported, onError } = collector()
+    const { reported, onError } = createErrorCollector()
     const ready = () => Promise.reject(new Error('no database'))
     const server = createServer({ ...about, onError, ready })
     expect(await server.ready()).toBe(false)

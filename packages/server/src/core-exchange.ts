@@ -25,7 +25,7 @@ import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { checkCallerLimit, decrementCount, incrementCount } from './shedding/load-monitor.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
-import { quote, type ErrorContext, report } from './request/report.ts'
+import { quote, type ErrorContext, reportServerError } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
@@ -212,7 +212,7 @@ const definedErrorCodes = new Set<number>(Object.values(errorCodes))
 function toErrorResponse(error: unknown, request: RpcRequest, settings: ServerSettings): RpcError {
   if (isMcpError(error) && isSendable(error)) return errorResponse(request.id, error)
   if (isInputDeclined(error)) return errorResponse(request.id, declinedError(error))
-  report(error, errorContextFor(request), settings)
+  reportServerError(error, errorContextFor(request), settings)
   return errorResponse(request.id, undefined)
 }
 

@@ -2,7 +2,17 @@ import { errorCodes, McpError, metaKeys, protocolVersion, type RpcNotification }
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, DefinitionError, prompt, resource, tool } from './index.ts'
-import { ask, callOf, callTool, collector, errorOf, invalidParams, pagesOf, resultOf, textOf } from './testing/ask.ts'
+import {
+  sendRequest,
+  callOf,
+  callTool,
+  createErrorCollector,
+  errorOf,
+  invalidParams,
+  pagesOf,
+  resultOf,
+  textOf,
+} from './testing/ask.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 const echo = tool('echo', {
@@ -30,7 +40,7 @@ describe('the order of checks', () => {
     '%s is not found, without a _meta as with one, and the versions served are named [VER-008 BAS-012]',
     async (method, params) => {
       const bare = await whole.exchange({ jsonrpc: '2.0', id: 'x', method, ...(params && { params }) }, callOf())
-      const full = await ask(whole, method, params, { id: 'x' })
+      const full = await sendRequest(whole, method, params, { id: 'x' })
       for (const response of [bare, full]) {
         expect(response).toMatchObject({
           id: 'x',
@@ -54,7 +64,7 @@ describe('the order of checks', () => {
       },
     })
     // A request of this revision asks for a method that does not exist.
-    expect(await ask(whole, 'initialize', params)).toMatchObject({ error: { code: errorCodes.methodNotFound } })
+    expect(await sendRequest(whole, 'initialize', params)).toMatchObject({ error: { code: errorCodes.methodNotFound } })
   })
 
   test.each([
@@ -144,7 +154,7 @@ describe('results', () => {
 
 describe('errors on the wire', () => {
   const throwing = (error: unknown) => {
-    const { reported, onError } = collector()
+    const { reported, onError } = createErrorCollector()
     const read = () => {
       throw error
     }

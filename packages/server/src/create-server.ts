@@ -3,7 +3,7 @@ import { type Composition, composeServer } from './compose.ts'
 import { compileDefinition, infoOf } from './compile/compile-definition.ts'
 import { createCoreExchange, type ServerState } from './core-exchange.ts'
 import { localOnlyReason as withoutKeys, type ServerSettings, compileServerSettings } from './compile/settings.ts'
-import { report } from './request/report.ts'
+import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import { beginDrain, serverLoad } from './shedding/load-monitor.ts'
 import { publishTopic } from './replay/open-context.ts'
@@ -30,7 +30,11 @@ export function createServer<
     core: createCoreExchange(state),
     use: definition.use ?? [],
     extensions: definition.extensions ?? [],
-    host: { info, runtime: settings.runtime, report: (error) => report(error, { method: 'extension' }, settings) },
+    host: {
+      info,
+      runtime: settings.runtime,
+      report: (error) => reportServerError(error, { method: 'extension' }, settings),
+    },
   })
   state.methods = composition.methods
   const server = createMcpServer(serverMembersOf(definition, state, composition), info, settings.loadMonitor)
@@ -86,7 +90,7 @@ function serverMembersOf(definition: ServerDefinition, state: ServerState, compo
     try {
       return (await ready?.()) ?? true
     } catch (error) {
-      report(error, { method: 'ready' }, { onError })
+      reportServerError(error, { method: 'ready' }, { onError })
       return false
     }
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ChangeBus, createServer, type McpServer, prompt, resource, tool } from '../src/index.ts'
 import { postgresBus } from '@x/core/postgres'
 import { redisBus } from '@x/core/redis'
-import { endOf, type Listening, listening } from '../src/testing/listening.ts'
+import { waitForListenResult, type ListenStream, openListenStream } from '../src/testing/listening.ts'
 
 const echo = tool('echo', { description: 'Says it again', run: () => 'again' })
 const offers = {
@@ -32,14 +32,18 @@ function behavesAsOneServer(fleet: () => FleetUnderTest): void {
     return [start(one), start(other), start(third)]
   }
   /** Two streams at each instance: one of lists, one of a resource. */
-  const streamsOf = async (servers: readonly McpServer[]): Promise<{ lists: Listening[]; resources: Listening[] }> => {
-    const lists = servers.map((server) => listening(server, { toolsListChanged: true, promptsListChanged: true }))
-    const resources = servers.map((server) => listening(server, { resourceSubscriptions: ['text://a'] }))
+  const streamsOf = async (
+    servers: readonly McpServer[],
+  ): Promise<{ lists: ListenStream[]; resources: ListenStream[] }> => {
+    const lists = servers.map((server) =>
+      openListenStream(server, { toolsListChanged: true, promptsListChanged: true }),
+    )
+    const resources = servers.map((server) => openListenStream(server, { resourceSubscriptions: ['text://a'] }))
     return { lists: await Promise.all(lists), resources: await Promise.all(resources) }
   }
-  const end = async (streams: readonly Listening[]): Promise<void> => {
+  const end = async (streams: readonly ListenStream[]): Promise<void> => {
     for (const { abort } of streams) abort()
-    await Promise.all(streams.map(endOf))
+    await Promise.all(streams.map(waitForListenResult))
   }
 
   test('what one instance says has changed, the streams of every instance hear, and only those who asked', async () => {

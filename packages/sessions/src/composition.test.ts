@@ -17,16 +17,16 @@ import { sessions as createSessions } from './server/sessions.ts'
 import { SessionUsageError } from './server/session-usage-error.ts'
 import { sessionKey } from './session-metadata.ts'
 import {
-  ask,
+  sendRequest,
   callIn,
-  codecAt,
-  createdSession,
+  createCodec,
+  createSession,
   errorOf,
-  handNow,
-  noteTool,
-  notesSessions,
+  createManualClock,
+  createNoteTool,
+  createNotesSessions,
   resultOf,
-  serverWith,
+  createTestServer,
   sessionOfResult,
 } from './testing/asking.ts'
 import { host } from './testing/scripted.ts'
@@ -78,7 +78,7 @@ const tenants: ServerExtension<'tenants', { readonly all: readonly string[] }> =
 
 describe('Sessions and two other extensions', () => {
   const outcomeOf = async (order: readonly string[]): Promise<unknown> => {
-    const { sessions, reported } = notesSessions({ store: memoryStore() })
+    const { sessions, reported } = createNotesSessions({ store: memoryStore() })
     const guard = guarding()
     const note = tool('note', {
       description: 'Notes a text',
@@ -96,8 +96,8 @@ describe('Sessions and two other extensions', () => {
       ['tenants', tenants],
     ])
     const extensions = order.flatMap((name) => all.get(name) ?? [])
-    const server = serverWith({ tools: [note], extensions, strictReplay: true })
-    const session = await createdSession(server, ada)
+    const server = createTestServer({ tools: [note], extensions, strictReplay: true })
+    const session = await createSession(server, ada)
     const first = await callIn(server, session, 'note', { text: 'a' }, ada)
     const second = await callIn(server, first.session, 'note', { text: 'b' }, ada)
     const result = await resultOf(server, 'tools/list', {}, { ...ada, session: second.session })
@@ -139,8 +139,8 @@ describe('Sessions and two other extensions', () => {
 
 describe('Two kinds of sessions at one server', () => {
   const setUp = () => {
-    const runtime = handNow()
-    const codec = codecAt(runtime)
+    const runtime = createManualClock()
+    const codec = createCodec(runtime)
     const state = { schema: z.object({ count: z.number() }), initial: { count: 0 } }
     const visits = createSessions({ codec, runtime, state })
     const carts = createSessions({ name: 'carts', codec, runtime, state, store: memoryStore() })
@@ -171,7 +171,7 @@ describe('Two kinds of sessions at one server', () => {
 
   test('may be in one request together', async () => {
     const { server } = setUp()
-    const visit = await createdSession(server)
+    const visit = await createSession(server)
     const { session: cart = null } = await resultOf(server, 'carts/create')
     const meta = { [sessionKey]: visit, 'x.sessions/carts': cart }
     const result = await resultOf(server, 'tools/call', { name: 'count', arguments: {} }, { meta })
@@ -183,7 +183,7 @@ describe('Two kinds of sessions at one server', () => {
 
   test('do not accept the sessions of each other, though they share a codec [SES-012]', async () => {
     const { server } = setUp()
-    const visit = await createdSession(server)
+    const visit = await createSession(server)
     const { session: cart = null } = await resultOf(server, 'carts/create')
     const params = { name: 'count', arguments: {} }
     expect((await errorOf(server, 'tools/call', params, { session: cart })).code).toBe(-32043)
@@ -191,19 +191,24 @@ describe('Two kinds of sessions at one server', () => {
   })
 
   test.each(['', 'Carts', 'a/b', 'a b', 'ä', 'a'.repeat(33)])('cannot be named %j', (name) => {
-    expect(() => createSessions({ name, codec: codecAt(handNow()) })).toThrow(/name must be 1 to 32 letters/)
+    expect(() => createSessions({ name, codec: createCodec(createManualClock()) })).toThrow(
+      /name must be 1 to 32 letters/,
+    )
     expect(() => clientSessions({ name })).toThrow(/name must be 1 to 32 letters/)
   })
 
   test('of one name are an error that says what to do', () => {
-    const [one, other] = [createSessions({ codec: codecAt(handNow()) }), createSessions({ codec: codecAt(handNow()) })]
+    const [one, other] = [
+      createSessions({ codec: createCodec(createManualClock()) }),
+      createSessions({ codec: createCodec(createManualClock()) }),
+    ]
     expect(() => createServer({ ...host, extensions: [one, other] })).toThrow(/two extensions of this name/)
   })
 })
 
 describe('The runs of one call', () => {
   test('have a state each: what a run set that was suspended is not kept, unless the last run sets it as well', async () => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     let runs = 0
     const once = tool('once', {
       description: 'Sets the state in its first run alone',
@@ -214,14 +219,14 @@ describe('The runs of one call', () => {
         return 'ran'
       },
     })
-    const server = serverWith({ tools: [once], extensions: [sessions], strictReplay: true })
-    const session = await createdSession(server)
+    const server = createTestServer({ tools: [once], extensions: [sessions], strictReplay: true })
+    const session = await createSession(server)
     const result = await resultOf(server, 'tools/call', { name: 'once', arguments: {} }, { session })
     expect([runs > 1, sessionOfResult(result).state]).toEqual([true, undefined])
   })
 
   test('see their state through a copy of the context too', async () => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     const copying = tool('copying', {
       description: 'Passes copies of its context on',
       run: (_args, ctx) => {
@@ -231,8 +236,12 @@ describe('The runs of one call', () => {
         return sessions.of({ ...ctx }).state.notes.join(' ')
       },
     })
-    const server = serverWith({ tools: [copying, noteTool(sessions)], extensions: [sessions], strictReplay: false })
-    const called = await callIn(server, await createdSession(server), 'copying')
+    const server = createTestServer({
+      tools: [copying, createNoteTool(sessions)],
+      extensions: [sessions],
+      strictReplay: false,
+    })
+    const called = await callIn(server, await createSession(server), 'copying')
     expect(called.text).toBe('a b')
     expect((await callIn(server, called.session, 'note', { text: 'c' })).text).toBe('a b c')
   })
@@ -241,16 +250,16 @@ describe('The runs of one call', () => {
 describe('Errors of sessions', () => {
   test('reach onError of the server where sessions have none', async () => {
     const reported: unknown[] = []
-    const sessions = createSessions({ codec: codecAt(handNow()) })
+    const sessions = createSessions({ codec: createCodec(createManualClock()) })
     const onError = (error: unknown): void => void reported.push(error)
-    const server = serverWith({ extensions: [sessions], onError })
+    const server = createTestServer({ extensions: [sessions], onError })
     const error = await errorOf(server, 'tools/list', {}, { session: { sessionId: 'made-up' } })
     expect([error.code, reported]).toEqual([-32043, [expect.objectContaining({ code: 'malformed' })]])
   })
 
   test('leave a request without _meta to the server, also for the methods of sessions', async () => {
-    const { sessions } = notesSessions()
-    const { exchange } = serverWith({ extensions: [sessions] })
+    const { sessions } = createNotesSessions()
+    const { exchange } = createTestServer({ extensions: [sessions] })
     for (const method of ['sessions/create', 'sessions/delete']) {
       const response = await exchange({ jsonrpc: '2.0', id: 1, method, params: {} }, createCall())
       expect(response).toMatchObject({ error: { code: errorCodes.invalidParams } })
@@ -258,12 +267,12 @@ describe('Errors of sessions', () => {
   })
 
   test('reject a call that was cancelled before it began with its reason', async () => {
-    const { sessions } = notesSessions()
-    const server = serverWith({ extensions: [sessions] })
-    const session = await createdSession(server)
+    const { sessions } = createNotesSessions()
+    const server = createTestServer({ extensions: [sessions] })
+    const session = await createSession(server)
     const signal = AbortSignal.abort('enough')
     for (const method of ['sessions/create', 'sessions/delete']) {
-      await expect(ask(server, method, {}, { session, signal })).rejects.toBe('enough')
+      await expect(sendRequest(server, method, {}, { session, signal })).rejects.toBe('enough')
     }
   })
 })
@@ -287,7 +296,7 @@ test('a session of a client goes through its other extensions, which it ends wit
     [noting, clientSessions()],
   ] as const) {
     notes.length = 0
-    const server = serverWith({ tools: [], extensions: [notesSessions().sessions] })
+    const server = createTestServer({ tools: [], extensions: [createNotesSessions().sessions] })
     const client = createClient(server, { ...host, extensions })
     {
       await using session = await client.sessions.create()

@@ -53,7 +53,7 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
     (await callStore({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
   const quota = compileOwnerQuota(options)
-  const operations = operationsIn(table, query)
+  const operations = createTableOperations(table, query)
   return {
     add: async (key, value, ttlMs) => (await query(buildAddSql(table), [key, value, ttlMs])).length > 0,
     ...operations,
@@ -75,12 +75,12 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 
 /** The operations that are the same for every owner. */
-function operationsIn(table: string, query: Query): SharedOperations {
+function createTableOperations(table: string, query: Query): SharedOperations {
   return {
     async get(key) {
       const text = `SELECT value FROM ${table} WHERE key = $1 AND expires_at > clock_timestamp()`
       const [row] = await query(text, [key])
-      return valueOf(row)
+      return storedValueOf(row)
     },
     async delete(key) {
       await query(`DELETE FROM ${table} WHERE key = $1`, [key])
@@ -92,16 +92,16 @@ function operationsIn(table: string, query: Query): SharedOperations {
   }
 }
 
-const expiry = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
+const expiresAtSql = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
 
 // An expired row counts as absent. The single statement is atomic when several instances add the same key.
-const onConflict = `ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at,
+const onConflictSql = `ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at,
       owner = excluded.owner, size = excluded.size
     WHERE kept.expires_at <= clock_timestamp()
     RETURNING 1`
 
 function buildAddSql(table: string): string {
-  return `INSERT INTO ${table} AS kept (key, value, expires_at) VALUES ($1, $2, ${expiry}) ${onConflict}`
+  return `INSERT INTO ${table} AS kept (key, value, expires_at) VALUES ($1, $2, ${expiresAtSql}) ${onConflictSql}`
 }
 
 /**
@@ -116,9 +116,9 @@ function buildAddOwnedSql(table: string): string {
       SELECT count(*) AS entries, coalesce(sum(size), 0) AS characters, min(expires_at) AS soonest FROM own
     ), added AS (
       INSERT INTO ${table} AS kept (key, value, expires_at, owner, size)
-      SELECT $1::text, $2::text, ${expiry}, $4::text, $5::integer FROM held
+      SELECT $1::text, $2::text, ${expiresAtSql}, $4::text, $5::integer FROM held
       WHERE entries < $6::bigint AND characters + $5::integer <= $7::bigint
-      ${onConflict}
+      ${onConflictSql}
     )
     SELECT EXISTS (SELECT FROM added) AS added, entries::float8, characters::float8,
       EXISTS (SELECT FROM ${table} WHERE key = $1::text AND expires_at > statement_timestamp()) AS present,
@@ -171,7 +171,7 @@ export async function createStateTable(pool: PostgresPool, table?: string): Prom
   await pool.query(stateTableSql(table))
 }
 
-function valueOf(row: unknown): string | undefined {
+function storedValueOf(row: unknown): string | undefined {
   if (typeof row !== 'object' || row === null || !('value' in row)) return undefined
   return typeof row.value === 'string' ? row.value : undefined
 }

@@ -8,7 +8,7 @@ import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
-  type StoredAmount,
+  type StorageUsage,
   compileOwnerQuota,
   findReachedLimit,
   type OwnerQuotaOptions,
@@ -49,7 +49,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const quota = compileOwnerQuota(options)
   const send: SendCommand = (args) =>
     callStore({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
-  const operations = operationsOn(send, prefix)
+  const operations = createRedisOperations(send, prefix)
   return {
     async add(key, value, ttlMs) {
       // One command, so that two instances cannot both add the same key.
@@ -63,7 +63,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 type SendCommand = (args: string[]) => Promise<unknown>
 
 /** The operations that are the same for every owner: the value says whose it is. */
-function operationsOn(send: SendCommand, prefix: string): SharedOperations {
+function createRedisOperations(send: SendCommand, prefix: string): SharedOperations {
   const ownedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
     const head = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
     return typeof head === 'string' ? ownedEntryOf(head) : undefined
@@ -96,7 +96,7 @@ function operationsOn(send: SendCommand, prefix: string): SharedOperations {
 
 async function addOwned(
   send: SendCommand,
-  { prefix, quota }: { readonly prefix: string; readonly quota: StoredAmount },
+  { prefix, quota }: { readonly prefix: string; readonly quota: StorageUsage },
   { owner, key, value, ttlMs }: OwnedAddition,
 ): Promise<boolean> {
   const size = key.length + value.length
@@ -133,13 +133,13 @@ function ownerKeys(prefix: string, owner: string): readonly string[] {
 const addedReply = 1
 const rejectedReply = -1
 
-const currentTime = `local time = redis.call('TIME')
+const currentTimeLua = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 
 // Each member of the set is the size of a value, a colon and its key; its score is the time of its expiry.
 const addScript = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return {0} end
-${currentTime}
+${currentTimeLua}
 local text, ttl, member, size = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local freed = 0
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)) do
@@ -175,7 +175,7 @@ return {1}`
 
 const expireScript = `
 ${ownerGuardLua}
-${currentTime}
+${currentTimeLua}
 redis.call('PEXPIRE', KEYS[1], ARGV[4], 'LT')
 redis.call('ZADD', KEYS[2], 'XX', 'LT', now + tonumber(ARGV[4]), ARGV[2])
 return {1}`

@@ -23,14 +23,9 @@ const maxScopes = 100
  * Chooses the scopes to ask for (basic/authorization, scope selection strategy): those of the challenge, else all that
  * the resource lists, and those that were asked for before. Throws {@link AuthError} `too_many_scopes`.
  */
-function selectScopes({
-  tokenChallenge: demand,
-  metadata,
-  server,
-  requestedScopes: requested,
-}: ScopeSources): readonly string[] {
-  const neededScopes = demand.scopes ?? metadata.scopes ?? []
-  const scopes = new Set([...requested, ...neededScopes])
+function selectScopes({ tokenChallenge, metadata, server, requestedScopes }: ScopeSources): readonly string[] {
+  const neededScopes = tokenChallenge.scopes ?? metadata.scopes ?? []
+  const scopes = new Set([...requestedScopes, ...neededScopes])
   // Alone it would take the place of the server's own choice of scopes.
   if (scopes.size > 0 && server.scopes_supported?.includes('offline_access')) scopes.add('offline_access')
   else scopes.delete('offline_access')
@@ -119,14 +114,14 @@ export async function authorize(
   query: TokenQuery,
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
-  const { tokens, resolveServerContext: linkTo, fetch } = deps
+  const { tokens, resolveServerContext, fetch } = deps
   const { endpoint, challenge, ...rest } = query
   // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to
   // another.
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
   const lastEndpoint = await tokens.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
-  const link = await linkTo(issuer, endpoint, signal)
+  const link = await resolveServerContext(issuer, endpoint, signal)
   const { resource } = metadata
   const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
   const scopes = selectScopes({
@@ -150,12 +145,14 @@ export async function authorize(
 
 /** The pinned issuer, else the first that there are credentials for, else the first. */
 async function chooseIssuer(
-  { configuredIssuer: pinned, preferredIssuers: preferred, records }: AuthorizerDeps,
+  { configuredIssuer, preferredIssuers, records }: AuthorizerDeps,
   { issuers }: ResourceMetadata,
   lastEndpoint: StoredEndpoint | undefined,
 ): Promise<string> {
-  if (pinned !== undefined) return checkPinnedIssuer(pinned, issuers)
-  const known = [lastEndpoint?.issuer, ...preferred].find((issuer) => issuer !== undefined && issuers.includes(issuer))
+  if (configuredIssuer !== undefined) return checkPinnedIssuer(configuredIssuer, issuers)
+  const known = [lastEndpoint?.issuer, ...preferredIssuers].find(
+    (issuer) => issuer !== undefined && issuers.includes(issuer),
+  )
   if (known !== undefined) return known
   for (const issuer of issuers) {
     if ((await records.clients.read(records.clients.key(issuer))) !== undefined) return issuer

@@ -152,13 +152,14 @@ export async function finishLogin(
 function checkAuthResponse(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
-  { responseUrl: answer, state }: AnsweredLogin,
+  { responseUrl, state }: AnsweredLogin,
 ): URLSearchParams {
   const { issuer } = server
   try {
     // The library takes an empty `iss` for none.
-    if (answer.searchParams.has('iss') && answer.searchParams.get('iss') !== issuer) throw new Error('another issuer')
-    return oauth.validateAuthResponse(server, client, answer, state)
+    if (responseUrl.searchParams.has('iss') && responseUrl.searchParams.get('iss') !== issuer)
+      throw new Error('another issuer')
+    return oauth.validateAuthResponse(server, client, responseUrl, state)
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       const { error: code, error_description: description } = error

@@ -89,7 +89,7 @@ export interface GrantRequest {
 export function requestGrant(
   link: AuthServerContext,
   { client, auth }: ServerClient,
-  { grantType: type, fields }: GrantRequest,
+  { grantType, fields }: GrantRequest,
 ): Promise<TokenGrant> {
   const { server } = link
   return runGrantRequest(link, async () => {
@@ -97,7 +97,7 @@ export function requestGrant(
       server,
       client,
       auth,
-      type,
+      grantType,
       fields,
       requestOptions(link, sendWithProof),
     )

@@ -95,8 +95,8 @@ function connectionOf({ source }: HttpRequestHead): object | undefined {
 }
 
 /** The answers to requests that named no scheme. */
-export function defaultChallenges({ challenges, isProofRequired: proofRequired }: AuthenticationState): Challenges {
-  return proofRequired ? challenges.dpop : challenges.bearer
+export function defaultChallenges({ challenges, isProofRequired }: AuthenticationState): Challenges {
+  return isProofRequired ? challenges.dpop : challenges.bearer
 }
 
 async function identifyCaller(
@@ -141,8 +141,8 @@ async function verifyToken(token: string, digest: string, state: AuthenticationS
   const claims = await issuer.verify(token)
   const binding = parseTokenBinding(claims)
   const principal = freezePrincipal(withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state))
-  const { createScopeChallenge: insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
-  const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
+  const { createScopeChallenge } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
+  const identity = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
   const cachedUntil = state.now() + issuer.cacheMs
   state.verifiedTokens.set(
     digest,

@@ -44,9 +44,9 @@ function isOptionalText(value: unknown): value is string | undefined {
 export function isPlainBearer(
   binding: TokenBinding | undefined,
   scheme: AccessToken['scheme'],
-  { isProofRequired: proofRequired }: BindingOptions,
+  { isProofRequired }: BindingOptions,
 ): boolean {
-  return binding === undefined && scheme === 'bearer' && !proofRequired
+  return binding === undefined && scheme === 'bearer' && !isProofRequired
 }
 
 /**
@@ -56,14 +56,14 @@ export function isPlainBearer(
 export async function checkBinding(
   { token, scheme }: AccessToken,
   { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: TokenBinding | undefined },
-  { proofs, isProofRequired: proofRequired, certificateOf }: BindingOptions,
+  { proofs, isProofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
-  const { jkt, certificateThumbprint: certificate } = binding
+  const { jkt, certificateThumbprint } = binding
   // RFC 9449, section 7.1: a bound token is no bearer token, and the other way round.
   if ((scheme === 'dpop') !== (jkt !== undefined))
     throw new TokenError('wrong_scheme', `The token does not belong behind the scheme ${scheme}`)
-  if (jkt === undefined && proofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')
-  if (certificate !== undefined) await checkCertificate(certificate, certificateOf?.(request))
+  if (jkt === undefined && isProofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')
+  if (certificateThumbprint !== undefined) await checkCertificate(certificateThumbprint, certificateOf?.(request))
   if (jkt === undefined) return undefined
   if (proofs === undefined)
     throw new TokenError('wrong_scheme', 'Tokens with a proof are not taken: see the option dpop')

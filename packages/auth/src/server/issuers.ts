@@ -104,7 +104,7 @@ function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer
   if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
   const findKeys = createIssuerKeyFinder({ issuer, jwksUri, fetch, now, onError })
   const jwtRules = { issuer, audience, algorithms: algorithmsOf(options), findKeys, clockToleranceMs, now }
-  return { issuer, cacheMs: cacheMs, verify: (token) => verifyJwt(token, jwtRules) }
+  return { issuer, cacheMs, verify: (token) => verifyJwt(token, jwtRules) }
 }
 
 function audienceOf({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {

@@ -77,7 +77,7 @@ export async function createScriptedAuthorizationServer(port = 0): Promise<Scrip
     refresh: new Map(),
     pushedRequests: new Map(),
   }
-  const { accessTokens: access, refresh } = grants
+  const { accessTokens, refresh } = grants
   const as: ScriptedAuthorizationServer = Object.assign(server, {
     issuer,
     metadata: {
@@ -94,13 +94,13 @@ export async function createScriptedAuthorizationServer(port = 0): Promise<Scrip
     otherGrants: new Map(),
     nonce: undefined as string | undefined,
     ignoresProofs: false,
-    thumbprintOf: (token: string | undefined) => access.get(token ?? '')?.thumbprint,
+    thumbprintOf: (token: string | undefined) => accessTokens.get(token ?? '')?.thumbprint,
     accepts: (token: string | undefined, resource: string, scopes: readonly string[] = []) => {
-      const family = access.get(token ?? '')
+      const family = accessTokens.get(token ?? '')
       const has = family?.scope.split(' ') ?? []
       return family?.resource === resource && scopes.every((scope) => has.includes(scope))
     },
-    expireTokens: () => access.clear(),
+    expireTokens: () => accessTokens.clear(),
     expireLogins: () => refresh.clear(),
   })
   const { routes } = server
@@ -112,7 +112,7 @@ export async function createScriptedAuthorizationServer(port = 0): Promise<Scrip
     body: { ...(JSON.parse(body) as object), client_id: `client-${randomUUID()}` },
   }))
   routes.set('/revoke', ({ form }) => {
-    access.delete(fieldOf(form, 'token'))
+    accessTokens.delete(fieldOf(form, 'token'))
     refresh.delete(fieldOf(form, 'token'))
     return { body: {} }
   })
@@ -126,10 +126,10 @@ export async function createScriptedAuthorizationServer(port = 0): Promise<Scrip
 
 function issueCode(
   { issuer }: ScriptedAuthorizationServer,
-  { codes, pushedRequests: pushed }: IssuedGrants,
+  { codes, pushedRequests }: IssuedGrants,
   { query }: ReceivedRequest,
 ): Reply {
-  const params = pushed.get(fieldOf(query, 'request_uri')) ?? query
+  const params = pushedRequests.get(fieldOf(query, 'request_uri')) ?? query
   const code = createCredential('code')
   codes.set(code, {
     challenge: fieldOf(params, 'code_challenge'),
@@ -211,11 +211,11 @@ function refreshTokens(as: ScriptedAuthorizationServer, grants: IssuedGrants, { 
 
 function issueTokens(
   { expiresIn }: ScriptedAuthorizationServer,
-  { accessTokens: access, refresh }: IssuedGrants,
+  { accessTokens, refresh }: IssuedGrants,
   family: TokenFamily,
 ): Reply {
   const [token, next] = [createCredential('access'), createCredential('refresh')]
-  access.set(token, family)
+  accessTokens.set(token, family)
   refresh.set(next, { family, isUsed: false })
   const expires = expiresIn === undefined ? {} : { expires_in: expiresIn }
   const token_type = family.thumbprint === undefined ? 'Bearer' : 'DPoP'

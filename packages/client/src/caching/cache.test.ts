@@ -4,7 +4,7 @@ import { withCache } from './cache.ts'
 import { createCacheStore } from './cache-store.ts'
 import { createClient } from '../create-client.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { bareTool, host, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import { createMinimalTool, hostInfo, createScriptedExchange, createToolsPage } from '../testing/scripted-exchange.ts'
 
 const contents = (text: string, hints: JsonObject = { ttlMs: 1000, cacheScope: 'private' }): JsonObject => ({
   resultType: 'complete',
@@ -15,8 +15,8 @@ const contents = (text: string, hints: JsonObject = { ttlMs: 1000, cacheScope: '
 describe('The cache of a client', () => {
   test('serves a result for as long as it is fresh, and asks again on the next access after [CCH-011 CCH-016 CCH-017]', async () => {
     const clock = manualClock()
-    const exchange = scripted(() => contents(`at ${clock.monotonicNow()}`))
-    const client = createClient(exchange, { ...host, runtime: clock })
+    const exchange = createScriptedExchange(() => contents(`at ${clock.monotonicNow()}`))
+    const client = createClient(exchange, { ...hostInfo, runtime: clock })
     const first = await client.readResource('a:b')
     clock.advance(999)
     expect(await client.readResource('a:b')).toBe(first)
@@ -29,8 +29,8 @@ describe('The cache of a client', () => {
   test('shares results that nobody can change, and leaves the objects of a server in this process alone', async () => {
     const original = contents('a')
     const client = createClient(
-      scripted(() => original),
-      host,
+      createScriptedExchange(() => original),
+      hostInfo,
     )
     const first = await client.readResource('a:b')
     expect(() => Object.assign(first.contents[0] ?? {}, { text: 'altered' })).toThrow(TypeError)
@@ -41,19 +41,19 @@ describe('The cache of a client', () => {
 
   test('is off over a connection of several principals, unless it has a partition', async () => {
     const view = () => {
-      const exchange = scripted(() => contents('x'))
+      const exchange = createScriptedExchange(() => contents('x'))
       return { exchange, mixedPrincipals: true }
     }
     const bare = view()
     for (const cache of [undefined, { maxEntries: 10 }]) {
-      const client = createClient(bare, { ...host, cache })
+      const client = createClient(bare, { ...hostInfo, cache })
       await client.readResource('a:b')
       await client.readResource('a:b')
     }
     expect(bare.exchange.received).toHaveLength(4)
     const partitioned = view()
     const shared = { store: createCacheStore(), partition: 'ada' }
-    const client = createClient(partitioned, { ...host, cache: { shared } })
+    const client = createClient(partitioned, { ...hostInfo, cache: { shared } })
     await client.readResource('a:b')
     await client.readResource('a:b')
     expect(partitioned.exchange.received).toHaveLength(1)
@@ -61,11 +61,11 @@ describe('The cache of a client', () => {
 
   test('counts freshness from the arrival of the result', async () => {
     const clock = manualClock()
-    const exchange = scripted(() => {
+    const exchange = createScriptedExchange(() => {
       clock.advance(5000)
       return contents('slow')
     })
-    const client = createClient(exchange, { ...host, runtime: clock })
+    const client = createClient(exchange, { ...hostInfo, runtime: clock })
     await client.readResource('a:b')
     clock.advance(999)
     await client.readResource('a:b')
@@ -77,18 +77,18 @@ describe('The cache of a client', () => {
     ['absent [CCH-012]', { cacheScope: 'private' }],
     ['negative [CCH-013]', { ttlMs: -1, cacheScope: 'private' }],
   ])('keeps nothing whose time is %s', async (_title, hints) => {
-    const exchange = scripted(() => contents('x', hints))
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => contents('x', hints))
+    const client = createClient(exchange, hostInfo)
     await client.readResource('a:b')
     await client.readResource('a:b')
     expect(exchange.received).toHaveLength(2)
   })
 
   test('never serves another method or other parameters [CCH-008]', async () => {
-    const exchange = scripted(({ request, params }) =>
-      request.method === 'tools/list' ? toolsPage([]) : contents(JSON.stringify(params)),
+    const exchange = createScriptedExchange(({ request, params }) =>
+      request.method === 'tools/list' ? createToolsPage([]) : contents(JSON.stringify(params)),
     )
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     await client.readResource('a:b')
     expect(await client.readResource('a:c')).toEqual(contents('{"uri":"a:c"}'))
     expect(await client.listTools()).toEqual([])
@@ -112,12 +112,12 @@ describe('The cache of a client', () => {
   )
 
   test('can be switched off, and passed by once', async () => {
-    const exchange = scripted(() => contents('x'))
-    const off = createClient(exchange, { ...host, cache: false })
+    const exchange = createScriptedExchange(() => contents('x'))
+    const off = createClient(exchange, { ...hostInfo, cache: false })
     await off.readResource('a:b')
     await off.readResource('a:b')
     expect(exchange.received).toHaveLength(2)
-    const on = createClient(exchange, host)
+    const on = createClient(exchange, hostInfo)
     await on.readResource('a:b')
     await on.readResource('a:b', { refresh: true })
     await on.readResource('a:b')
@@ -125,9 +125,9 @@ describe('The cache of a client', () => {
   })
 
   test('is its own: two clients of one exchange share nothing [CCH-019]', async () => {
-    const exchange = scripted(() => contents('x'))
-    await createClient(exchange, host).readResource('a:b')
-    await createClient(exchange, host).readResource('a:b')
+    const exchange = createScriptedExchange(() => contents('x'))
+    await createClient(exchange, hostInfo).readResource('a:b')
+    await createClient(exchange, hostInfo).readResource('a:b')
     expect(exchange.received).toHaveLength(2)
   })
 
@@ -135,11 +135,11 @@ describe('The cache of a client', () => {
     const store = createCacheStore()
     const asked: string[] = []
     const clientOf = (who: string, partition: string) => {
-      const exchange = scripted(() => {
+      const exchange = createScriptedExchange(() => {
         asked.push(who)
         return contents(`secret of ${partition}`, { ttlMs: 1000, cacheScope: 'public' })
       })
-      return createClient(exchange, { ...host, cache: { shared: { store, partition } } })
+      return createClient(exchange, { ...hostInfo, cache: { shared: { store, partition } } })
     }
     await clientOf('ada', 'server,ada').readResource('a:b')
     expect(await clientOf('ada again', 'server,ada').readResource('a:b')).toEqual(
@@ -159,8 +159,10 @@ describe('The cache of a client', () => {
     ['notifications/prompts/list_changed', {}, undefined],
     ['notifications/progress', {}, undefined],
   ])('forgets at %s %j: %s [CCH-020]', async (method, params, stale) => {
-    const exchange = scripted(({ request }) => (request.method === 'tools/list' ? toolsPage([]) : contents('x')))
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(({ request }) =>
+      request.method === 'tools/list' ? createToolsPage([]) : contents('x'),
+    )
+    const client = createClient(exchange, hostInfo)
     const useBoth = async (): Promise<unknown> => Promise.all([client.listTools(), client.readResource('a:b')])
     await useBoth()
     client.cache.handleNotification({ jsonrpc: '2.0', method, params })
@@ -171,8 +173,8 @@ describe('The cache of a client', () => {
 
   test('does not keep what was asked for before it became stale', async () => {
     let arrive = (_: JsonObject): void => {}
-    const exchange = scripted(() => new Promise<JsonObject>((resolve) => void (arrive = resolve)))
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => new Promise<JsonObject>((resolve) => void (arrive = resolve)))
+    const client = createClient(exchange, hostInfo)
     const early = client.readResource('a:b')
     await Promise.resolve()
     client.cache.handleNotification({
@@ -211,12 +213,12 @@ describe('A store', () => {
 
 test('pages are kept each for its own time, and asked for by their cursors [CCH-021]', async () => {
   const clock = manualClock()
-  const exchange = scripted(({ params }) =>
+  const exchange = createScriptedExchange(({ params }) =>
     params.cursor === undefined
-      ? toolsPage([bareTool('a')], { nextCursor: 'two', ttlMs: 1000 })
-      : toolsPage([bareTool('b')], { ttlMs: 100 }),
+      ? createToolsPage([createMinimalTool('a')], { nextCursor: 'two', ttlMs: 1000 })
+      : createToolsPage([createMinimalTool('b')], { ttlMs: 100 }),
   )
-  const client = createClient(exchange, { ...host, runtime: clock })
+  const client = createClient(exchange, { ...hostInfo, runtime: clock })
   await client.listTools()
   clock.advance(500)
   await client.listTools()

@@ -22,7 +22,7 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
     if (value === undefined) {
       if (requiredNames.has(name)) return { issue: `${contentPath(name)}: it is required` }
     } else if (isFieldValue(value)) {
-      const expected = expectedValues(field, value)
+      const expected = describeExpectedValues(field, value)
       if (expected !== undefined) return { issue: `${contentPath(name)}: expected ${expected}` }
       entries.push([name, value])
     } else {
@@ -39,7 +39,7 @@ function contentPath(name: string): string {
 
 /** Returns the description of the values that a field accepts if `value` is none of them; `undefined` if it is one. */
 export function fieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
-  return isFieldValue(value) ? expectedValues(field, value) : fieldTypeName(field)
+  return isFieldValue(value) ? describeExpectedValues(field, value) : fieldTypeName(field)
 }
 
 /** Returns `true` for a value of a type that some field may have. */
@@ -54,7 +54,7 @@ function fieldTypeName({ type }: PrimitiveSchemaDefinition): string {
 }
 
 /** Returns the description of the values that a field accepts if a value does not fit; `undefined` if it fits. */
-function expectedValues(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
+function describeExpectedValues(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
   switch (field.type) {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : fieldTypeName(field)
@@ -121,12 +121,12 @@ function plainTextMismatch(field: StringSchema, value: string): string | undefin
   const { minLength, maxLength, format } = field
   // JSON Schema counts code points.
   const length = [...value].length
-  if (minLength !== undefined && length < minLength) return `at least ${countWithNoun(minLength, 'character')}`
-  if (maxLength !== undefined && length > maxLength) return `at most ${countWithNoun(maxLength, 'character')}`
+  if (minLength !== undefined && length < minLength) return `at least ${formatCount(minLength, 'character')}`
+  if (maxLength !== undefined && length > maxLength) return `at most ${formatCount(maxLength, 'character')}`
   return format === undefined || formats[format].test(value) ? undefined : formats[format].description
 }
 
-function countWithNoun(quantity: number, noun: string): string {
+function formatCount(quantity: number, noun: string): string {
   return `${quantity} ${noun}${quantity === 1 ? '' : 's'}`
 }
 

@@ -115,16 +115,16 @@ export function isResourceNotFound(error: unknown): boolean {
 
 /** Returns the path and reason of a failed check, for an error; `whole` names the value itself, if it needs a name. */
 export function describeCheckFailure({ path, expected, got }: Failure, whole = ''): string {
-  const where = printableName(path.replace(/^\./, '')) || whole
+  const where = toPrintableName(path.replace(/^\./, '')) || whole
   const reason = `expected ${expected}, got ${got}`
   return where === '' ? reason : `${where}: ${reason}`
 }
 
 /** Returns a key that the server chose, as errors show it. */
-export function printableKey(key: string): string {
-  return JSON.stringify(printableName(key))
+export function toPrintableKey(key: string): string {
+  return JSON.stringify(toPrintableName(key))
 }
 
-function printableName(name: string): string {
+function toPrintableName(name: string): string {
   return name.slice(0, 128).replaceAll(/\p{C}/gu, ' ')
 }

@@ -2,7 +2,7 @@ import { type ClientCapabilities, metaKeys } from '@x/schema'
 import { expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
 import type { InputHandlers } from './input-handlers.ts'
-import { host, said, scripted } from '../testing/scripted-exchange.ts'
+import { hostInfo, createTextResult, createScriptedExchange } from '../testing/scripted-exchange.ts'
 
 const elicit = (): { action: 'cancel' } => ({ action: 'cancel' })
 const openUrl = elicit
@@ -34,7 +34,7 @@ test.each<[string, ClientCapabilities | undefined, InputHandlers, ClientCapabili
   ['what was said beside it', { extensions: { 'a/b': {} } }, { roots }, { extensions: { 'a/b': {} }, roots: {} }],
   ['what was said without handlers', { elicitation: {} }, {}, { elicitation: {} }],
 ])('A client declares %s', async (_title, capabilities, handlers, declared) => {
-  const exchange = scripted(() => said('hi'))
-  await createClient(exchange, { ...host, ...handlers, capabilities }).callTool('greet')
+  const exchange = createScriptedExchange(() => createTextResult('hi'))
+  await createClient(exchange, { ...hostInfo, ...handlers, capabilities }).callTool('greet')
   expect(exchange.received[0]?.meta[metaKeys.clientCapabilities]).toEqual(declared)
 })

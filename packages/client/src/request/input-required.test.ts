@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
-import { asks, inTurn, page } from '../testing/asking.ts'
-import { host } from '../testing/scripted-exchange.ts'
+import { createInputRequired, createSequentialExchange, createUrlRequest } from '../testing/asking.ts'
+import { hostInfo } from '../testing/scripted-exchange.ts'
 
 const opened = async (url: string): Promise<readonly string[]> => {
   const shown: string[] = []
-  const client = createClient(inTurn(asks({ pay: page(url) })), {
-    ...host,
+  const client = createClient(createSequentialExchange(createInputRequired({ pay: createUrlRequest(url) })), {
+    ...hostInfo,
     openUrl: (question) => {
       shown.push(question.url)
       return { action: 'accept' }
@@ -31,10 +31,13 @@ test.each([
 })
 
 test('a round that is answered by hand has the URL as a browser opens it', async () => {
-  const client = createClient(inTurn(asks({ pay: page('https://\u0430pple.example') })), {
-    ...host,
-    capabilities: { elicitation: { url: {} } },
-  })
+  const client = createClient(
+    createSequentialExchange(createInputRequired({ pay: createUrlRequest('https://\u0430pple.example') })),
+    {
+      ...hostInfo,
+      capabilities: { elicitation: { url: {} } },
+    },
+  )
   const round = await client.manual.callTool('buy')
   expect(JSON.stringify(round)).toContain('https://xn--pple-43d.example/')
 })

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ReadResourceResult,
 } from '@x/schema'
-import { printableKey, describeCheckFailure } from './client-error.ts'
+import { toPrintableKey, describeCheckFailure } from './client-error.ts'
 
 /** The final results of the methods that may answer `input_required` (basic/patterns/mrtr). */
 export interface MultiRoundResults {
@@ -69,7 +69,7 @@ function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> |
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
-    if (failure !== undefined) return { issue: `inputRequests ${printableKey(key)} ${describeCheckFailure(failure)}` }
+    if (failure !== undefined) return { issue: `inputRequests ${toPrintableKey(key)} ${describeCheckFailure(failure)}` }
     // The check of its own method has accepted it; the original is kept, with its unknown members.
     requests.set(key, withNormalizedUrl(request as unknown as InputRequest))
   }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
-import { bareTool, host, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import { createMinimalTool, hostInfo, createScriptedExchange, createToolsPage } from '../testing/scripted-exchange.ts'
 
 const names = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name)
 
@@ -16,17 +16,17 @@ async function taken<T>(items: AsyncIterable<T>, count = Number.POSITIVE_INFINIT
 
 describe('A list', () => {
   const paged = (pages: Readonly<Record<string, JsonObject>>) =>
-    scripted(
+    createScriptedExchange(
       ({ params }) => pages[String(params.cursor ?? 'first')] ?? { error: { code: -32602, message: 'Bad cursor' } },
     )
 
   test('is read page by page until there is no cursor, and an empty one is a cursor', async () => {
     const exchange = paged({
-      first: toolsPage([bareTool('a')], { nextCursor: '' }),
-      '': toolsPage([], { nextCursor: 'two' }),
-      two: toolsPage([bareTool('b')]),
+      first: createToolsPage([createMinimalTool('a')], { nextCursor: '' }),
+      '': createToolsPage([], { nextCursor: 'two' }),
+      two: createToolsPage([createMinimalTool('b')]),
     })
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     expect(names(await client.listTools())).toEqual(['a', 'b'])
     expect(exchange.received.map(({ params }) => params)).toEqual([{}, { cursor: '' }, { cursor: 'two' }])
     expect(names(await taken(client.eachTool()))).toEqual(['a', 'b'])
@@ -34,10 +34,10 @@ describe('A list', () => {
 
   test('asks for no page before it is wanted', async () => {
     const exchange = paged({
-      first: toolsPage([bareTool('a')], { nextCursor: 'two' }),
-      two: toolsPage([bareTool('b')]),
+      first: createToolsPage([createMinimalTool('a')], { nextCursor: 'two' }),
+      two: createToolsPage([createMinimalTool('b')]),
     })
-    expect(names(await taken(createClient(exchange, host).eachTool(), 1))).toEqual(['a'])
+    expect(names(await taken(createClient(exchange, hostInfo).eachTool(), 1))).toEqual(['a'])
     expect(exchange.received).toHaveLength(1)
   })
 
@@ -46,8 +46,10 @@ describe('A list', () => {
     ['never ends', (cursor) => `${cursor}1`, /more than 10 pages/],
     ['has pages without end that are large', (cursor) => `${cursor}${'x'.repeat(500)}`, /more than 2000 characters/],
   ])('that %s is an error', async (_title, next, message) => {
-    const exchange = scripted(({ params }) => toolsPage([], { nextCursor: next(String(params.cursor ?? '')) }))
-    const client = createClient(exchange, { ...host, maxPages: 10, maxListSize: 2000 })
+    const exchange = createScriptedExchange(({ params }) =>
+      createToolsPage([], { nextCursor: next(String(params.cursor ?? '')) }),
+    )
+    const client = createClient(exchange, { ...hostInfo, maxPages: 10, maxListSize: 2000 })
     const failure = client.listTools()
     await expect(failure).rejects.toMatchObject({ code: 'endless_list', method: 'tools/list' })
     await expect(failure).rejects.toThrow(message)
@@ -56,13 +58,16 @@ describe('A list', () => {
 
   test('is started again, without what is cached, when a cursor is no longer valid [CCH-022 CCH-023]', async () => {
     let generation = 1
-    const exchange = scripted(({ params }) => {
+    const exchange = createScriptedExchange(({ params }) => {
       if (params.cursor === undefined)
-        return toolsPage([bareTool('a'), bareTool(`a${generation}`)], { nextCursor: `g${generation}` })
-      if (params.cursor === `g${generation}`) return toolsPage([bareTool(`b${generation}`)], { ttlMs: 0 })
+        return createToolsPage([createMinimalTool('a'), createMinimalTool(`a${generation}`)], {
+          nextCursor: `g${generation}`,
+        })
+      if (params.cursor === `g${generation}`)
+        return createToolsPage([createMinimalTool(`b${generation}`)], { ttlMs: 0 })
       return { error: { code: -32602, message: 'Invalid cursor' } }
     })
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     expect(names(await client.listTools())).toEqual(['a', 'a1', 'b1'])
     generation = 2
     expect(names(await client.listTools())).toEqual(['a', 'a2', 'b2'])
@@ -73,23 +78,23 @@ describe('A list', () => {
   })
 
   test('is given up when the new cursor is not valid either', async () => {
-    const exchange = scripted(({ params }) =>
+    const exchange = createScriptedExchange(({ params }) =>
       params.cursor === undefined
-        ? toolsPage([], { nextCursor: 'x' })
+        ? createToolsPage([], { nextCursor: 'x' })
         : { error: { code: -32602, message: 'Invalid cursor' } },
     )
-    await expect(createClient(exchange, host).listTools()).rejects.toMatchObject({ rpc: { code: -32602 } })
+    await expect(createClient(exchange, hostInfo).listTools()).rejects.toMatchObject({ rpc: { code: -32602 } })
     expect(exchange.received).toHaveLength(4)
   })
 
   test('of prompts, resources and templates is read alike', async () => {
     const hints = { resultType: 'complete', ttlMs: 0, cacheScope: 'public' }
-    const exchange = scripted(({ request }) => {
+    const exchange = createScriptedExchange(({ request }) => {
       if (request.method === 'prompts/list') return { ...hints, prompts: [{ name: 'p' }] }
       if (request.method === 'resources/list') return { ...hints, resources: [{ name: 'r', uri: 'a:r' }] }
       return { ...hints, resourceTemplates: [{ name: 't', uriTemplate: 'a:{t}' }] }
     })
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     expect([await client.listPrompts(), await client.listResources(), await client.listResourceTemplates()]).toEqual([
       [{ name: 'p' }],
       [{ name: 'r', uri: 'a:r' }],
@@ -102,11 +107,11 @@ describe('A list', () => {
 })
 
 test('prompts, completions and resources are asked for as the specification writes them', async () => {
-  const exchange = scripted(({ request }) => {
+  const exchange = createScriptedExchange(({ request }) => {
     if (request.method === 'prompts/get') return { resultType: 'complete', messages: [] }
     return { resultType: 'complete', completion: { values: ['a'] } }
   })
-  const client = createClient(exchange, host)
+  const client = createClient(exchange, hostInfo)
   await client.getPrompt('review', { code: 'x' })
   await client.getPrompt('bare')
   await client.complete({ type: 'ref/resource', uri: 'a:{t}' }, { name: 't', value: 'x' }, { arguments: { u: 'y' } })

@@ -18,13 +18,13 @@ export interface ListKind<M extends ListMethod, Item> {
 /** A list, item by item as its pages come, or whole. */
 export interface List<Item> {
   each(options?: ReadOptions): AsyncGenerator<Item, void, undefined>
-  all(options?: ReadOptions): Promise<Item[]>
+  toArray(options?: ReadOptions): Promise<Item[]>
 }
 
 /** The parts of the client that lists use. */
 export interface ListContext {
   readonly send: SendRequest
-  readonly seen: ClientState
+  readonly clientState: ClientState
   readonly maxPages: number
   /** Characters of JSON that all pages of one list may have together. */
   readonly maxListSize: number
@@ -37,21 +37,21 @@ export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, 
   return {
     each: async function* (options = {}) {
       const yieldedKeys = new Set<string>()
-      for await (const { page, isAgain } of fetchPages(kind.method, options, context)) {
+      for await (const { page, isRepeated } of fetchPages(kind.method, options, context)) {
         for (const item of kind.itemsOf(page)) {
           const key = kind.keyOf(item)
-          if (isAgain && yieldedKeys.has(key)) continue
+          if (isRepeated && yieldedKeys.has(key)) continue
           yieldedKeys.add(key)
           yield item
         }
       }
     },
-    all: async (options = {}) => {
+    toArray: async (options = {}) => {
       let items: Item[] = []
       let wasRestarted = false
-      for await (const { page, isAgain } of fetchPages(kind.method, options, context)) {
-        if (isAgain && !wasRestarted) items = []
-        wasRestarted = isAgain
+      for await (const { page, isRepeated } of fetchPages(kind.method, options, context)) {
+        if (isRepeated && !wasRestarted) items = []
+        wasRestarted = isRepeated
         for (const item of kind.itemsOf(page)) items.push(item)
       }
       return items
@@ -62,16 +62,16 @@ export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, 
 interface ListPage<M extends ListMethod> {
   readonly page: CompleteResults[M]
   /** True when the list was started again because the server no longer knew a cursor. */
-  readonly isAgain: boolean
+  readonly isRepeated: boolean
 }
 
 async function* fetchPages<M extends ListMethod>(
   method: M,
   options: ReadOptions,
-  { send, seen, maxPages, maxListSize, forget }: ListContext,
+  { send, clientState, maxPages, maxListSize, forget }: ListContext,
 ): AsyncGenerator<ListPage<M>, void, undefined> {
   const endlessListError = (reason: string): ClientError =>
-    new ClientError('endless_list', reason, errorContextOf({ method, params: {} }, seen))
+    new ClientError('endless_list', reason, errorContextOf({ method, params: {} }, clientState))
   const cursors = new Set<string>()
   let callOptions = options
   let cursor: string | undefined
@@ -95,7 +95,7 @@ async function* fetchPages<M extends ListMethod>(
     // transport bounds the first page, which is all that most lists have.
     if (count > 0) size += JSON.stringify(page).length
     checkListSize(size, maxListSize, endlessListError)
-    yield { page, isAgain: isRestarted }
+    yield { page, isRepeated: isRestarted }
     // An empty string is a cursor like any other; only its absence ends the list.
     cursor = page.nextCursor
     if (cursor === undefined) return

@@ -1,6 +1,6 @@
 import { type Clock, type ErrorListener, errorListener } from '@x/core'
 import type { ClientCapabilities, Icon, Implementation, JsonSchemaCompiler, Middleware, JsonObject } from '@x/schema'
-import { printableKey } from './client-error.ts'
+import { toPrintableKey } from './client-error.ts'
 import type { InputHandlers } from './input-handlers.ts'
 import type { RoundOptions } from './round-options.ts'
 
@@ -68,12 +68,12 @@ export interface CoreClientOptions extends InputHandlers {
 }
 
 /** Returns the receiver of warnings: the author's, or one that writes lines. */
-export function warningListener({ onWarning }: CoreClientOptions): (warning: ClientWarning) => void {
+export function warningListenerOf({ onWarning }: CoreClientOptions): (warning: ClientWarning) => void {
   return errorListener(onWarning, '@x/client', describeTool)
 }
 
 function describeTool({ tool }: ClientWarning): string {
-  return `tool ${printableKey(tool)}`
+  return `tool ${toPrintableKey(tool)}`
 }
 
 /** Returns the client's name and version as requests carry them. */

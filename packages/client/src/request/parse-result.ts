@@ -33,7 +33,7 @@ export function parseResult<M extends ClientMethod>(
 
 /** Creates the error of a call that the peer answered with an error. */
 export function peerError({ error: rpc }: RpcError, errorContext: CallErrorContext): ClientError {
-  return new ClientError('rpc', `the server answered ${rpc.code} ${printable(rpc.message, 1000)}`, {
+  return new ClientError('rpc', `the server answered ${rpc.code} ${toPrintableText(rpc.message, 1000)}`, {
     ...errorContext,
     rpc,
   })
@@ -77,10 +77,10 @@ export function serverInfoOf(response: RpcResponse): { name: string; version: st
   const meta = 'result' in response ? response.result._meta : undefined
   const info = isJsonObject(meta) ? meta['io.modelcontextprotocol/serverInfo'] : undefined
   if (!isJsonObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') return undefined
-  return { name: printable(info.name), version: printable(info.version) }
+  return { name: toPrintableText(info.name), version: toPrintableText(info.version) }
 }
 
 // The text ends up in error messages, and so in logs, where a line of the server's own must not appear.
-function printable(text: string, length = 200): string {
+function toPrintableText(text: string, length = 200): string {
   return text.slice(0, length).replaceAll(/\p{Cc}/gu, ' ')
 }

@@ -2,13 +2,21 @@ import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { isResourceNotFound } from './client-error.ts'
 import { createClient } from '../create-client.ts'
-import { host, never, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import {
+  hostInfo,
+  pendingPromise,
+  createTextResult,
+  createScriptedExchange,
+  createToolsPage,
+} from '../testing/scripted-exchange.ts'
 
 describe('A request', () => {
   test('carries version and capabilities, and who calls [BAS-051 BAS-055 TOL-001]', async () => {
-    const exchange = scripted(({ request }) => (request.method === 'tools/list' ? toolsPage([]) : said('hi')))
+    const exchange = createScriptedExchange(({ request }) =>
+      request.method === 'tools/list' ? createToolsPage([]) : createTextResult('hi'),
+    )
     const capabilities = { elicitation: { form: {} } }
-    const client = createClient(exchange, { ...host, title: 'The host', capabilities })
+    const client = createClient(exchange, { ...hostInfo, title: 'The host', capabilities })
     await client.callTool('greet', { name: 'Ada' })
     await client.listTools()
     for (const { meta } of exchange.received) {
@@ -22,18 +30,18 @@ describe('A request', () => {
   })
 
   test('does not say who calls when configured so [BAS-055]', async () => {
-    const exchange = scripted(() => said('hi'))
-    await createClient(exchange, { ...host, sendClientInfo: false }).callTool('greet')
+    const exchange = createScriptedExchange(() => createTextResult('hi'))
+    await createClient(exchange, { ...hostInfo, sendClientInfo: false }).callTool('greet')
     expect(exchange.received[0]?.meta).not.toHaveProperty([metaKeys.clientInfo])
   })
 
   test('cannot have what the client writes replaced by its own _meta', async () => {
-    const exchange = scripted(() => said('hi'))
+    const exchange = createScriptedExchange(() => createTextResult('hi'))
     const meta = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
       [metaKeys.protocolVersion]: 'x',
     }
-    await createClient(exchange, host).callTool('greet', {}, { meta })
+    await createClient(exchange, hostInfo).callTool('greet', {}, { meta })
     expect(exchange.received[0]?.meta).toMatchObject({
       traceparent: meta.traceparent,
       [metaKeys.protocolVersion]: protocolVersion,
@@ -41,8 +49,8 @@ describe('A request', () => {
   })
 
   test('has an id that no open request of the same exchange has, whichever client sent it [BAS-003 BAS-004 BAS-005]', async () => {
-    const exchange = scripted(() => never)
-    const [one, two] = [createClient(exchange, host), createClient(exchange, host)]
+    const exchange = createScriptedExchange(() => pendingPromise)
+    const [one, two] = [createClient(exchange, hostInfo), createClient(exchange, hostInfo)]
     for (const client of [one, two, one, two]) void client.callTool('greet')
     await Promise.resolve()
     const ids = exchange.received.map(({ request }) => request.id)
@@ -52,8 +60,8 @@ describe('A request', () => {
   })
 
   test('asks for progress under a token of its own [PRG-001 PRG-002]', async () => {
-    const exchange = scripted(() => never)
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => pendingPromise)
+    const client = createClient(exchange, hostInfo)
     for (let count = 0; count < 3; count += 1) void client.callTool('greet', {}, { onProgress: () => {} })
     await Promise.resolve()
     const tokens = exchange.received.map(({ meta }) => meta.progressToken)
@@ -67,13 +75,13 @@ describe('The revision', () => {
     (supported: readonly string[]) =>
     ({ meta }: { meta: JsonObject }) => {
       const requested = meta[metaKeys.protocolVersion] ?? ''
-      if (supported.includes(String(requested))) return said('hi')
+      if (supported.includes(String(requested))) return createTextResult('hi')
       return { error: { code: -32022, message: 'Unsupported protocol version', data: { supported, requested } } }
     }
 
   test('is chosen again from those that the server names, once, and remembered [VER-002]', async () => {
-    const exchange = scripted(refusing(['2030-01-01', '2026-07-28']))
-    const client = createClient(exchange, { ...host, versions: ['2031-01-01', '2026-07-28'] })
+    const exchange = createScriptedExchange(refusing(['2030-01-01', '2026-07-28']))
+    const client = createClient(exchange, { ...hostInfo, versions: ['2031-01-01', '2026-07-28'] })
     await client.callTool('greet')
     await client.callTool('greet')
     const sent = exchange.received.map(({ meta }) => meta[metaKeys.protocolVersion])
@@ -82,8 +90,8 @@ describe('The revision', () => {
   })
 
   test('is an error that names both sides when there is none in common [VER-002]', async () => {
-    const exchange = scripted(refusing(['2025-11-25']))
-    const failure = createClient(exchange, host).callTool('greet')
+    const exchange = createScriptedExchange(refusing(['2025-11-25']))
+    const failure = createClient(exchange, hostInfo).callTool('greet')
     await expect(failure).rejects.toMatchObject({ code: 'unsupported_version', rpc: { code: -32022 } })
     await expect(failure).rejects.toThrow('2025-11-25')
     expect(exchange.received).toHaveLength(1)
@@ -91,8 +99,8 @@ describe('The revision', () => {
 
   test('is not asked for over and over by a server that refuses what it names', async () => {
     const data = { supported: ['2026-07-28'], requested: '2026-07-28' }
-    const exchange = scripted(() => ({ error: { code: -32022, message: 'no', data } }))
-    await expect(createClient(exchange, host).callTool('greet')).rejects.toMatchObject({ code: 'rpc' })
+    const exchange = createScriptedExchange(() => ({ error: { code: -32022, message: 'no', data } }))
+    await expect(createClient(exchange, hostInfo).callTool('greet')).rejects.toMatchObject({ code: 'rpc' })
     expect(exchange.received).toHaveLength(2)
   })
 
@@ -104,8 +112,10 @@ describe('The revision', () => {
       ttlMs: 0,
       cacheScope: 'public',
     }
-    const exchange = scripted(({ request }) => (request.method === 'server/discover' ? discovered : said('hi')))
-    const client = createClient(exchange, { ...host, versions: ['2031-01-01', '2026-07-28'] })
+    const exchange = createScriptedExchange(({ request }) =>
+      request.method === 'server/discover' ? discovered : createTextResult('hi'),
+    )
+    const client = createClient(exchange, { ...hostInfo, versions: ['2031-01-01', '2026-07-28'] })
     expect(await client.discover()).toEqual(discovered)
     await client.callTool('greet')
     expect(exchange.received[1]?.meta[metaKeys.protocolVersion]).toBe('2026-07-28')
@@ -115,24 +125,24 @@ describe('The revision', () => {
 describe('A result', () => {
   test('without a resultType is complete [BAS-011]', async () => {
     const client = createClient(
-      scripted(() => ({ content: [] })),
-      host,
+      createScriptedExchange(() => ({ content: [] })),
+      hostInfo,
     )
     expect(await client.callTool('greet')).toEqual({ resultType: 'complete', content: [] })
   })
 
   test.each(['task', '', 'Complete', 7, null])('of type %j is invalid [BAS-009 BAS-010]', async (resultType) => {
     const client = createClient(
-      scripted(() => ({ resultType, content: [] })),
-      host,
+      createScriptedExchange(() => ({ resultType, content: [] })),
+      hostInfo,
     )
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'invalid_result' })
   })
 
   test('that asks for input where the method must not is invalid [BAS-009]', async () => {
     const client = createClient(
-      scripted(() => ({ resultType: 'input_required', requestState: 's' })),
-      host,
+      createScriptedExchange(() => ({ resultType: 'input_required', requestState: 's' })),
+      hostInfo,
     )
     await expect(client.complete({ type: 'ref/prompt', name: 'p' }, { name: 'a', value: '' })).rejects.toMatchObject({
       code: 'invalid_result',
@@ -150,8 +160,8 @@ describe('A result', () => {
     ['looks like another kind', { resultType: 'complete', requestState: 's' }, 'content'],
   ])('that %s is invalid, and the error names the path', async (_title, result, path) => {
     const failure = createClient(
-      scripted(() => result),
-      host,
+      createScriptedExchange(() => result),
+      hostInfo,
     ).callTool('greet')
     await expect(failure).rejects.toMatchObject({ code: 'invalid_result', rpc: undefined })
     await expect(failure).rejects.toThrow(path)
@@ -159,16 +169,16 @@ describe('A result', () => {
 
   test('keeps fields that this revision does not know', async () => {
     const client = createClient(
-      scripted(() => ({ ...said('hi'), later: { a: 1 } })),
-      host,
+      createScriptedExchange(() => ({ ...createTextResult('hi'), later: { a: 1 } })),
+      hostInfo,
     )
     expect(await client.callTool('greet')).toHaveProperty('later', { a: 1 })
   })
 
   test('of a tool that failed is a result like any other [TOL-034]', async () => {
     const client = createClient(
-      scripted(() => ({ ...said('no such city'), isError: true })),
-      host,
+      createScriptedExchange(() => ({ ...createTextResult('no such city'), isError: true })),
+      hostInfo,
     )
     expect(await client.callTool('weather')).toMatchObject({ isError: true })
   })
@@ -178,10 +188,10 @@ describe('An error', () => {
   const info = { [metaKeys.serverInfo]: { name: 'demo', version: '2.0.0' } }
 
   test('of the peer says which call, which server and which code [BAS-023]', async () => {
-    let answer: JsonObject | { error: { code: number; message: string } } = { ...said('hi'), _meta: info }
-    const exchange = { exchange: scripted(() => answer), url: 'https://example.com/mcp' }
+    let answer: JsonObject | { error: { code: number; message: string } } = { ...createTextResult('hi'), _meta: info }
+    const exchange = { exchange: createScriptedExchange(() => answer), url: 'https://example.com/mcp' }
 
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     await client.callTool('greet')
     answer = { error: { code: -32602, message: 'Unknown tool' } }
     const failure = client.callTool('wave')
@@ -199,21 +209,21 @@ describe('An error', () => {
 
   test('is one line, whatever the peer writes', async () => {
     const client = createClient(
-      scripted(() => ({ error: { code: -32603, message: 'a\r\nFATAL: fake log line' } })),
-      host,
+      createScriptedExchange(() => ({ error: { code: -32603, message: 'a\r\nFATAL: fake log line' } })),
+      hostInfo,
     )
     await expect(client.callTool('greet')).rejects.not.toThrow(/[\r\n]/)
   })
 
   test('of this side has no code of the peer [BAS-023]', async () => {
     const cause = Object.assign(new Error('connection refused'), { code: -32603 })
-    const client = createClient(() => Promise.reject(cause), host)
+    const client = createClient(() => Promise.reject(cause), hostInfo)
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'transport', cause, rpc: undefined })
   })
 
   test('is of the code of a version when the transport has found an older server', async () => {
     const cause = Object.assign(new Error('the server answered as 2025-11-25'), { code: 'unsupported_version' })
-    const failure = createClient(() => Promise.reject(cause), host).callTool('greet')
+    const failure = createClient(() => Promise.reject(cause), hostInfo).callTool('greet')
     await expect(failure).rejects.toMatchObject({ code: 'unsupported_version', cause })
     await expect(failure).rejects.toThrow('the server answered as 2025-11-25')
   })
@@ -225,8 +235,8 @@ describe('An error', () => {
     ['nor does a code without a meaning', -32003, { uri: 'file:///x' }, false],
   ])('says that a resource does not exist %s [BAS-022 BAS-017]', async (...[, code, data, expected]) => {
     const client = createClient(
-      scripted(() => ({ error: { code, message: 'no', ...(data && { data }) } })),
-      host,
+      createScriptedExchange(() => ({ error: { code, message: 'no', ...(data && { data }) } })),
+      hostInfo,
     )
     const failure = await client.readResource('file:///x').catch((error: unknown) => error)
     expect(isResourceNotFound(failure)).toBe(expected)
@@ -235,27 +245,27 @@ describe('An error', () => {
 
 describe('A request of an extension', () => {
   test('is written as all others are, and its result comes back as it is', async () => {
-    const exchange = scripted(() => ({ note: { text: 'x' } }))
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => ({ note: { text: 'x' } }))
+    const client = createClient(exchange, hostInfo)
     const result = await client.request('notes/get', { id: 7 }, { meta: { 'com.example/a': 1 } })
     expect(result).toEqual({ note: { text: 'x' } })
     expect(exchange.received[0]).toMatchObject({
       request: { method: 'notes/get' },
       params: { id: 7 },
-      meta: { 'com.example/a': 1, [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientInfo]: host },
+      meta: { 'com.example/a': 1, [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientInfo]: hostInfo },
     })
   })
 
   test('is never answered from the cache', async () => {
-    const exchange = scripted(() => toolsPage([]))
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => createToolsPage([]))
+    const client = createClient(exchange, hostInfo)
     for (let count = 0; count < 2; count += 1) await client.request('tools/list')
     expect(exchange.received).toHaveLength(2)
   })
 
   test('rejects with the error of the peer, the method and the server', async () => {
-    const exchange = scripted(() => ({ error: { code: -32043, message: 'Not found', data: { id: 7 } } }))
-    const failed = createClient(exchange, host).request('notes/get')
+    const exchange = createScriptedExchange(() => ({ error: { code: -32043, message: 'Not found', data: { id: 7 } } }))
+    const failed = createClient(exchange, hostInfo).request('notes/get')
     await expect(failed).rejects.toMatchObject({
       name: 'ClientError',
       code: 'rpc',
@@ -265,9 +275,9 @@ describe('A request of an extension', () => {
   })
 
   test('is cancelled by its signal', async () => {
-    const exchange = scripted(() => never)
+    const exchange = createScriptedExchange(() => pendingPromise)
     const controller = new AbortController()
-    const pending = createClient(exchange, host).request('notes/get', {}, { signal: controller.signal })
+    const pending = createClient(exchange, hostInfo).request('notes/get', {}, { signal: controller.signal })
     controller.abort('enough')
     await expect(pending).rejects.toBe('enough')
     expect(exchange.received[0]?.call.signal.aborted).toBe(true)

@@ -69,26 +69,26 @@ export interface ClientState {
   /** The revisions of the client, the preferred one first. */
   readonly clientVersions: readonly [string, ...string[]]
   readonly url: string | undefined
-  server: Pick<Implementation, 'name' | 'version'> | undefined
+  serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
   /** Called when the server has named its software. */
-  readonly onServer: (server: ClientState['server']) => void
+  readonly onServerInfo: (server: ClientState['serverInfo']) => void
 }
 
 /** Creates the state of a new client. */
 export function createClientState(
   options: CoreClientOptions,
   url: string | undefined,
-  onServer: ClientState['onServer'],
+  onServer: ClientState['onServerInfo'],
 ): ClientState {
   const { versions: clientVersions = [protocolVersion] } = options
-  return { version: clientVersions[0], clientVersions, url, server: undefined, onServer }
+  return { version: clientVersions[0], clientVersions, url, serverInfo: undefined, onServerInfo: onServer }
 }
 
 /** The exchanges that a client's requests go through. */
 export interface RequestExchanges {
   readonly exchange: Exchange
   /** The exchange behind all middleware, in which no two requests may have the same id. */
-  readonly pipe: Exchange
+  readonly transportExchange: Exchange
 }
 
 /**
@@ -96,12 +96,12 @@ export interface RequestExchanges {
  * names one (basic/versioning, protocol version negotiation).
  */
 export function createSendRaw(
-  { exchange, pipe }: RequestExchanges,
+  { exchange, transportExchange }: RequestExchanges,
   options: CoreClientOptions,
   state: ClientState,
 ): SendRaw {
   const createRequestMeta = createMetaFactory(options)
-  const nextId = createIdGenerator(pipe)
+  const nextId = createIdGenerator(transportExchange)
 
   const send = (
     call: ClientRequest<string>,
@@ -111,10 +111,10 @@ export function createSendRaw(
     const id = nextId()
     const _meta = createRequestMeta(id, state.version, {
       options: callOptions,
-      asks: findMethodRow(call.method)?.canRequireInput ?? false,
+      canAskInput: findMethodRow(call.method)?.canRequireInput ?? false,
     })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
-    const timeoutMs = timeoutOf(options, callOptions)
+    const timeoutMs = timeoutMsOf(options, callOptions)
     const maxTotalMs = callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { runtime: clock = platformRuntime } = options
     const { headerParams, onMessage: onAnyMessage } = call
@@ -157,8 +157,8 @@ export function createSendRaw(
 function recordServer(response: RpcResponse, state: ClientState): void {
   const server = serverInfoOf(response)
   if (server === undefined) return
-  state.server = server
-  state.onServer(server)
+  state.serverInfo = server
+  state.onServerInfo(server)
 }
 
 /** Returns the rules for sending a call again; undefined where it must not be, or where its reader does it. */
@@ -179,13 +179,13 @@ function resendLimitsOf(options: CoreClientOptions, callOptions: CallOptions): R
   const { runtime: clock = platformRuntime } = options
   return {
     retries: callOptions.retries ?? options.retries ?? 3,
-    maxElapsedMs: timeoutOf(options, callOptions),
+    maxElapsedMs: timeoutMsOf(options, callOptions),
     clock,
     signal: callOptions.signal,
   }
 }
 
-function timeoutOf(options: CoreClientOptions, callOptions: CallOptions): number {
+function timeoutMsOf(options: CoreClientOptions, callOptions: CallOptions): number {
   return callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
 }
 
@@ -276,7 +276,10 @@ export function errorContextOf(
   state: ClientState,
 ): CallErrorContext {
   const target = params[findMethodRow(method)?.named ?? targetParam ?? '']
-  const serverLabels = [state.server && `${state.server.name} ${state.server.version}`, state.url && `(${state.url})`]
+  const serverLabels = [
+    state.serverInfo && `${state.serverInfo.name} ${state.serverInfo.version}`,
+    state.url && `(${state.url})`,
+  ]
   const server = serverLabels.filter(Boolean).join(' ') || undefined
   return { method, target: typeof target === 'string' ? target : undefined, server }
 }
@@ -293,21 +296,21 @@ function unsupportedVersionError(
 }
 
 // Two clients may share one connection, on which their open requests must not have the same id.
-const idCounters = new WeakMap<Exchange, { last: number }>()
+const idCounters = new WeakMap<Exchange, { lastId: number }>()
 
 function createIdGenerator(exchange: Exchange): () => number {
-  const counter = idCounters.get(exchange) ?? { last: 0 }
+  const counter = idCounters.get(exchange) ?? { lastId: 0 }
   idCounters.set(exchange, counter)
   return () => {
-    counter.last += 1
-    return counter.last
+    counter.lastId += 1
+    return counter.lastId
   }
 }
 
 type CreateRequestMeta = (
   id: number,
   version: string,
-  call: { readonly options: CallOptions; readonly asks: boolean },
+  call: { readonly options: CallOptions; readonly canAskInput: boolean },
 ) => JsonObject
 
 function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
@@ -315,7 +318,7 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
     [metaKeys.clientCapabilities]: declaredCapabilities(options, {}),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
   }
-  return (id, version, { options: callOptions, asks }) => {
+  return (id, version, { options: callOptions, canAskInput }) => {
     const logLevel = callOptions.logLevel ?? (callOptions.onLog ? 'info' : undefined)
     return {
       ...callOptions.meta,
@@ -324,11 +327,11 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
       ...((callOptions.capabilities ?? hasHandlers(callOptions)) && {
         [metaKeys.clientCapabilities]: declaredCapabilities(options, callOptions),
       }),
-      ...(asks &&
+      ...(canAskInput &&
         callOptions.idempotencyKey !== undefined && { [projectMetaKeys.idempotencyKey]: callOptions.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
       // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
-      ...((asks || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
+      ...((canAskInput || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
     }
   }
 }

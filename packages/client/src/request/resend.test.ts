@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { CallOptions } from './call-options.ts'
 import { createClient } from '../create-client.ts'
 import type { CoreClientOptions } from './options.ts'
-import { settled } from '../testing/asking.ts'
-import { host, said, scripted } from '../testing/scripted-exchange.ts'
+import { flushPromises } from '../testing/asking.ts'
+import { hostInfo, createTextResult, createScriptedExchange } from '../testing/scripted-exchange.ts'
 
 const overloaded = refusal({ reason: 'overloaded', retryAfterMs: 1000 })
 const stopping = refusal({ reason: 'stopping', retryAfterMs: 0 })
@@ -17,15 +17,15 @@ function refusal(data: JsonObject, code = -32603): { readonly error: WireError }
 /** A call to a server that refuses in these ways, one after the other, and then answers. */
 function callRefused(
   refusals: readonly { readonly error: WireError }[],
-  options: CoreClientOptions & CallOptions = host,
+  options: CoreClientOptions & CallOptions = hostInfo,
 ) {
   const clock = manualClock()
   let next = 0
-  const exchange = scripted(async () => {
+  const exchange = createScriptedExchange(async () => {
     const refused = refusals[next]
     next += 1
     // A script may answer with an error.
-    return (refused ?? said('done')) as JsonObject
+    return (refused ?? createTextResult('done')) as JsonObject
   })
   const { signal } = options
   const call = createClient(exchange, { ...options, runtime: clock }).callTool('t', {}, signal ? { signal } : {})
@@ -35,9 +35,9 @@ function callRefused(
   )
   /** Lets waits end that are no longer than this. */
   const pass = async (ms: number): Promise<number> => {
-    await settled()
+    await flushPromises()
     clock.advance(ms)
-    await settled()
+    await flushPromises()
     return exchange.received.length
   }
   return { clock, exchange, outcome, pass }
@@ -59,9 +59,9 @@ describe('A call that the server has not begun', () => {
   })
 
   test.each([
-    ['three times', host, 4],
-    ['as often as the client says', { ...host, retries: 1 }, 2],
-    ['never, where the client says so', { ...host, retries: 0 }, 1],
+    ['three times', hostInfo, 4],
+    ['as often as the client says', { ...hostInfo, retries: 1 }, 2],
+    ['never, where the client says so', { ...hostInfo, retries: 0 }, 1],
   ])('is sent again %s, and then fails with what the server said', async (_title, options, sent) => {
     const { clock, outcome, pass } = callRefused(Array(9).fill(overloaded), options)
     for (let round = 0; round < 9; round++) await pass(10_000)
@@ -71,7 +71,7 @@ describe('A call that the server has not begun', () => {
   })
 
   test('is not waited for longer than a call may take', async () => {
-    const { clock, outcome, pass } = callRefused([overloaded, overloaded], { ...host, timeoutMs: 2500 })
+    const { clock, outcome, pass } = callRefused([overloaded, overloaded], { ...hostInfo, timeoutMs: 2500 })
     expect([await pass(2000), await pass(5000)]).toEqual([2, 2])
     expect(await outcome).toMatchObject({ code: 'rpc' })
     expect(clock.waiting).toBe(0)
@@ -79,7 +79,7 @@ describe('A call that the server has not begun', () => {
 
   test('is given up with the reason of its signal', async () => {
     const controller = new AbortController()
-    const { clock, outcome, pass } = callRefused([overloaded], { ...host, signal: controller.signal })
+    const { clock, outcome, pass } = callRefused([overloaded], { ...hostInfo, signal: controller.signal })
     await pass(100)
     controller.abort('enough')
     expect(await outcome).toBe('enough')

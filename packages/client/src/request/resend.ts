@@ -26,7 +26,7 @@ export async function resendUnstartedRequest(
   const startedAt = clock.monotonicNow()
   let response = failedResponse
   for (let retryCount = 0; retryCount < retries; retryCount++) {
-    const requestedDelayMs = retryDelayOf(response)
+    const requestedDelayMs = retryDelayMsOf(response)
     if (requestedDelayMs === undefined) return response
     const waitMs =
       requestedDelayMs +
@@ -48,7 +48,7 @@ const retryableReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'
  * Returns the milliseconds after which a server that has answered with one of these reasons may be asked again;
  * undefined for every other answer.
  */
-function retryDelayOf(response: RpcResponse, reasons = retryableReasons): number | undefined {
+function retryDelayMsOf(response: RpcResponse, reasons = retryableReasons): number | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
   if (!isJsonObject(data) || !reasons.has(data['reason'])) return undefined
@@ -83,7 +83,7 @@ export async function resendLostRequest(
     let delayMs = 0
     try {
       const response = await send()
-      const requestedDelayMs = retryDelayOf(response, unknownOutcomeReasons)
+      const requestedDelayMs = retryDelayMsOf(response, unknownOutcomeReasons)
       if (requestedDelayMs === undefined || !mayRetry()) return response
       // A server may ask for a longer pause, and does not get it.
       delayMs = Math.min(requestedDelayMs, maxDelayMs)

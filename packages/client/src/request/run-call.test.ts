@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
 import type { LogMessage, Progress } from './call-options.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { host, never, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import {
+  hostInfo,
+  pendingPromise,
+  createTextResult,
+  createScriptedExchange,
+  createToolsPage,
+} from '../testing/scripted-exchange.ts'
 
 const progress = (token: unknown, value: unknown, more: object = {}): RpcNotification => ({
   jsonrpc: '2.0',
@@ -13,8 +19,8 @@ const progress = (token: unknown, value: unknown, more: object = {}): RpcNotific
 
 describe('Cancelling', () => {
   test('rejects with the reason, and tells the exchange [CAN-010]', async () => {
-    const exchange = scripted(() => never)
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => pendingPromise)
+    const client = createClient(exchange, hostInfo)
     const controller = new AbortController()
     const running = client.callTool('slow', {}, { signal: controller.signal })
     const other = client.callTool('other')
@@ -29,8 +35,8 @@ describe('Cancelling', () => {
   })
 
   test('before the call sends nothing, not even for what is cached', async () => {
-    const exchange = scripted(() => toolsPage([]))
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => createToolsPage([]))
+    const client = createClient(exchange, hostInfo)
     const reason = new Error('too late')
     const signal = AbortSignal.abort(reason)
     await expect(client.callTool('greet', {}, { signal })).rejects.toBe(reason)
@@ -40,20 +46,20 @@ describe('Cancelling', () => {
   })
 
   test('after the end does nothing [CAN-010]', async () => {
-    const exchange = scripted(() => said('hi'))
+    const exchange = createScriptedExchange(() => createTextResult('hi'))
     const controller = new AbortController()
-    await createClient(exchange, host).callTool('greet', {}, { signal: controller.signal })
+    await createClient(exchange, hostInfo).callTool('greet', {}, { signal: controller.signal })
     controller.abort()
     expect(exchange.received[0]?.call.signal.aborted).toBe(false)
   })
 
   test('between two tries of one call is heard as well', async () => {
     const controller = new AbortController()
-    const exchange = scripted(() => {
+    const exchange = createScriptedExchange(() => {
       queueMicrotask(() => queueMicrotask(() => controller.abort(new Error('in between'))))
       return { error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } }
     })
-    const client = createClient(exchange, { ...host, versions: ['2031-01-01', '2026-07-28'] })
+    const client = createClient(exchange, { ...hostInfo, versions: ['2031-01-01', '2026-07-28'] })
     await expect(client.callTool('greet', {}, { signal: controller.signal })).rejects.toThrow('in between')
   })
 
@@ -61,8 +67,8 @@ describe('Cancelling', () => {
     const warnings: unknown[] = []
     const listen = (warning: unknown): void => void warnings.push(warning)
     process.on('warning', listen)
-    const exchange = scripted(() => never)
-    const client = createClient(exchange, host)
+    const exchange = createScriptedExchange(() => pendingPromise)
+    const client = createClient(exchange, hostInfo)
     const controller = new AbortController()
     const { signal } = controller
     const all = Array.from({ length: 100 }, () =>
@@ -78,14 +84,14 @@ describe('Cancelling', () => {
 
   test('ignores the response that comes all the same [CAN-013]', async () => {
     let answer = (): void => {}
-    const late = new Promise<ReturnType<typeof said>>((resolve) => {
-      answer = () => resolve(said('late'))
+    const late = new Promise<ReturnType<typeof createTextResult>>((resolve) => {
+      answer = () => resolve(createTextResult('late'))
     })
     const heard: Progress[] = []
-    const exchange = scripted(() => late)
+    const exchange = createScriptedExchange(() => late)
     const controller = new AbortController()
     const options = { signal: controller.signal, onProgress: (one: Progress) => void heard.push(one) }
-    const running = createClient(exchange, host).callTool('slow', {}, options)
+    const running = createClient(exchange, hostInfo).callTool('slow', {}, options)
     await Promise.resolve()
     controller.abort(new Error('stop'))
     answer()
@@ -99,8 +105,8 @@ describe('Cancelling', () => {
 describe('The time of a call', () => {
   test('ends after 60 seconds unless configured, and cancels the request [CAN-006 CAN-007 TOL-043]', async () => {
     const clock = manualClock()
-    const exchange = scripted(() => never)
-    const running = createClient(exchange, { ...host, runtime: clock }).callTool('slow')
+    const exchange = createScriptedExchange(() => pendingPromise)
+    const running = createClient(exchange, { ...hostInfo, runtime: clock }).callTool('slow')
     const failure = running.catch((error: unknown) => error)
     clock.advance(59_999)
     expect(exchange.received[0]?.call.signal.aborted).toBe(false)
@@ -113,8 +119,8 @@ describe('The time of a call', () => {
   test('may be set for one call [CAN-008]', async () => {
     const clock = manualClock()
     const running = createClient(
-      scripted(() => never),
-      { ...host, runtime: clock },
+      createScriptedExchange(() => pendingPromise),
+      { ...hostInfo, runtime: clock },
     ).callTool('slow', {}, { timeoutMs: 5 })
     clock.advance(5)
     await expect(running).rejects.toThrow('neither response nor progress for 5 ms')
@@ -122,8 +128,8 @@ describe('The time of a call', () => {
 
   test('is extended by progress, with or without a listener, up to a maximum [CAN-009]', async () => {
     const clock = manualClock()
-    const exchange = scripted(() => never)
-    const running = createClient(exchange, { ...host, runtime: clock, timeoutMs: 100, maxTotalMs: 250 }).callTool(
+    const exchange = createScriptedExchange(() => pendingPromise)
+    const running = createClient(exchange, { ...hostInfo, runtime: clock, timeoutMs: 100, maxTotalMs: 250 }).callTool(
       'slow',
     )
     const failure = running.catch((error: unknown) => error)
@@ -149,7 +155,7 @@ describe('The time of a call', () => {
       return new Promise(() => {})
     }
     const heard: Progress[] = []
-    const client = createClient(exchange, { ...host, runtime: clock, timeoutMs: 100 })
+    const client = createClient(exchange, { ...hostInfo, runtime: clock, timeoutMs: 100 })
     const running = client.callTool('slow', {}, { onProgress: (one) => void heard.push(one) })
     const failure = running.catch((error: unknown) => error)
     clock.advance(50)
@@ -160,13 +166,13 @@ describe('The time of a call', () => {
   test('leaves no timer behind, however the exchange ends', async () => {
     const clock = manualClock()
     await createClient(
-      scripted(() => said('hi')),
-      { ...host, runtime: clock },
+      createScriptedExchange(() => createTextResult('hi')),
+      { ...hostInfo, runtime: clock },
     ).callTool('greet')
     const throwing: Exchange = () => {
       throw new Error('broken')
     }
-    await expect(createClient(throwing, { ...host, runtime: clock }).callTool('greet')).rejects.toMatchObject({
+    await expect(createClient(throwing, { ...hostInfo, runtime: clock }).callTool('greet')).rejects.toMatchObject({
       code: 'transport',
     })
     expect(clock.waiting).toBe(0)
@@ -177,7 +183,7 @@ describe('What comes with a call', () => {
   test('progress and log messages reach their listeners, cleaned of what is not theirs', async () => {
     const progressed: Progress[] = []
     const logged: LogMessage[] = []
-    const exchange = scripted(({ call, meta }) => {
+    const exchange = createScriptedExchange(({ call, meta }) => {
       call.notify(progress(meta.progressToken, 0.5, { total: 1, message: 'half', extra: 1 }))
       call.notify(progress(meta.progressToken, 0.7, { total: 'x' }))
       for (const level of ['warning', 'loud']) {
@@ -187,9 +193,9 @@ describe('What comes with a call', () => {
           params: { level, logger: 'db', data: { a: 1 } },
         })
       }
-      return said('hi')
+      return createTextResult('hi')
     })
-    await createClient(exchange, host).callTool(
+    await createClient(exchange, hostInfo).callTool(
       'greet',
       {},
       {
@@ -204,20 +210,20 @@ describe('What comes with a call', () => {
 
   test('a listener that throws fails its call with what it threw, and cancels it', async () => {
     const reason = new Error('listener broke')
-    const exchange = scripted(({ call, meta }) => {
+    const exchange = createScriptedExchange(({ call, meta }) => {
       call.notify(progress(meta.progressToken, 1))
-      return never
+      return pendingPromise
     })
     const onProgress = (): void => {
       throw reason
     }
-    await expect(createClient(exchange, host).callTool('greet', {}, { onProgress })).rejects.toBe(reason)
+    await expect(createClient(exchange, hostInfo).callTool('greet', {}, { onProgress })).rejects.toBe(reason)
     expect(exchange.received[0]?.call.signal.aborted).toBe(true)
   })
 
   test('log messages are not asked for without a listener', async () => {
-    const exchange = scripted(() => said('hi'))
-    await createClient(exchange, host).callTool('greet')
+    const exchange = createScriptedExchange(() => createTextResult('hi'))
+    await createClient(exchange, hostInfo).callTool('greet')
     expect(exchange.received[0]?.meta).not.toHaveProperty(['io.modelcontextprotocol/logLevel'])
   })
 })

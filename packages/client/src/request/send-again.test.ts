@@ -2,8 +2,15 @@ import { platformRuntime } from '@x/core'
 import { type JsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
-import { asks, nameForm } from '../testing/asking.ts'
-import { bareTool, host, said, type ScriptedExchange, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import { createInputRequired, nameFormRequest } from '../testing/asking.ts'
+import {
+  createMinimalTool,
+  hostInfo,
+  createTextResult,
+  type ScriptedExchange,
+  createScriptedExchange,
+  createToolsPage,
+} from '../testing/scripted-exchange.ts'
 
 /** An error as a transport makes it. */
 function transportError(name: string, details: object): Error {
@@ -16,25 +23,25 @@ const keyOf = ({ received }: ScriptedExchange, index: number): unknown =>
 
 /** A clock that does not wait. */
 const clock = { ...platformRuntime, setTimeout: (run: () => void) => platformRuntime.setTimeout(run, 0) }
-const quick = { ...host, runtime: clock }
+const quick = { ...hostInfo, runtime: clock }
 
 /** Loses the first answers to every method but lists, then says `done`. */
 function losing(count: number, error: Error = lost, tools: readonly JsonObject[] = []): ScriptedExchange {
   let left = count
-  return scripted(({ request }) => {
-    if (request.method === 'tools/list') return toolsPage(tools)
+  return createScriptedExchange(({ request }) => {
+    if (request.method === 'tools/list') return createToolsPage(tools)
     if (left-- > 0) throw error
-    return { ...said('done'), messages: [], contents: [], ttlMs: 0, cacheScope: 'private' }
+    return { ...createTextResult('done'), messages: [], contents: [], ttlMs: 0, cacheScope: 'private' }
   })
 }
 
 describe('a request whose answer was lost', () => {
   const tools = [
-    bareTool('look', { annotations: { readOnlyHint: true } }),
-    bareTool('put', { annotations: { idempotentHint: true } }),
-    bareTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } }),
-    bareTool('odd', { _meta: { [projectMetaKeys.keyedEffects]: 'yes' } }),
-    bareTool('pay'),
+    createMinimalTool('look', { annotations: { readOnlyHint: true } }),
+    createMinimalTool('put', { annotations: { idempotentHint: true } }),
+    createMinimalTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } }),
+    createMinimalTool('odd', { _meta: { [projectMetaKeys.keyedEffects]: 'yes' } }),
+    createMinimalTool('pay'),
   ]
 
   test.each([
@@ -49,7 +56,7 @@ describe('a request whose answer was lost', () => {
     const client = createClient(exchange, quick)
     await client.listTools()
     const call = client.callTool(name)
-    if (times === 2) expect(await call).toMatchObject(said('done'))
+    if (times === 2) expect(await call).toMatchObject(createTextResult('done'))
     else await expect(call).rejects.toMatchObject({ code: 'transport', cause: lost })
     expect(exchange.received).toHaveLength(1 + times)
     expect(keyOf(exchange, 1)).toMatch(/^[\w-]{22}$/)
@@ -107,7 +114,7 @@ describe('a request whose answer was lost', () => {
 
   test('is not sent again once the caller has cancelled', async () => {
     const controller = new AbortController()
-    const exchange = scripted(() => {
+    const exchange = createScriptedExchange(() => {
       controller.abort(new Error('enough'))
       throw lost
     })
@@ -118,7 +125,7 @@ describe('a request whose answer was lost', () => {
 })
 
 describe('a call that the server could not store', () => {
-  const keyedTool = bareTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } })
+  const keyedTool = createMinimalTool('keyed', { _meta: { [projectMetaKeys.keyedEffects]: true } })
   const unavailable = {
     error: { code: -32603, message: 'Not stored', data: { reason: 'unavailable', retryAfterMs: 5 } },
   }
@@ -126,9 +133,9 @@ describe('a call that the server could not store', () => {
   /** Gives these answers to calls one after the other, then says `done`. */
   const answering = (...answers: readonly (object | Error)[]): ScriptedExchange => {
     const left = [...answers]
-    return scripted(({ request }) => {
-      if (request.method === 'tools/list') return toolsPage([keyedTool, bareTool('pay')])
-      const answer = left.shift() ?? said('done')
+    return createScriptedExchange(({ request }) => {
+      if (request.method === 'tools/list') return createToolsPage([keyedTool, createMinimalTool('pay')])
+      const answer = left.shift() ?? createTextResult('done')
       if (answer instanceof Error) throw answer
       // A script may answer with an error.
       return answer as JsonObject
@@ -143,7 +150,7 @@ describe('a call that the server could not store', () => {
     const client = createClient(exchange, quick)
     await client.listTools()
     const call = client.callTool(name)
-    if (times === 2) expect(await call).toMatchObject(said('done'))
+    if (times === 2) expect(await call).toMatchObject(createTextResult('done'))
     else await expect(call).rejects.toMatchObject({ code: 'rpc', rpc: unavailable.error })
     expect(exchange.received).toHaveLength(1 + times)
   })
@@ -161,15 +168,20 @@ describe('a call that the server could not store', () => {
     const exchange = answering(overloaded, lost, unavailable)
     const client = createClient(exchange, quick)
     await client.listTools()
-    expect(await client.callTool('keyed')).toMatchObject(said('done'))
+    expect(await client.callTool('keyed')).toMatchObject(createTextResult('done'))
     expect(exchange.received).toHaveLength(1 + 4)
   })
 })
 
 describe('the idempotency key', () => {
   test('is the same in all rounds of a call, and another for each call', async () => {
-    const answers = [asks({ who: nameForm }, 's1'), asks(undefined, 's2'), said('done'), said('done')]
-    const exchange = scripted(() => answers.shift() ?? said('done'))
+    const answers = [
+      createInputRequired({ who: nameFormRequest }, 's1'),
+      createInputRequired(undefined, 's2'),
+      createTextResult('done'),
+      createTextResult('done'),
+    ]
+    const exchange = createScriptedExchange(() => answers.shift() ?? createTextResult('done'))
     const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
     const client = createClient(exchange, { ...quick, elicit })
     await client.callTool('greet')

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { CallOptions } from './call-options.ts'
 import type { Client } from '../client.ts'
 import { createClient } from '../create-client.ts'
-import { asks, nameForm, settled } from '../testing/asking.ts'
-import { host, never, scripted } from '../testing/scripted-exchange.ts'
+import { createInputRequired, nameFormRequest, flushPromises } from '../testing/asking.ts'
+import { hostInfo, pendingPromise, createScriptedExchange } from '../testing/scripted-exchange.ts'
 
 const calls: readonly [string, (client: Client, options: CallOptions) => Promise<unknown>][] = [
   ['discover', (client, options) => client.discover(options)],
@@ -34,11 +34,11 @@ describe.each(calls)('The time of %s', (_name, run) => {
     'is what %s says, and at its end the server is told to stop [CAN-006 CAN-007 CAN-008]',
     async (_title, options, ms) => {
       const clock = manualClock()
-      const exchange = scripted(() => never)
-      const failure = run(createClient(exchange, { ...host, runtime: clock, timeoutMs: 100 }), options).catch(
+      const exchange = createScriptedExchange(() => pendingPromise)
+      const failure = run(createClient(exchange, { ...hostInfo, runtime: clock, timeoutMs: 100 }), options).catch(
         (error: unknown) => error,
       )
-      await settled()
+      await flushPromises()
       const signal = exchange.received[0]?.call.signal
       clock.advance(ms - 1)
       expect(signal?.aborted).toBe(false)
@@ -50,10 +50,12 @@ describe.each(calls)('The time of %s', (_name, run) => {
   )
 
   test('ends with the reason of its signal, which the server is told', async () => {
-    const exchange = scripted(() => never)
+    const exchange = createScriptedExchange(() => pendingPromise)
     const controller = new AbortController()
-    const failure = run(createClient(exchange, host), { signal: controller.signal }).catch((error: unknown) => error)
-    await settled()
+    const failure = run(createClient(exchange, hostInfo), { signal: controller.signal }).catch(
+      (error: unknown) => error,
+    )
+    await flushPromises()
     controller.abort('enough')
     expect([await failure, exchange.received[0]?.call.signal.reason]).toEqual(['enough', 'enough'])
   })
@@ -62,12 +64,12 @@ describe.each(calls)('The time of %s', (_name, run) => {
 test('each round of a call has the time of a call, also the last [CAN-006 CAN-009]', async () => {
   const clock = manualClock()
   let round = 0
-  const exchange = scripted(() => {
+  const exchange = createScriptedExchange(() => {
     round += 1
-    return round === 1 ? asks({ name: nameForm }) : never
+    return round === 1 ? createInputRequired({ name: nameFormRequest }) : pendingPromise
   })
   const client = createClient(exchange, {
-    ...host,
+    ...hostInfo,
     runtime: clock,
     timeoutMs: 100,
     elicit: async () => {
@@ -76,7 +78,7 @@ test('each round of a call has the time of a call, also the last [CAN-006 CAN-00
     },
   })
   const failure = client.callTool('t').catch((error: unknown) => error)
-  await settled()
+  await flushPromises()
   expect(exchange.received).toHaveLength(2)
   clock.advance(100)
   expect(await failure).toMatchObject({ code: 'timeout' })

@@ -1,21 +1,28 @@
 import { type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import type { InputContext } from '../request/input-handlers.ts'
-import { asks, form, inTurn, nameForm, page, question } from '../testing/asking.ts'
+import {
+  createInputRequired,
+  form,
+  createSequentialExchange,
+  nameFormRequest,
+  createUrlRequest,
+  createSamplingRequest,
+} from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
-import { host, never } from '../testing/scripted-exchange.ts'
+import { hostInfo, pendingPromise } from '../testing/scripted-exchange.ts'
 
 const accept = { action: 'accept', content: { name: 'Ada' } } as const
 const elicit = (): typeof accept => accept
-const answering = { ...host, elicit }
+const answering = { ...hostInfo, elicit }
 
 describe('The requests of a round', () => {
   test('are answered at once, each by its own handler', async () => {
-    const exchange = inTurn(
-      asks({
-        form: nameForm,
-        page: page('https://example.com/pay'),
-        model: question(),
+    const exchange = createSequentialExchange(
+      createInputRequired({
+        form: nameFormRequest,
+        page: createUrlRequest('https://example.com/pay'),
+        model: createSamplingRequest(),
         places: { method: 'roots/list' },
       }),
     )
@@ -34,7 +41,7 @@ describe('The requests of a round', () => {
     const client = createClient(
       { exchange, url: 'https://example.com/mcp' },
       {
-        ...host,
+        ...hostInfo,
         elicit: async ({ message }, context) => (await meet(`elicit ${message}`, context), accept),
         openUrl: async ({ url }, context) => (await meet(`openUrl ${url}`, context), { action: 'accept' }),
         sample: async ({ maxTokens }, context) => (await meet(`sample ${maxTokens}`, context), sampled),
@@ -64,9 +71,15 @@ describe('The requests of a round', () => {
 
   test('say which server asks, and in which round', async () => {
     const _meta = { [metaKeys.serverInfo]: { name: 'work-items', version: '2' } }
-    const exchange = inTurn({ ...asks({ who: nameForm }), _meta }, { ...asks({ who: nameForm }), _meta })
+    const exchange = createSequentialExchange(
+      { ...createInputRequired({ who: nameFormRequest }), _meta },
+      { ...createInputRequired({ who: nameFormRequest }), _meta },
+    )
     const contexts: InputContext[] = []
-    const client = createClient(exchange, { ...host, elicit: (_question, context) => (contexts.push(context), accept) })
+    const client = createClient(exchange, {
+      ...hostInfo,
+      elicit: (_question, context) => (contexts.push(context), accept),
+    })
     await client.callTool('greet')
     expect(contexts.map(({ server, round }) => [server, round])).toEqual([
       ['work-items 2', 1],
@@ -75,7 +88,9 @@ describe('The requests of a round', () => {
   })
 
   test.each(['__proto__', 'constructor', 'toString', '', 'a\nb', '\u{1f600}'])('may have the key %j', async (key) => {
-    const exchange = inTurn(JSON.parse(JSON.stringify(asks({ k: nameForm })).replace('"k"', JSON.stringify(key))))
+    const exchange = createSequentialExchange(
+      JSON.parse(JSON.stringify(createInputRequired({ k: nameFormRequest })).replace('"k"', JSON.stringify(key))),
+    )
     await createClient(exchange, answering).callTool('greet')
     const responses = exchange.received[1]?.params.inputResponses
     expect(JSON.stringify(responses)).toBe(JSON.stringify({ k: accept }).replace('"k"', JSON.stringify(key)))
@@ -83,56 +98,71 @@ describe('The requests of a round', () => {
   })
 
   test.each<[string, JsonObject, string]>([
-    ['neither requests nor a state', asks(), 'neither requests nor a requestState'],
-    ['no request in its requests, and no state', asks({}), 'neither requests nor a requestState'],
-    ['a state that is no string', { ...asks(), requestState: 7 }, 'requestState: expected a string'],
-    ['requests that are a list', { ...asks(), inputRequests: [nameForm] }, 'inputRequests: expected an object'],
-    ['a request that is none', asks({ who: 7 }), 'inputRequests "who" expected an object'],
-    ['a request of an unknown method', asks({ who: { method: 'tools/call' } }), 'inputRequests "who" method'],
+    ['neither requests nor a state', createInputRequired(), 'neither requests nor a requestState'],
+    ['no request in its requests, and no state', createInputRequired({}), 'neither requests nor a requestState'],
+    ['a state that is no string', { ...createInputRequired(), requestState: 7 }, 'requestState: expected a string'],
+    [
+      'requests that are a list',
+      { ...createInputRequired(), inputRequests: [nameFormRequest] },
+      'inputRequests: expected an object',
+    ],
+    ['a request that is none', createInputRequired({ who: 7 }), 'inputRequests "who" expected an object'],
+    [
+      'a request of an unknown method',
+      createInputRequired({ who: { method: 'tools/call' } }),
+      'inputRequests "who" method',
+    ],
     [
       'a form without a schema',
-      asks({ who: { method: 'elicitation/create', params: { message: 'm' } } }),
+      createInputRequired({ who: { method: 'elicitation/create', params: { message: 'm' } } }),
       'params.requestedSchema',
     ],
     [
       'a form with fields in fields',
-      asks({ who: form({ a: { type: 'object' } }) }),
+      createInputRequired({ who: form({ a: { type: 'object' } }) }),
       'params.requestedSchema.properties.a',
     ],
     [
       'a mode that nobody knows',
-      asks({ who: { method: 'elicitation/create', params: { mode: 'x', message: 'm' } } }),
+      createInputRequired({ who: { method: 'elicitation/create', params: { mode: 'x', message: 'm' } } }),
       'params.mode',
     ],
-    ['a question to a model without messages', asks({ who: question({ messages: 'x' }) }), 'params.messages'],
+    [
+      'a question to a model without messages',
+      createInputRequired({ who: createSamplingRequest({ messages: 'x' }) }),
+      'params.messages',
+    ],
     [
       'more requests than anybody can answer',
-      asks(Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, nameForm]))),
+      createInputRequired(Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, nameFormRequest]))),
       'more than 100',
     ],
   ])('are refused with %s', async (_title, answer, words) => {
     let asked = 0
-    const exchange = inTurn(answer)
-    const failure = createClient(exchange, { ...host, elicit: () => ((asked += 1), accept) }).callTool('greet')
+    const exchange = createSequentialExchange(answer)
+    const failure = createClient(exchange, { ...hostInfo, elicit: () => ((asked += 1), accept) }).callTool('greet')
     await expect(failure).rejects.toMatchObject({ code: 'invalid_result', message: expect.stringContaining(words) })
     expect([asked, exchange.received.length]).toEqual([0, 1])
   })
 
   test.each<[string, JsonObject, string]>([
-    ['a form', nameForm, 'elicitation.form'],
-    ['a page', page('https://example.com'), 'elicitation.url'],
-    ['a sample', question(), 'sampling'],
-    ['a sample with tools', question({ tools: [] }), 'sampling.tools'],
+    ['a form', nameFormRequest, 'elicitation.form'],
+    ['a page', createUrlRequest('https://example.com'), 'elicitation.url'],
+    ['a sample', createSamplingRequest(), 'sampling'],
+    ['a sample with tools', createSamplingRequest({ tools: [] }), 'sampling.tools'],
     ['roots', { method: 'roots/list' }, 'roots'],
   ])('fail the call when %s was not declared, and nobody is asked', async (_title, request, capability) => {
     let asked = 0
-    const exchange = inTurn(
-      asks({ known: capability === 'elicitation.form' ? page('https://a.example') : nameForm, other: request }),
+    const exchange = createSequentialExchange(
+      createInputRequired({
+        known: capability === 'elicitation.form' ? createUrlRequest('https://a.example') : nameFormRequest,
+        other: request,
+      }),
     )
     const ask = (): { action: 'accept' } => ((asked += 1), { action: 'accept' })
     const handlers = capability === 'elicitation.form' ? { openUrl: ask } : { elicit: ask }
-    const sampled = capability === 'sampling.tools' ? { sample: () => never as never } : {}
-    const failure = createClient(exchange, { ...host, ...handlers, ...sampled }).callTool('greet')
+    const sampled = capability === 'sampling.tools' ? { sample: () => pendingPromise as never } : {}
+    const failure = createClient(exchange, { ...hostInfo, ...handlers, ...sampled }).callTool('greet')
     await expect(failure).rejects.toMatchObject({
       code: 'input_required',
       message: expect.stringContaining(`"other", which needs ${capability}: this client has not declared it`),
@@ -141,8 +171,8 @@ describe('The requests of a round', () => {
   })
 
   test('fail the call when the capability was declared by hand and nobody is there to answer', async () => {
-    const exchange = inTurn(asks({ who: nameForm }))
-    const failure = createClient(exchange, { ...host, capabilities: { elicitation: {} } }).callTool('greet')
+    const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }))
+    const failure = createClient(exchange, { ...hostInfo, capabilities: { elicitation: {} } }).callTool('greet')
     await expect(failure).rejects.toMatchObject({
       code: 'input_required',
       message: expect.stringMatching(/"who", and there is no handler `elicit`.*client\.manual/),
@@ -150,15 +180,15 @@ describe('The requests of a round', () => {
   })
 
   test('fail the call with what a handler throws, and the other questions are closed', async () => {
-    const exchange = inTurn(asks({ a: nameForm, b: nameForm }, 's'))
+    const exchange = createSequentialExchange(createInputRequired({ a: nameFormRequest, b: nameFormRequest }, 's'))
     const closed: unknown[] = []
     const broken = new Error('the dialog broke')
     const client = createClient(exchange, {
-      ...host,
+      ...hostInfo,
       elicit: (_question, { key, signal }) => {
         if (key === 'b') throw broken
         signal.addEventListener('abort', () => closed.push(signal.reason))
-        return never as never
+        return pendingPromise as never
       },
     })
     await expect(client.callTool('greet')).rejects.toBe(broken)

@@ -2,7 +2,7 @@ import { type Clock, openAbortScope, raceWithAbort } from '@x/core'
 import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
-import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'
+import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
 import { type Answerer, handlerFor } from './input-kinds.ts'
 import type { ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
@@ -33,7 +33,7 @@ export async function answerRequests(
   // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
   const handledRequests = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
   const answerTimeoutError = (): ClientError => {
-    const keys = [...requests.keys()].slice(0, 3).map(printableKey).join(', ')
+    const keys = [...requests.keys()].slice(0, 3).map(toPrintableKey).join(', ')
     const reason = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
     return new ClientError('timeout', reason, errorContext)
   }
@@ -51,7 +51,7 @@ export async function answerRequests(
     abortScope.signal.throwIfAborted()
     const answers = Promise.all(
       handledRequests.map(({ entry, ask }) =>
-        answerRequest(entry, { ask, context: inputContextOf(entry[0]), errorContext }),
+        answerRequest(entry, { answerer: ask, context: inputContextOf(entry[0]), errorContext }),
       ),
     )
     return Object.fromEntries(await raceWithAbort(answers, abortScope.signal))
@@ -64,16 +64,16 @@ export async function answerRequests(
 }
 
 interface HandlerCall {
-  readonly ask: Answerer
+  readonly answerer: Answerer
   readonly context: InputContext
   readonly errorContext: CallErrorContext
 }
 
 async function answerRequest(
   entry: readonly [string, InputRequest],
-  { ask, context, errorContext }: HandlerCall,
+  { answerer, context, errorContext }: HandlerCall,
 ): Promise<[string, InputResponse]> {
-  return [entry[0], responseTo(entry, await ask(context), errorContext)]
+  return [entry[0], responseTo(entry, await answerer(context), errorContext)]
 }
 
 /**
@@ -88,7 +88,7 @@ function responseTo(
   if ('response' in checkedAnswer) return checkedAnswer.response
   throw new ClientError(
     'invalid_answer',
-    `the answer to ${printableKey(key)} is not valid at ${checkedAnswer.issue}`,
+    `the answer to ${toPrintableKey(key)} is not valid at ${checkedAnswer.issue}`,
     errorContext,
   )
 }
@@ -101,13 +101,13 @@ export function checkAnswers(
 ): InputResponses | undefined {
   const unknownKey = Object.keys(answers).find((key) => !requests.has(key))
   if (unknownKey !== undefined)
-    throw new ClientError('invalid_answer', `unexpected key ${printableKey(unknownKey)}`, errorContext)
+    throw new ClientError('invalid_answer', `unexpected key ${toPrintableKey(unknownKey)}`, errorContext)
   if (requests.size === 0) return undefined
   return Object.fromEntries(
     [...requests].map((entry) => {
       const [key] = entry
       if (Object.hasOwn(answers, key)) return [key, responseTo(entry, answers[key], errorContext)]
-      throw new ClientError('invalid_answer', `there is no answer to ${printableKey(key)}`, errorContext)
+      throw new ClientError('invalid_answer', `there is no answer to ${toPrintableKey(key)}`, errorContext)
     }),
   )
 }

@@ -1,21 +1,21 @@
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { asks, inTurn, nameForm } from '../testing/asking.ts'
+import { createInputRequired, createSequentialExchange, nameFormRequest } from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
-import { host, bareTool, said, toolsPage } from '../testing/scripted-exchange.ts'
+import { hostInfo, createMinimalTool, createTextResult, createToolsPage } from '../testing/scripted-exchange.ts'
 
 const accept = { action: 'accept', content: { name: 'Ada' } } as const
 const elicit = (): typeof accept => accept
-const answering = { ...host, elicit }
+const answering = { ...hostInfo, elicit }
 
 const refusedState = (): JsonObject => ({
   error: { code: -32602, message: 'Invalid or expired requestState', data: { reason: 'requestState' } },
 })
 
 describe('A state that the server no longer takes', () => {
-  const readOnly = bareTool('look', { annotations: { readOnlyHint: true } })
-  const idempotent = bareTool('put', { annotations: { idempotentHint: true } })
-  const tools = toolsPage([readOnly, idempotent, bareTool('pay')])
+  const readOnly = createMinimalTool('look', { annotations: { readOnlyHint: true } })
+  const idempotent = createMinimalTool('put', { annotations: { idempotentHint: true } })
+  const tools = createToolsPage([readOnly, idempotent, createMinimalTool('pay')])
 
   test.each([
     ['look', {}, true],
@@ -25,29 +25,38 @@ describe('A state that the server no longer takes', () => {
     ['look', { restart: false }, false],
     ['unlisted', {}, false],
   ])('starts the tool %s with %j afresh: %j', async (name, rounds, isAgain) => {
-    const exchange = inTurn(tools, asks({ who: nameForm }, 's1'), refusedState)
+    const exchange = createSequentialExchange(tools, createInputRequired({ who: nameFormRequest }, 's1'), refusedState)
     const client = createClient(exchange, { ...answering, rounds })
     await client.listTools()
     const call = client.callTool(name)
-    if (isAgain) expect(await call).toEqual(said('done'))
+    if (isAgain) expect(await call).toEqual(createTextResult('done'))
     else await expect(call).rejects.toMatchObject({ code: 'rpc', rpc: { code: -32602 } })
     const sent = exchange.received.slice(1).map(({ params }) => params)
     expect(sent[2]).toEqual(isAgain ? { name, arguments: {} } : undefined)
   })
 
   test('starts prompts and resources afresh, which change nothing', async () => {
-    const prompt = inTurn(asks({ who: nameForm }, 's'), refusedState, { messages: [] })
+    const prompt = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's'), refusedState, {
+      messages: [],
+    })
     await createClient(prompt, answering).getPrompt('p')
-    const resource = inTurn(asks({ who: nameForm }, 's'), refusedState, { contents: [] })
+    const resource = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's'), refusedState, {
+      contents: [],
+    })
     await createClient(resource, answering).readResource('a:b')
     expect([prompt.received[2]?.params, resource.received[2]?.params]).toEqual([{ name: 'p' }, { uri: 'a:b' }])
   })
 
   test('starts the call afresh once, and asks again', async () => {
     let asked = 0
-    const exchange = inTurn(asks({ a: nameForm }, 's1'), refusedState, asks({ a: nameForm }, 's2'), refusedState)
+    const exchange = createSequentialExchange(
+      createInputRequired({ a: nameFormRequest }, 's1'),
+      refusedState,
+      createInputRequired({ a: nameFormRequest }, 's2'),
+      refusedState,
+    )
     const rounds = { restart: true }
-    const client = createClient(exchange, { ...host, rounds, elicit: () => ((asked += 1), accept) })
+    const client = createClient(exchange, { ...hostInfo, rounds, elicit: () => ((asked += 1), accept) })
     await expect(client.callTool('pay')).rejects.toMatchObject({ code: 'rpc' })
     expect([asked, exchange.received.length]).toEqual([2, 4])
     expect(exchange.received[3]?.params).toMatchObject({ requestState: 's2' })
@@ -56,25 +65,30 @@ describe('A state that the server no longer takes', () => {
   test.each<[string, JsonObject, JsonObject, number]>([
     [
       'another server words it its own way',
-      asks({ a: nameForm }, 's'),
+      createInputRequired({ a: nameFormRequest }, 's'),
       { code: -32602, message: 'requestState expired' },
       3,
     ],
-    ['the error means something else', asks({ a: nameForm }, 's'), { code: -32602, message: 'no such item' }, 2],
+    [
+      'the error means something else',
+      createInputRequired({ a: nameFormRequest }, 's'),
+      { code: -32602, message: 'no such item' },
+      2,
+    ],
     [
       'the code is another',
-      asks({ a: nameForm }, 's'),
+      createInputRequired({ a: nameFormRequest }, 's'),
       { code: -32603, message: 'requestState', data: { reason: 'requestState' } },
       2,
     ],
     [
       'no state was sent',
-      asks({ a: nameForm }),
+      createInputRequired({ a: nameFormRequest }),
       { code: -32602, message: 'requestState', data: { reason: 'requestState' } },
       2,
     ],
   ])('is known when %s', async (_title, first, error, requests) => {
-    const exchange = inTurn(first, { error })
+    const exchange = createSequentialExchange(first, { error })
     await createClient(exchange, { ...answering, rounds: { restart: true } })
       .callTool('pay')
       .catch(() => {})

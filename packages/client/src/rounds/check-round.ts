@@ -8,7 +8,7 @@ import type { RoundsContext, MultiRoundCall } from './multi-round-call.ts'
 /** The number of `input_required` results of one call, and the last of them. */
 interface RoundCount {
   readonly asked: InputRequired
-  readonly times: number
+  readonly repeatCount: number
 }
 
 /**
@@ -16,13 +16,13 @@ interface RoundCount {
  */
 export function checkRound<M extends MultiRoundMethod>(
   call: Pick<MultiRoundCall<M>, 'method' | 'params' | 'options'>,
-  { asked, times }: RoundCount,
+  { asked, repeatCount }: RoundCount,
   { options, errorContextOf }: RoundsContext,
 ): void {
   const limit = call.options.rounds?.limit ?? options.rounds?.limit ?? 10
   const errorContext = errorContextOf(call)
   // Not `times > limit`, which is never true for a limit that is not a number.
-  if (!(times <= limit)) {
+  if (!(repeatCount <= limit)) {
     const reason = `the server asked for input more than ${limit} times; allow more with rounds.limit`
     throw new ClientError('too_many_rounds', reason, errorContext)
   }

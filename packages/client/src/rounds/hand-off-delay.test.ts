@@ -2,7 +2,8 @@ import { projectMetaKeys } from '@x/schema'
 import { expect, test } from 'vitest'
 import { computeHandOffDelayMs } from './hand-off-delay.ts'
 
-const longest = (earlier: number, bounds = {}) => computeHandOffDelayMs({ earlier, meta: undefined, bounds }, () => 0)
+const longest = (earlier: number, bounds = {}) =>
+  computeHandOffDelayMs({ previousCount: earlier, meta: undefined, bounds }, () => 0)
 
 test('Four hand-offs in a row are followed at once, and from the fifth on the pause doubles up to 400 ms', () => {
   expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 2000].map((earlier) => longest(earlier))).toEqual([
@@ -26,6 +27,9 @@ test.each([
   [Number.NaN, 25, 50],
 ])('A server that asks for %j ms gets from %j to %j', (asked, least, most) => {
   const pause = (chance: number) =>
-    computeHandOffDelayMs({ earlier: 0, meta: { [projectMetaKeys.retryAfterMs]: asked }, bounds: {} }, () => chance)
+    computeHandOffDelayMs(
+      { previousCount: 0, meta: { [projectMetaKeys.retryAfterMs]: asked }, bounds: {} },
+      () => chance,
+    )
   expect([Math.min(pause(0), pause(1)), Math.max(pause(0), pause(1))]).toEqual([least, most])
 })

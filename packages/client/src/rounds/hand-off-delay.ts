@@ -11,7 +11,7 @@ const maxRequestedMs = 5000
 /** Inputs to the pause before a retry that follows a hand-off. */
 export interface HandOffDelayOptions {
   /** Number of hand-offs in a row before this one. */
-  readonly earlier: number
+  readonly previousCount: number
   /** The `_meta` of the result, in which the server may say how long to wait. */
   readonly meta: JsonObject | undefined
   readonly bounds: PauseBounds
@@ -23,12 +23,12 @@ export interface HandOffDelayOptions {
  * as a rule. A random part keeps the calls of an instance that stops from all coming back at one moment.
  */
 export function computeHandOffDelayMs(
-  { earlier, meta, bounds }: HandOffDelayOptions,
+  { previousCount, meta, bounds }: HandOffDelayOptions,
   random: () => number = Math.random,
 ): number {
   const requestedMs = meta?.[projectMetaKeys.retryAfterMs]
   if (typeof requestedMs === 'number' && requestedMs >= 0)
     return Math.min(requestedMs, maxRequestedMs) * (1 + random() / 2)
   const { initial = 50, max: most = 400 } = bounds
-  return computeBackoffMs(Math.max(0, earlier - flatDelayCount + 1), { firstMs: initial, maxMs: most }, random)
+  return computeBackoffMs(Math.max(0, previousCount - flatDelayCount + 1), { firstMs: initial, maxMs: most }, random)
 }

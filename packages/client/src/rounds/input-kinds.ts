@@ -1,6 +1,6 @@
 import { type ClientCapabilities, type InputRequest, findMissingCapabilities } from '@x/schema'
 import { type InputRequired, unsafeUrlReason } from '../request/input-required.ts'
-import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'
+import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
 /** The handler of a kind of request, and the capability that allows it. */
@@ -48,14 +48,14 @@ export function checkInputRequests(
   for (const [key, request] of requests) {
     const { requiredCapabilities, capability } = inputKindOf(request)
     if (findMissingCapabilities(callCapabilities, requiredCapabilities) !== undefined) {
-      const reason = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
+      const reason = `the server asks ${toPrintableKey(key)}, which needs ${capability}: this client has not declared it`
       throw new ClientError('input_required', reason, errorContext)
     }
     const unsafeUrlIssue = urlIssue(request)
     if (unsafeUrlIssue === undefined) continue
     throw new ClientError(
       'invalid_result',
-      `the URL of ${printableKey(key)} must not be shown: ${unsafeUrlIssue}`,
+      `the URL of ${toPrintableKey(key)} must not be shown: ${unsafeUrlIssue}`,
       errorContext,
     )
   }
@@ -82,7 +82,7 @@ export function handlerFor(
   if (answerer) return answerer
   const { handler, capability } = inputKindOf(request)
   const reason =
-    `the server asks ${printableKey(key)}, and there is no handler \`${handler}\`: ` +
+    `the server asks ${toPrintableKey(key)}, and there is no handler \`${handler}\`: ` +
     `${capability} is declared in \`capabilities\` alone, which is for calls through client.manual`
   throw new ClientError('input_required', reason, errorContext)
 }

@@ -2,22 +2,41 @@ import { type JsonObject, metaKeys } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
-import { asks, form, inTurn, nameForm, page, question } from '../testing/asking.ts'
-import { bareTool, host, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import {
+  createInputRequired,
+  form,
+  createSequentialExchange,
+  nameFormRequest,
+  createUrlRequest,
+  createSamplingRequest,
+} from '../testing/asking.ts'
+import {
+  createMinimalTool,
+  hostInfo,
+  createTextResult,
+  createScriptedExchange,
+  createToolsPage,
+} from '../testing/scripted-exchange.ts'
 import type { PendingCall } from './pending-call.ts'
 
 const accept = { action: 'accept', content: { name: 'Ada' } } as const
-const manualHost = { ...host, capabilities: { elicitation: {} } }
+const manualHost = { ...hostInfo, capabilities: { elicitation: {} } }
 
 describe('A call by hand', () => {
   test('shows its rounds and goes on with the answers [MRT-017 MRT-018 MRT-019 MRT-020]', async () => {
-    const exchange = inTurn(asks({ who: nameForm }, 's1'), asks({ sure: nameForm }))
+    const exchange = createSequentialExchange(
+      createInputRequired({ who: nameFormRequest }, 's1'),
+      createInputRequired({ sure: nameFormRequest }),
+    )
     const first = await createClient(exchange, manualHost).manual.callTool('greet', { loud: true })
     if (first.status !== 'input_required') throw new Error('nothing was asked')
-    expect(first.requests).toEqual({ who: nameForm })
+    expect(first.requests).toEqual({ who: nameFormRequest })
     const second = await first.resume({ who: accept })
     if (second.status !== 'input_required') throw new Error('nothing was asked')
-    expect(await second.resume({ sure: { action: 'decline' } })).toEqual({ status: 'complete', result: said('done') })
+    expect(await second.resume({ sure: { action: 'decline' } })).toEqual({
+      status: 'complete',
+      result: createTextResult('done'),
+    })
     const call = { name: 'greet', arguments: { loud: true } }
     expect(exchange.received.map(({ params }) => params)).toEqual([
       call,
@@ -28,23 +47,26 @@ describe('A call by hand', () => {
   })
 
   test('is complete when nothing is asked', async () => {
-    const prompt = inTurn({ messages: [] })
-    expect(await createClient(prompt, host).manual.getPrompt('p')).toMatchObject({ status: 'complete' })
-    const resource = inTurn({ contents: [] })
-    expect(await createClient(resource, host).manual.readResource('a:b')).toMatchObject({ status: 'complete' })
+    const prompt = createSequentialExchange({ messages: [] })
+    expect(await createClient(prompt, hostInfo).manual.getPrompt('p')).toMatchObject({ status: 'complete' })
+    const resource = createSequentialExchange({ contents: [] })
+    expect(await createClient(resource, hostInfo).manual.readResource('a:b')).toMatchObject({ status: 'complete' })
     expect([prompt.received[0]?.params, resource.received[0]?.params]).toEqual([{ name: 'p' }, { uri: 'a:b' }])
   })
 
   test('asks no handler', async () => {
     let asked = 0
-    const client = createClient(inTurn(asks({ who: nameForm })), { ...host, elicit: () => ((asked += 1), accept) })
+    const client = createClient(createSequentialExchange(createInputRequired({ who: nameFormRequest })), {
+      ...hostInfo,
+      elicit: () => ((asked += 1), accept),
+    })
     expect(await client.manual.callTool('greet')).toMatchObject({ status: 'input_required' })
     expect(asked).toBe(0)
   })
 
   test('may be asked nothing but to come again', async () => {
-    const exchange = inTurn(asks(undefined, 's1'))
-    const round = await createClient(exchange, host).manual.readResource('a:b', { timeoutMs: 5 })
+    const exchange = createSequentialExchange(createInputRequired(undefined, 's1'))
+    const round = await createClient(exchange, hostInfo).manual.readResource('a:b', { timeoutMs: 5 })
     if (round.status !== 'input_required') throw new Error('nothing was asked')
     expect(round.requests).toEqual({})
     await round.resume({}).catch(() => {})
@@ -52,7 +74,9 @@ describe('A call by hand', () => {
   })
 
   test('fills in defaults, as with handlers', async () => {
-    const exchange = inTurn(asks({ who: form({ name: { type: 'string', default: 'Ada' } }) }))
+    const exchange = createSequentialExchange(
+      createInputRequired({ who: form({ name: { type: 'string', default: 'Ada' } }) }),
+    )
     const round = await createClient(exchange, manualHost).manual.callTool('greet')
     if (round.status === 'input_required') await round.resume({ who: { action: 'accept', content: {} } })
     expect(exchange.received[1]?.params.inputResponses).toEqual({ who: accept })
@@ -68,7 +92,7 @@ describe('A call by hand', () => {
       '"sure" is not valid at content "name"',
     ],
   ])('sends nothing when %s', async (_title, answers, words) => {
-    const exchange = inTurn(asks({ who: nameForm, sure: nameForm }))
+    const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest, sure: nameFormRequest }))
     const round = await createClient(exchange, manualHost).manual.callTool('greet')
     if (round.status !== 'input_required') throw new Error('nothing was asked')
     await expect(round.resume(answers as never)).rejects.toMatchObject({
@@ -80,24 +104,27 @@ describe('A call by hand', () => {
   })
 
   test.each<[string, JsonObject, string]>([
-    ['a kind that was not declared', question(), 'input_required'],
-    ['a page, when only forms were declared', page('https://example.com'), 'input_required'],
+    ['a kind that was not declared', createSamplingRequest(), 'input_required'],
+    ['a page, when only forms were declared', createUrlRequest('https://example.com'), 'input_required'],
     ['nothing that exists', { method: 'x' }, 'invalid_result'],
   ])('fails when it is asked %s', async (_title, request, code) => {
-    const client = createClient(inTurn(asks({ who: request })), manualHost)
+    const client = createClient(createSequentialExchange(createInputRequired({ who: request })), manualHost)
     await expect(client.manual.callTool('greet')).rejects.toMatchObject({ code })
   })
 
   test('shows no URL that must not be shown', async () => {
-    const client = createClient(inTurn(asks({ pay: page('javascript:x') })), {
-      ...host,
-      capabilities: { elicitation: { url: {} } },
-    })
+    const client = createClient(
+      createSequentialExchange(createInputRequired({ pay: createUrlRequest('javascript:x') })),
+      {
+        ...hostInfo,
+        capabilities: { elicitation: { url: {} } },
+      },
+    )
     await expect(client.manual.callTool('buy')).rejects.toMatchObject({ code: 'invalid_result' })
   })
 
   test('ends at the limit of rounds', async () => {
-    const exchange = scripted(() => asks({ who: nameForm }, 's'))
+    const exchange = createScriptedExchange(() => createInputRequired({ who: nameFormRequest }, 's'))
     const round = await createClient(exchange, { ...manualHost, rounds: { limit: 1 } }).manual.callTool('greet')
     if (round.status !== 'input_required') throw new Error('nothing was asked')
     const failure = round.resume({ who: accept })
@@ -105,17 +132,19 @@ describe('A call by hand', () => {
   })
 
   test('checks the output of its last result', async () => {
-    const exchange = scripted(({ request }) =>
-      request.method === 'tools/list' ? toolsPage([bareTool('sum', { outputSchema: { type: 'object' } })]) : said('x'),
+    const exchange = createScriptedExchange(({ request }) =>
+      request.method === 'tools/list'
+        ? createToolsPage([createMinimalTool('sum', { outputSchema: { type: 'object' } })])
+        : createTextResult('x'),
     )
-    const client = createClient(exchange, { ...host, validateOutput: () => () => [] })
+    const client = createClient(exchange, { ...hostInfo, validateOutput: () => () => [] })
     await expect(client.manual.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
   })
 })
 
 describe('A pending call', () => {
   const pendingOf = async (): Promise<string> => {
-    const exchange = inTurn(asks({ who: nameForm }, 's1 \ud800'))
+    const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's1 \ud800'))
     const secret = { meta: { token: 'hunter2' } } as const
     const round = await createClient(exchange, manualHost).manual.callTool('greet', { loud: true }, secret)
     if (round.status !== 'input_required') throw new Error('nothing was asked')
@@ -126,7 +155,7 @@ describe('A pending call', () => {
     expect(JSON.parse(await pendingOf())).toEqual({
       method: 'tools/call',
       params: { name: 'greet', arguments: { loud: true } },
-      requests: { who: nameForm },
+      requests: { who: nameFormRequest },
       state: 's1 \ud800',
       round: 1,
     })
@@ -134,8 +163,8 @@ describe('A pending call', () => {
 
   test('goes on in another process', async () => {
     const pending: PendingCall<'tools/call'> = JSON.parse(await pendingOf())
-    const exchange = inTurn(asks({ sure: nameForm }, 's2'))
-    const options = { capabilities: { elicitation: { form: {} } }, ...host }
+    const exchange = createSequentialExchange(createInputRequired({ sure: nameFormRequest }, 's2'))
+    const options = { capabilities: { elicitation: { form: {} } }, ...hostInfo }
     const round = await createClient(exchange, options).manual.resume(
       pending,
       { who: accept },
@@ -155,7 +184,7 @@ describe('A pending call', () => {
   const good = {
     method: 'tools/call',
     params: { name: 'greet', arguments: {} },
-    requests: { who: nameForm },
+    requests: { who: nameFormRequest },
     state: 's',
     round: 1,
   }
@@ -192,14 +221,14 @@ describe('A pending call', () => {
       'larger than a message',
     ],
   ])('%s is refused, and nothing is sent', async (_title, pending, words) => {
-    const exchange = inTurn()
+    const exchange = createSequentialExchange()
     const failure = createClient(exchange, manualHost).manual.resume(pending as never, { who: accept })
     await expect(failure).rejects.toMatchObject({ code: 'invalid_pending', message: expect.stringContaining(words) })
     expect(exchange.received).toHaveLength(0)
   })
 
   test('brings nothing along but the call, its answers and its state', async () => {
-    const exchange = inTurn()
+    const exchange = createSequentialExchange()
     const pending = {
       ...good,
       params: { name: 'greet', arguments: {}, requestState: 'forged', inputResponses: {}, _meta: { a: 1 }, other: 1 },
@@ -218,7 +247,7 @@ describe('A pending call', () => {
     const keys = fc.constantFrom('method', 'params', 'requests', 'state', 'round')
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), keys, async (value, key) => {
-        const client = createClient(inTurn(), manualHost)
+        const client = createClient(createSequentialExchange(), manualHost)
         const outcome: unknown = await client.manual
           .resume({ ...good, [key]: value } as never, { who: accept })
           .catch((error: unknown) => error)

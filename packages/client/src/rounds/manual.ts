@@ -64,7 +64,7 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
     requiredInput: InputRequired,
     round: number,
   ): InputRequiredRound<M> => {
-    checkRound(call, { asked: requiredInput, times: round }, context)
+    checkRound(call, { asked: requiredInput, repeatCount: round }, context)
     const { method, params } = call
     const { state } = requiredInput
     const requests = Object.fromEntries(requiredInput.requests)

@@ -2,14 +2,20 @@ import type { JsonObject } from '@x/schema'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { RoundView } from '../request/round-options.ts'
-import { asks, form, inTurn, nameForm, question } from '../testing/asking.ts'
+import {
+  createInputRequired,
+  form,
+  createSequentialExchange,
+  nameFormRequest,
+  createSamplingRequest,
+} from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { host, said, type ScriptedExchange } from '../testing/scripted-exchange.ts'
+import { hostInfo, createTextResult, type ScriptedExchange } from '../testing/scripted-exchange.ts'
 
 const accept = { action: 'accept', content: { name: 'Ada' } } as const
 const elicit = (): typeof accept => accept
-const answering = { ...host, elicit }
+const answering = { ...hostInfo, elicit }
 
 const refusedState = (): JsonObject => ({
   error: { code: -32602, message: 'Invalid or expired requestState', data: { reason: 'requestState' } },
@@ -18,9 +24,11 @@ const refusedState = (): JsonObject => ({
 describe('Whoever watches the rounds', () => {
   test('is told of each response, and of no answer and no state', async () => {
     const clock = manualClock()
-    const exchange = inTurn(
-      (): JsonObject => (clock.advance(5), { ...asks({ who: nameForm }, 'sécret'), _meta: { instance: 'a' } }),
-      () => (clock.advance(7), said('done')),
+    const exchange = createSequentialExchange(
+      (): JsonObject => (
+        clock.advance(5), { ...createInputRequired({ who: nameFormRequest }, 'sécret'), _meta: { instance: 'a' } }
+      ),
+      () => (clock.advance(7), createTextResult('done')),
     )
     const views: RoundView[] = []
     const rounds = { onRound: (view: RoundView) => views.push(view) }
@@ -32,7 +40,7 @@ describe('Whoever watches the rounds', () => {
         target: 'greet',
         round: 1,
         status: 'input_required',
-        requests: { who: nameForm },
+        requests: { who: nameFormRequest },
         stateBytes: 7,
         durationMs: 5,
         isRestarted: false,
@@ -56,8 +64,8 @@ describe('Whoever watches the rounds', () => {
   test('sees a call that asks nothing, and one that was started afresh', async () => {
     const views: [number, string, boolean][] = []
     const onRound = ({ round, status, isRestarted }: RoundView): void => void views.push([round, status, isRestarted])
-    await createClient(inTurn(), host).callTool('greet', {}, { rounds: { onRound } })
-    const exchange = inTurn(asks({ who: nameForm }, 's'), refusedState)
+    await createClient(createSequentialExchange(), hostInfo).callTool('greet', {}, { rounds: { onRound } })
+    const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's'), refusedState)
     await createClient(exchange, answering).callTool('greet', {}, { rounds: { onRound, restart: true } })
     expect(views).toEqual([
       [1, 'complete', false],
@@ -71,26 +79,39 @@ describe('Whoever watches the rounds', () => {
     const onRound = (): void => {
       throw broken
     }
-    await expect(createClient(inTurn(), { ...host, rounds: { onRound } }).callTool('greet')).rejects.toBe(broken)
+    await expect(
+      createClient(createSequentialExchange(), { ...hostInfo, rounds: { onRound } }).callTool('greet'),
+    ).rejects.toBe(broken)
   })
 })
 
 test.each<[string, ScriptedExchange, string]>([
   [
     'a round too many',
-    inTurn(asks({ who: nameForm }, 'hunter2'), asks({ who: nameForm }, 'hunter2')),
+    createSequentialExchange(
+      createInputRequired({ who: nameFormRequest }, 'hunter2'),
+      createInputRequired({ who: nameFormRequest }, 'hunter2'),
+    ),
     'too_many_rounds',
   ],
-  ['a damaged round', inTurn(asks({ who: { method: 'x' } }, 'hunter2')), 'invalid_result'],
-  ['a kind that was not declared', inTurn(asks({ who: question() }, 'hunter2')), 'input_required'],
+  [
+    'a damaged round',
+    createSequentialExchange(createInputRequired({ who: { method: 'x' } }, 'hunter2')),
+    'invalid_result',
+  ],
+  [
+    'a kind that was not declared',
+    createSequentialExchange(createInputRequired({ who: createSamplingRequest() }, 'hunter2')),
+    'input_required',
+  ],
   [
     'a wrong answer',
-    inTurn(asks({ who: form({ name: { type: 'string', maxLength: 1 } }) }, 'hunter2')),
+    createSequentialExchange(createInputRequired({ who: form({ name: { type: 'string', maxLength: 1 } }) }, 'hunter2')),
     'invalid_answer',
   ],
 ])('The error of %s repeats neither answers nor the state', async (_title, exchange, code) => {
   const client = createClient(exchange, {
-    ...host,
+    ...hostInfo,
     rounds: { limit: 1 },
     elicit: () => ({ action: 'accept', content: { name: 'hunter2' } }),
   })

@@ -38,7 +38,7 @@ export interface RoundStart {
 }
 
 /** Returns the clock of a client. */
-export function clientClock({ options }: RoundsContext): Clock {
+export function clockOf({ options }: RoundsContext): Clock {
   return options.runtime ?? platformRuntime
 }
 
@@ -58,7 +58,7 @@ export async function sendRound<M extends MultiRoundMethod>(
 ): Promise<CompleteResults[M] | InputRequired> {
   const onRound = observerOf(call.options, context.options)
   if (!onRound) return call.attempt(start.params, call.options)
-  const clock = clientClock(context)
+  const clock = clockOf(context)
   const sentAt = clock.monotonicNow()
   const outcome = await call.attempt(start.params, call.options)
   const durationMs = clock.monotonicNow() - sentAt

@@ -10,20 +10,28 @@ import {
 } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { asks, inTurn, nameForm, settled } from '../testing/asking.ts'
+import { createInputRequired, createSequentialExchange, nameFormRequest, flushPromises } from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { bareTool, host, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import {
+  createMinimalTool,
+  hostInfo,
+  createTextResult,
+  createScriptedExchange,
+  createToolsPage,
+} from '../testing/scripted-exchange.ts'
 
 const accept = { action: 'accept', content: { name: 'Ada' } } as const
 const elicit = (): typeof accept => accept
-const answering = { ...host, elicit }
+const answering = { ...hostInfo, elicit }
 
 describe('A call that is asked for input', () => {
   test('is sent again with the same params, every answer and the state, and gives the last result [MRT-017 MRT-018]', async () => {
-    const exchange = inTurn(asks({ who: nameForm, again: nameForm }, 's1'))
+    const exchange = createSequentialExchange(
+      createInputRequired({ who: nameFormRequest, again: nameFormRequest }, 's1'),
+    )
     const result = await createClient(exchange, answering).callTool('greet', { loud: true })
-    expect(result).toEqual(said('done'))
+    expect(result).toEqual(createTextResult('done'))
     expect(exchange.received.map(({ params }) => params)).toEqual([
       { name: 'greet', arguments: { loud: true } },
       {
@@ -36,21 +44,28 @@ describe('A call that is asked for input', () => {
   })
 
   test('has another id and the whole _meta in each request [MRT-002 MRT-020]', async () => {
-    const exchange = inTurn(asks({ who: nameForm }, 's1'), asks({ who: nameForm }))
+    const exchange = createSequentialExchange(
+      createInputRequired({ who: nameFormRequest }, 's1'),
+      createInputRequired({ who: nameFormRequest }),
+    )
     await createClient(exchange, answering).callTool('greet', {}, { meta: { traceparent: 't' } })
     expect(new Set(exchange.received.map(({ request }) => request.id)).size).toBe(3)
     for (const { meta } of exchange.received) {
       expect(meta).toMatchObject({
         [metaKeys.protocolVersion]: protocolVersion,
         [metaKeys.clientCapabilities]: { elicitation: { form: {} } },
-        [metaKeys.clientInfo]: host,
+        [metaKeys.clientInfo]: hostInfo,
         traceparent: 't',
       })
     }
   })
 
   test('sends back the state of the last round alone, and none where none came [MRT-018 MRT-019]', async () => {
-    const exchange = inTurn(asks({ a: nameForm }, 's1'), asks({ b: nameForm }, 's2'), asks({ c: nameForm }))
+    const exchange = createSequentialExchange(
+      createInputRequired({ a: nameFormRequest }, 's1'),
+      createInputRequired({ b: nameFormRequest }, 's2'),
+      createInputRequired({ c: nameFormRequest }),
+    )
     await createClient(exchange, answering).callTool('greet')
     const [, second, third, fourth] = exchange.received.map(({ params }) => params)
     expect(second).toMatchObject({ requestState: 's1', inputResponses: { a: accept } })
@@ -70,7 +85,7 @@ describe('A call that is asked for input', () => {
     )
     await fc.assert(
       fc.asyncProperty(state, async (requestState) => {
-        const scriptOf = inTurn(asks({ who: nameForm }, requestState))
+        const scriptOf = createSequentialExchange(createInputRequired({ who: nameFormRequest }, requestState))
         const wired: Exchange = async (request, call) => {
           const read = parseMessage(encodeMessage(request))
           if (!isRequest(read)) throw new Error('the request was not read as one')
@@ -89,7 +104,10 @@ describe('A call that is asked for input', () => {
     ['a prompt', 'prompts/get', { messages: [] }],
     ['a resource', 'resources/read', { contents: [] }],
   ])('may be %s as well as a tool', async (_title, method, result) => {
-    const exchange = inTurn(asks({ who: nameForm }, 's'), { resultType: 'complete', ...result })
+    const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's'), {
+      resultType: 'complete',
+      ...result,
+    })
     const client = createClient(exchange, answering)
     await (method === 'prompts/get' ? client.getPrompt('p', { a: '1' }) : client.readResource('a:b'))
     const call = method === 'prompts/get' ? { name: 'p', arguments: { a: '1' } } : { uri: 'a:b' }
@@ -98,14 +116,17 @@ describe('A call that is asked for input', () => {
   })
 
   test('keeps its answers and its state to itself, whatever else is under way [MRT-021]', async () => {
-    const exchange = scripted(({ params }) => {
-      if (params.requestState !== undefined) return said(JSON.stringify(params))
-      return asks({ [`key of ${String(params.name)}`]: nameForm }, `state of ${String(params.name)}`)
+    const exchange = createScriptedExchange(({ params }) => {
+      if (params.requestState !== undefined) return createTextResult(JSON.stringify(params))
+      return createInputRequired(
+        { [`key of ${String(params.name)}`]: nameFormRequest },
+        `state of ${String(params.name)}`,
+      )
     })
     const client = createClient(exchange, {
-      ...host,
+      ...hostInfo,
       elicit: async (_question, { target = '' }) => {
-        await settled()
+        await flushPromises()
         return { action: 'accept', content: { name: target } }
       },
     })
@@ -133,9 +154,9 @@ describe('A call that is asked for input', () => {
         method: 'notifications/progress',
         params: { progressToken: request.id, progress: Number(request.id) },
       } as never)
-    const exchange = inTurn(
-      (received) => (tell(received), asks({ who: nameForm })),
-      (received) => (tell(received), said('done')),
+    const exchange = createSequentialExchange(
+      (received) => (tell(received), createInputRequired({ who: nameFormRequest })),
+      (received) => (tell(received), createTextResult('done')),
     )
     const heard: number[] = []
     await createClient(exchange, answering).callTool(
@@ -149,16 +170,16 @@ describe('A call that is asked for input', () => {
   test('mirrors headers in each request, and a mismatch in a later round asks nobody again', async () => {
     const inputSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
     let calls = 0
-    const exchange = scripted(({ request }) => {
-      if (request.method === 'tools/list') return toolsPage([bareTool('deploy', { inputSchema })])
+    const exchange = createScriptedExchange(({ request }) => {
+      if (request.method === 'tools/list') return createToolsPage([createMinimalTool('deploy', { inputSchema })])
       calls += 1
-      if (calls === 1) return asks({ who: nameForm }, 's')
-      return calls === 2 ? { error: { code: -32020, message: 'Header mismatch' } } : said('done')
+      if (calls === 1) return createInputRequired({ who: nameFormRequest }, 's')
+      return calls === 2 ? { error: { code: -32020, message: 'Header mismatch' } } : createTextResult('done')
     })
     let questions = 0
-    const client = createClient(exchange, { ...host, elicit: () => ((questions += 1), accept) })
+    const client = createClient(exchange, { ...hostInfo, elicit: () => ((questions += 1), accept) })
     await client.listTools()
-    expect(await client.callTool('deploy', { region: 'eu' })).toEqual(said('done'))
+    expect(await client.callTool('deploy', { region: 'eu' })).toEqual(createTextResult('done'))
     const sent = exchange.received.filter(({ request }) => request.method === 'tools/call')
     expect(sent.map(({ call }) => call.context.get(headerParamsKey)?.get('Region'))).toEqual(['eu', 'eu', 'eu'])
     expect(sent.map(({ params }) => params.requestState)).toEqual([undefined, 's', 's'])
@@ -166,10 +187,12 @@ describe('A call that is asked for input', () => {
   })
 
   test('checks the output of its last result', async () => {
-    const tool = bareTool('sum', { outputSchema: { type: 'object' } })
-    const exchange = scripted(({ request, params }) => {
-      if (request.method === 'tools/list') return toolsPage([tool])
-      return 'inputResponses' in params ? said('no structure') : asks({ who: nameForm })
+    const tool = createMinimalTool('sum', { outputSchema: { type: 'object' } })
+    const exchange = createScriptedExchange(({ request, params }) => {
+      if (request.method === 'tools/list') return createToolsPage([tool])
+      return 'inputResponses' in params
+        ? createTextResult('no structure')
+        : createInputRequired({ who: nameFormRequest })
     })
     const client = createClient(exchange, { ...answering, validateOutput: () => () => [] })
     await expect(client.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
@@ -177,12 +200,14 @@ describe('A call that is asked for input', () => {
 
   test('is never kept in the cache, neither the question nor what the answer led to', async () => {
     const fresh = { ttlMs: 60_000, cacheScope: 'private' }
-    const exchange = scripted(({ params }) => {
+    const exchange = createScriptedExchange(({ params }) => {
       const contents = [{ uri: 'a:b', text: JSON.stringify(params.inputResponses) }]
-      return 'inputResponses' in params ? { contents, ...fresh } : { ...asks({ who: nameForm }), ...fresh }
+      return 'inputResponses' in params
+        ? { contents, ...fresh }
+        : { ...createInputRequired({ who: nameFormRequest }), ...fresh }
     })
     let asked = 0
-    const client = createClient(exchange, { ...host, elicit: () => ((asked += 1), accept) })
+    const client = createClient(exchange, { ...hostInfo, elicit: () => ((asked += 1), accept) })
     await client.readResource('a:b')
     await client.readResource('a:b')
     expect([asked, exchange.received.length, client.cache.hits]).toEqual([2, 4, 0])
@@ -191,8 +216,10 @@ describe('A call that is asked for input', () => {
 
 describe('Handlers of a call', () => {
   test('go before those of the client, and are declared with this call alone', async () => {
-    const exchange = scripted(({ params }) => ('inputResponses' in params ? said('done') : asks({ who: nameForm })))
-    const client = createClient(exchange, { ...host, roots: () => [] })
+    const exchange = createScriptedExchange(({ params }) =>
+      'inputResponses' in params ? createTextResult('done') : createInputRequired({ who: nameFormRequest }),
+    )
+    const client = createClient(exchange, { ...hostInfo, roots: () => [] })
     const mine = { action: 'accept', content: { name: 'Eve' } } as const
     await client.callTool('greet', {}, { elicit: () => mine })
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'input_required' })
@@ -206,13 +233,17 @@ describe('Handlers of a call', () => {
 describe('A round without requests', () => {
   test('is followed by the same call with the state, after a pause that is the same the first times', async () => {
     const clock = manualClock()
-    const exchange = inTurn(asks(undefined, 's1'), asks(undefined, 's2'), asks({}, 's3'))
+    const exchange = createSequentialExchange(
+      createInputRequired(undefined, 's1'),
+      createInputRequired(undefined, 's2'),
+      createInputRequired({}, 's3'),
+    )
     const rounds = { pauseMs: { initial: 100, max: 250 } }
-    const result = createClient(exchange, { ...host, runtime: clock, rounds }).callTool('greet')
+    const result = createClient(exchange, { ...hostInfo, runtime: clock, rounds }).callTool('greet')
     const sent = async (after: number): Promise<number> => {
-      await settled()
+      await flushPromises()
       clock.advance(after)
-      await settled()
+      await flushPromises()
       return exchange.received.length
     }
     expect(await sent(49)).toBe(1)
@@ -221,7 +252,7 @@ describe('A round without requests', () => {
     expect(await sent(51)).toBe(3)
     expect(await sent(49)).toBe(3)
     expect(await sent(51)).toBe(4)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(exchange.received.map(({ params }) => params)).toEqual([
       { name: 'greet', arguments: {} },
       { name: 'greet', arguments: {}, requestState: 's1' },
@@ -234,13 +265,13 @@ describe('A round without requests', () => {
   test('ends at once when the caller cancels', async () => {
     const clock = manualClock()
     const controller = new AbortController()
-    const exchange = inTurn(asks(undefined, 's1'))
-    const result = createClient(exchange, { ...host, runtime: clock }).callTool(
+    const exchange = createSequentialExchange(createInputRequired(undefined, 's1'))
+    const result = createClient(exchange, { ...hostInfo, runtime: clock }).callTool(
       'greet',
       {},
       { signal: controller.signal },
     )
-    await settled()
+    await flushPromises()
     controller.abort('enough')
     await expect(result).rejects.toBe('enough')
     expect([exchange.received.length, clock.waiting]).toEqual([1, 0])
@@ -254,7 +285,7 @@ describe('A server that never ends its questions', () => {
     ['never when it may not', 0, 1],
     ['never when the limit is no number', Number.NaN, 1],
   ])('is answered %s', async (_title, limit, requests) => {
-    const exchange = scripted(() => asks({ who: nameForm }, 's'))
+    const exchange = createScriptedExchange(() => createInputRequired({ who: nameFormRequest }, 's'))
     const rounds = limit === undefined ? {} : { limit }
     const failure = createClient(exchange, { ...answering, rounds }).callTool('greet')
     await expect(failure).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import type { CompleteResults } from '../request/complete-results.ts'
 import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
 import { computeHandOffDelayMs } from './hand-off-delay.ts'
 import { type RoundOptions, mergeRoundOptions } from '../request/round-options.ts'
-import { clientClock, type RoundsContext, type MultiRoundCall, sendRound, observerOf } from './multi-round-call.ts'
+import { clockOf, type RoundsContext, type MultiRoundCall, sendRound, observerOf } from './multi-round-call.ts'
 
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
@@ -56,7 +56,7 @@ async function runWithTimeout<M extends MultiRoundMethod>(
   }
   const abortScope = openAbortScope(options.signal, {
     timeoutMs,
-    clock: clientClock(context),
+    clock: clockOf(context),
     createTimeoutError: roundsTimeoutError,
   })
   try {
@@ -71,7 +71,7 @@ async function runWithTimeout<M extends MultiRoundMethod>(
 interface LoopState<M extends MultiRoundMethod> {
   readonly call: MultiRoundCall<M>
   readonly context: RoundsContext
-  readonly rules: RoundOptions
+  readonly mergedOptions: RoundOptions
   readonly handlers: InputHandlers
   /** Requests sent so far. */
   sentCount: number
@@ -84,7 +84,15 @@ function createLoopState<M extends MultiRoundMethod>(call: MultiRoundCall<M>, co
   const { options } = context
   const handlers = mergeHandlers(options, call.options)
   const roundOptions = mergeRoundOptions(options.rounds, call.options.rounds)
-  return { call, context, rules: roundOptions, handlers, sentCount: 0, roundsWithoutInput: 0, isRestarted: false }
+  return {
+    call,
+    context,
+    mergedOptions: roundOptions,
+    handlers,
+    sentCount: 0,
+    roundsWithoutInput: 0,
+    isRestarted: false,
+  }
 }
 
 async function runRoundLoop<M extends MultiRoundMethod>(
@@ -95,7 +103,7 @@ async function runRoundLoop<M extends MultiRoundMethod>(
   loopState.sentCount = 1
   let outcome = firstOutcome
   for (let count = 1; isInputRequired(outcome); count += 1) {
-    checkRound(loopState.call, { asked: outcome, times: count }, loopState.context)
+    checkRound(loopState.call, { asked: outcome, repeatCount: count }, loopState.context)
     outcome = await sendRetry(loopState, await collectInput(loopState, outcome))
   }
   return outcome
@@ -106,22 +114,25 @@ async function collectInput<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   requiredInput: InputRequired,
 ): Promise<JsonObject> {
-  const { call, context, rules, handlers } = loopState
-  const clock = clientClock(context)
+  const { call, context, mergedOptions, handlers } = loopState
+  const clock = clockOf(context)
   const { signal } = call.options
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput
-    await sleep(computeHandOffDelayMs({ earlier: loopState.roundsWithoutInput, meta, bounds: rules.pauseMs ?? {} }), {
-      clock,
-      signal,
-    })
+    await sleep(
+      computeHandOffDelayMs({ previousCount: loopState.roundsWithoutInput, meta, bounds: mergedOptions.pauseMs ?? {} }),
+      {
+        clock,
+        signal,
+      },
+    )
     loopState.roundsWithoutInput += 1
     return createRetryParams(call.params, requiredInput, undefined)
   }
   loopState.roundsWithoutInput = 0
   const errorContext = context.errorContextOf(call)
   const round = loopState.sentCount
-  const timeoutMs = rules.answerTimeoutMs
+  const timeoutMs = mergedOptions.answerTimeoutMs
   const responses = await answerRequests(requiredInput, { handlers, errorContext, round, clock, signal, timeoutMs })
   return createRetryParams(call.params, requiredInput, responses)
 }
@@ -133,7 +144,7 @@ async function sendRetry<M extends MultiRoundMethod>(
   try {
     return await sendNextRound(loopState, params)
   } catch (error) {
-    const mayRestart = loopState.rules.restart ?? loopState.call.isRepeatable()
+    const mayRestart = loopState.mergedOptions.restart ?? loopState.call.isRepeatable()
     if (loopState.isRestarted || !mayRestart || !isStateRejected(error, params)) throw error
     loopState.isRestarted = true
     return sendNextRound(loopState, loopState.call.params)

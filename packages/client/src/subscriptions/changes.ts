@@ -7,16 +7,16 @@ interface ListChangeMapping {
   /** The method of the notification. */
   readonly notification: string
   /** The methods whose results become stale. */
-  readonly stale: readonly string[]
+  readonly staleMethods: readonly string[]
 }
 
 const listChangeMappings: readonly ListChangeMapping[] = [
-  { change: 'toolsListChanged', notification: 'notifications/tools/list_changed', stale: ['tools/list'] },
-  { change: 'promptsListChanged', notification: 'notifications/prompts/list_changed', stale: ['prompts/list'] },
+  { change: 'toolsListChanged', notification: 'notifications/tools/list_changed', staleMethods: ['tools/list'] },
+  { change: 'promptsListChanged', notification: 'notifications/prompts/list_changed', staleMethods: ['prompts/list'] },
   {
     change: 'resourcesListChanged',
     notification: 'notifications/resources/list_changed',
-    stale: ['resources/list', 'resources/templates/list'],
+    staleMethods: ['resources/list', 'resources/templates/list'],
   },
 ]
 const mappingsByNotification: ReadonlyMap<string, ListChangeMapping> = new Map(
@@ -36,7 +36,7 @@ export interface WantedChanges extends SubscribedUris {
 export interface Change {
   readonly event: SubscriptionEvent
   /** The subscribed resource, if the changed one is a part of it. */
-  readonly containingResource?: { readonly of: string } | undefined
+  readonly containingResource?: { readonly containedUri: string } | undefined
 }
 
 /** Parses a filter; other members are ignored, and later changes to the object have no effect. */
@@ -82,16 +82,16 @@ export function changeOf({ method, params }: RpcNotification, accepted: WantedCh
   const subscribedUri = subscribedUriOf(uri, accepted)
   if (subscribedUri === undefined) return undefined
   if (uri.length > maxUriLength) return { event: { type: 'resourceUpdated', uri: subscribedUri } }
-  return { event: { type: 'resourceUpdated', uri }, containingResource: { of: subscribedUri } }
+  return { event: { type: 'resourceUpdated', uri }, containingResource: { containedUri: subscribedUri } }
 }
 
 /** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
 export function stalePredicateOf({ event, containingResource }: Change): StaleKeyPredicate {
   const row = mappingsByChange.get(event.type)
-  if (row) return ({ method }) => row.stale.includes(method)
+  if (row) return ({ method }) => row.staleMethods.includes(method)
   const uri = event.type === 'resourceUpdated' ? event.uri : undefined
   return ({ method, params }) =>
-    method === 'resources/read' && (params.uri === uri || params.uri === containingResource?.of)
+    method === 'resources/read' && (params.uri === uri || params.uri === containingResource?.containedUri)
 }
 
 /**
@@ -100,7 +100,7 @@ export function stalePredicateOf({ event, containingResource }: Change): StaleKe
  */
 export function stalePredicateAfterGap(wanted: WantedChanges): StaleKeyPredicate {
   const lists = new Set(
-    listChangeMappings.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale),
+    listChangeMappings.filter(({ change }) => wanted.lists.has(change)).flatMap(({ staleMethods }) => staleMethods),
   )
   return ({ method, params }) => {
     if (lists.has(method)) return true
@@ -119,7 +119,7 @@ export function stalePredicateByNotification({ method, params }: RpcNotification
 
 /** Returns the methods whose results a change makes stale. */
 export function staleListMethods(change: ListChange): readonly string[] {
-  return mappingsByChange.get(change)?.stale ?? []
+  return mappingsByChange.get(change)?.staleMethods ?? []
 }
 
 /** Resources by their URIs, and the lengths of these, the longest first. */

@@ -1,9 +1,15 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../index.ts'
-import { settled } from '../testing/asking.ts'
-import { host } from '../testing/scripted-exchange.ts'
-import { arrived, prompts, streaming, tools, updated } from '../testing/streaming.ts'
+import { flushPromises } from '../testing/asking.ts'
+import { hostInfo } from '../testing/scripted-exchange.ts'
+import {
+  collectItems,
+  promptsListChangedMethod,
+  createStreamingExchange,
+  toolsListChangedMethod,
+  resourceUpdatedMethod,
+} from '../testing/streaming.ts'
 import type { SubscriptionEvent } from './subscription.ts'
 
 const filter = {
@@ -15,8 +21,8 @@ const filter = {
 
 function start() {
   const clock = manualClock()
-  const exchange = streaming()
-  const subscription = createClient(exchange, { ...host, runtime: clock }).listen(filter)
+  const exchange = createStreamingExchange()
+  const subscription = createClient(exchange, { ...hostInfo, runtime: clock }).listen(filter)
   return { clock, exchange, subscription, events: subscription[Symbol.asyncIterator]() }
 }
 
@@ -27,27 +33,27 @@ describe('Who reads slowly', () => {
     const { exchange, events } = start()
     exchange.last().acknowledge()
     for (let round = 0; round < 1000; round += 1) {
-      exchange.last().tell(tools)
-      exchange.last().tell(updated, { uri: 'file:///a' })
-      exchange.last().tell(updated, { uri: 'file:///b' })
+      exchange.last().tell(toolsListChangedMethod)
+      exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///a' })
+      exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///b' })
     }
-    exchange.last().tell(prompts)
-    expect(await arrived(events, 5)).toEqual([
+    exchange.last().tell(promptsListChangedMethod)
+    expect(await collectItems(events, 5)).toEqual([
       opened,
       { type: 'toolsListChanged' },
       { type: 'resourceUpdated', uri: 'file:///a' },
       { type: 'resourceUpdated', uri: 'file:///b' },
       { type: 'promptsListChanged' },
     ])
-    exchange.last().tell(tools)
-    expect(await arrived(events, 1)).toEqual([{ type: 'toolsListChanged' }])
+    exchange.last().tell(toolsListChangedMethod)
+    expect(await collectItems(events, 1)).toEqual([{ type: 'toolsListChanged' }])
     await events.return?.()
   })
 
   test('keeps a bounded number of parts of resources, and past it is told of the resource', async () => {
     const { exchange, events, subscription } = start()
     exchange.last().acknowledge()
-    for (let part = 0; part < 5000; part += 1) exchange.last().tell(updated, { uri: `file:///a/${part}` })
+    for (let part = 0; part < 5000; part += 1) exchange.last().tell(resourceUpdatedMethod, { uri: `file:///a/${part}` })
     exchange.last().end()
     const seen: SubscriptionEvent[] = []
     for (;;) {
@@ -64,15 +70,15 @@ describe('Who reads slowly', () => {
     const { exchange, events, clock } = start()
     for (let round = 0; round < 100; round += 1) {
       exchange.last().acknowledge()
-      exchange.last().tell(tools)
+      exchange.last().tell(toolsListChangedMethod)
       exchange.last().end()
-      await settled()
+      await flushPromises()
       clock.advance(30_000)
-      await settled()
+      await flushPromises()
     }
     exchange.last().acknowledge()
-    exchange.last().tell(prompts)
-    expect(await arrived(events, 2)).toEqual([{ ...opened, missed: true }, { type: 'promptsListChanged' }])
+    exchange.last().tell(promptsListChangedMethod)
+    expect(await collectItems(events, 2)).toEqual([{ ...opened, missed: true }, { type: 'promptsListChanged' }])
     await events.return?.()
   })
 })

@@ -19,7 +19,7 @@ export async function keepListsFresh(context: RefreshContext, lists: ListFetcher
   const debouncedFetches = new Map(
     Object.entries(lists).map(([method, ask]) => {
       const fetchList = async (): Promise<void> => void (await ask({ signal }))
-      return [method, debounceWork({ work: fetchList, failed: onError, jitterMs, clock })]
+      return [method, debounceWork({ run: fetchList, onFailure: onError, jitterMs, clock })]
     }),
   )
   // A list that is no longer cached was read before all the same.

@@ -2,27 +2,33 @@ import type { JsonObject } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../index.ts'
-import { settled } from '../testing/asking.ts'
-import { allLists, answer, asked, hints, keepingFresh } from '../testing/keeping-fresh.ts'
-import { host } from '../testing/scripted-exchange.ts'
-import { streaming, updated } from '../testing/streaming.ts'
+import { flushPromises } from '../testing/asking.ts'
+import {
+  allListsFilter,
+  defaultScript,
+  requestedItemOf,
+  cacheableFields,
+  createKeepFreshFixture,
+} from '../testing/keeping-fresh.ts'
+import { hostInfo } from '../testing/scripted-exchange.ts'
+import { createStreamingExchange, resourceUpdatedMethod } from '../testing/streaming.ts'
 
 describe('Keeping resources fresh', () => {
-  const uris = (exchange: ReturnType<typeof keepingFresh>['exchange']): unknown =>
+  const uris = (exchange: ReturnType<typeof createKeepFreshFixture>['exchange']): unknown =>
     exchange.streams
       .filter(({ call }) => !call.signal.aborted)
       .map(({ request }) => request.params?.notifications)
-      .filter((filter) => JSON.stringify(filter) !== JSON.stringify(allLists))
+      .filter((filter) => JSON.stringify(filter) !== JSON.stringify(allListsFilter))
 
   test('listens to those that are kept, and reads those again that change', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     await client.readResource('a:b')
     await client.readResource('a:c')
     const fresh = keepFresh({ resources: true })
     await pass()
     expect(uris(exchange)).toEqual([{ resourceSubscriptions: ['a:b', 'a:c'] }])
     exchange.last().acknowledge()
-    for (let count = 0; count < 5; count += 1) exchange.last().tell(updated, { uri: 'a:c/part' })
+    for (let count = 0; count < 5; count += 1) exchange.last().tell(resourceUpdatedMethod, { uri: 'a:c/part' })
     expect(await pass()).toEqual(['a:c'])
     const before = exchange.received.length
     await client.readResource('a:c')
@@ -32,7 +38,7 @@ describe('Keeping resources fresh', () => {
   })
 
   test('listens to one that is read since by another subscription, and closes the one before when that is open', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     const fresh = keepFresh({ resources: true })
     await pass()
     expect(uris(exchange)).toEqual([])
@@ -54,19 +60,19 @@ describe('Keeping resources fresh', () => {
       { resourceSubscriptions: ['a:b', 'a:c', 'a:d', 'a:e'] },
     ])
     exchange.last().acknowledge()
-    await settled()
+    await flushPromises()
     expect(uris(exchange)).toEqual([{ resourceSubscriptions: ['a:b', 'a:c', 'a:d', 'a:e'] }])
     await fresh.close()
   })
 
   test('listens to the last hundred, which servers take by default', async () => {
     const clock = manualClock()
-    const exchange = streaming(answer)
-    const client = createClient(exchange, { ...host, runtime: clock, cache: { maxEntries: 2000 } })
+    const exchange = createStreamingExchange(defaultScript)
+    const client = createClient(exchange, { ...hostInfo, runtime: clock, cache: { maxEntries: 2000 } })
     for (let index = 0; index < 1010; index += 1) await client.readResource(`a:${index}`)
     await using _ = client.keepFresh({ resources: true })
     clock.advance(1000)
-    await settled()
+    await flushPromises()
     expect(exchange.last().request.params?.notifications).toMatchObject({
       resourceSubscriptions: { length: 100, 0: 'a:910', 99: 'a:1009' },
     })
@@ -74,15 +80,15 @@ describe('Keeping resources fresh', () => {
 
   test('reads on when one of them is gone, and tells so', async () => {
     const gone = new Set<unknown>()
-    const { exchange, client, keepFresh, pass, errors } = keepingFresh((received) =>
-      gone.has(received.params.uri) ? { error: { code: -32602, message: 'gone' } } : answer(received),
+    const { exchange, client, keepFresh, pass, errors } = createKeepFreshFixture((received) =>
+      gone.has(received.params.uri) ? { error: { code: -32602, message: 'gone' } } : defaultScript(received),
     )
     for (const uri of ['a:b', 'a:c']) await client.readResource(uri)
     const fresh = keepFresh({ resources: true })
     await pass()
     exchange.last().acknowledge()
     gone.add('a:b')
-    for (const uri of ['a:b', 'a:c']) exchange.last().tell(updated, { uri })
+    for (const uri of ['a:b', 'a:c']) exchange.last().tell(resourceUpdatedMethod, { uri })
     expect(await pass()).toEqual(['a:b', 'a:c'])
     expect(errors).toMatchObject([{ code: 'rpc', target: 'a:b' }])
     await fresh.close()
@@ -90,16 +96,16 @@ describe('Keeping resources fresh', () => {
 
   test('reads none of them on when the server cannot be reached', async () => {
     let isAway = false
-    const { exchange, client, keepFresh, pass, errors } = keepingFresh((received) => {
+    const { exchange, client, keepFresh, pass, errors } = createKeepFreshFixture((received) => {
       if (isAway) throw new Error('away')
-      return answer(received)
+      return defaultScript(received)
     })
     for (const uri of ['a:b', 'a:c']) await client.readResource(uri)
     const fresh = keepFresh({ resources: true })
     await pass()
     exchange.last().acknowledge()
     isAway = true
-    for (const uri of ['a:b', 'a:c']) exchange.last().tell(updated, { uri })
+    for (const uri of ['a:b', 'a:c']) exchange.last().tell(resourceUpdatedMethod, { uri })
     expect(await pass()).toEqual(['a:b'])
     expect(errors).toMatchObject([{ code: 'transport' }])
     await fresh.close()
@@ -107,10 +113,10 @@ describe('Keeping resources fresh', () => {
 
   test('reads all of them again after changes may have been missed, and leaves alone one that asks for input', async () => {
     let asks = false
-    const { exchange, client, keepFresh, pass, errors } = keepingFresh((received): JsonObject => {
+    const { exchange, client, keepFresh, pass, errors } = createKeepFreshFixture((received): JsonObject => {
       return asks
         ? { resultType: 'input_required', requestState: 's' }
-        : { ...hints, contents: [], at: asked(received) as string }
+        : { ...cacheableFields, contents: [], at: requestedItemOf(received) as string }
     })
     for (const uri of ['a:b', 'a:c']) await client.readResource(uri)
     const fresh = keepFresh({ resources: true })

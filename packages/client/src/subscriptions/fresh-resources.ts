@@ -35,7 +35,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
   }
   const followEvents = async (stream: OpenStream): Promise<void> => {
     for await (const event of stream.subscription) {
-      debouncedReader.want(changedUris(event, stream.resources))
+      debouncedReader.requestRead(changedUris(event, stream.resources))
       if (event.type === 'opened') await onStreamOpened(stream)
     }
     // A replaced subscription was closed here.
@@ -56,7 +56,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     // Its end is not awaited: this work is done when it has started.
     void followEvents(lastStream).catch(onSubscriptionLost)
   }
-  const debouncedListen = debounceWork({ work, failed: onSubscriptionLost, jitterMs, clock })
+  const debouncedListen = debounceWork({ run: work, onFailure: onSubscriptionLost, jitterMs, clock })
   const unsubscribe = partition.onStored(({ method, params }) => {
     if (method === 'resources/read' && !lastStream?.resources.uris.has(String(params.uri))) debouncedListen.schedule()
   })
@@ -91,7 +91,7 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
   DebouncedWork,
   'stop'
 > & {
-  want(uris: readonly string[]): void
+  requestRead(uris: readonly string[]): void
 } {
   const pendingUris = new Set<string>()
   const work = async (): Promise<void> => {
@@ -108,9 +108,9 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
       }
     }
   }
-  const debouncedReads = debounceWork({ work, failed: onError, jitterMs, clock })
+  const debouncedReads = debounceWork({ run: work, onFailure: onError, jitterMs, clock })
   return {
-    want: (uris) => {
+    requestRead: (uris) => {
       for (const uri of uris) pendingUris.add(uri)
       if (uris.length > 0) debouncedReads.schedule()
     },

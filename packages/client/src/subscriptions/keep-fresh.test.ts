@@ -1,20 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../index.ts'
-import { settled } from '../testing/asking.ts'
-import { allLists, answer, keepingFresh } from '../testing/keeping-fresh.ts'
-import { host, toolsPage } from '../testing/scripted-exchange.ts'
-import { prompts, resources, streaming, tools, updated } from '../testing/streaming.ts'
+import { flushPromises } from '../testing/asking.ts'
+import { allListsFilter, defaultScript, createKeepFreshFixture } from '../testing/keeping-fresh.ts'
+import { hostInfo, createToolsPage } from '../testing/scripted-exchange.ts'
+import {
+  promptsListChangedMethod,
+  resourcesListChangedMethod,
+  createStreamingExchange,
+  toolsListChangedMethod,
+  resourceUpdatedMethod,
+} from '../testing/streaming.ts'
 
 describe('Keeping lists fresh', () => {
   test('asks again, once, for the lists that change, so that the next call is answered at once [CCH-020]', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     const fresh = keepFresh()
-    expect(exchange.last().request.params?.notifications).toEqual(allLists)
+    expect(exchange.last().request.params?.notifications).toEqual(allListsFilter)
     exchange.last().acknowledge()
     await client.listTools()
     await client.listResourceTemplates()
     for (let count = 0; count < 10; count += 1) {
-      for (const method of [tools, prompts, resources]) exchange.last().tell(method)
+      for (const method of [toolsListChangedMethod, promptsListChangedMethod, resourcesListChangedMethod])
+        exchange.last().tell(method)
     }
     const received = await pass()
     expect(received.toSorted()).toEqual(['resources/templates/list', 'tools/list', 'two'])
@@ -26,44 +33,44 @@ describe('Keeping lists fresh', () => {
   })
 
   test('knows the lists that were asked for before, and those asked for since', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     await client.listPrompts()
     const fresh = keepFresh()
     exchange.last().acknowledge()
-    exchange.last().tell(prompts)
+    exchange.last().tell(promptsListChangedMethod)
     expect(await pass()).toEqual(['prompts/list'])
-    exchange.last().tell(resources)
+    exchange.last().tell(resourcesListChangedMethod)
     expect(await pass()).toEqual([])
     await client.listResources()
-    exchange.last().tell(resources)
+    exchange.last().tell(resourcesListChangedMethod)
     expect(await pass()).toEqual(['resources/list'])
     await fresh.close()
   })
 
   test('asks for nothing when whoever needed the list was earlier', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     await client.listPrompts()
     const fresh = keepFresh()
     exchange.last().acknowledge()
-    exchange.last().tell(prompts)
-    await settled()
+    exchange.last().tell(promptsListChangedMethod)
+    await flushPromises()
     await client.listPrompts()
     expect(await pass()).toEqual([])
     await fresh.close()
   })
 
   test('asks for nothing that the server does not let be kept', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh(() => toolsPage([], { ttlMs: 0 }))
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture(() => createToolsPage([], { ttlMs: 0 }))
     const fresh = keepFresh()
     exchange.last().acknowledge()
     await client.listTools()
-    exchange.last().tell(tools)
+    exchange.last().tell(toolsListChangedMethod)
     expect(await pass()).toEqual([])
     await fresh.close()
   })
 
   test('asks again for all that is in use after changes may have been missed', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     await client.listPrompts()
     await client.listResources()
     const fresh = keepFresh()
@@ -76,7 +83,7 @@ describe('Keeping lists fresh', () => {
   })
 
   test('does not poll: time that passes asks for nothing [CCH-017]', async () => {
-    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     await client.listPrompts()
     const fresh = keepFresh()
     exchange.last().acknowledge()
@@ -86,18 +93,18 @@ describe('Keeping lists fresh', () => {
 
   test('goes on when a list cannot be had, tells so, and asks again at the next change', async () => {
     let isBroken = false
-    const { exchange, client, keepFresh, pass, errors } = keepingFresh((received) =>
-      isBroken ? { error: { code: -32603, message: 'no' } } : answer(received),
+    const { exchange, client, keepFresh, pass, errors } = createKeepFreshFixture((received) =>
+      isBroken ? { error: { code: -32603, message: 'no' } } : defaultScript(received),
     )
     await client.listPrompts()
     const fresh = keepFresh()
     exchange.last().acknowledge()
     isBroken = true
-    exchange.last().tell(prompts)
+    exchange.last().tell(promptsListChangedMethod)
     expect(await pass()).toEqual(['prompts/list'])
     expect(errors).toMatchObject([{ code: 'rpc', method: 'prompts/list' }])
     isBroken = false
-    exchange.last().tell(prompts)
+    exchange.last().tell(promptsListChangedMethod)
     expect(await pass()).toEqual(['prompts/list'])
     expect(errors).toHaveLength(1)
     await fresh.close()
@@ -110,7 +117,7 @@ describe('Keeping fresh ends', () => {
     ['with its scope', (fresh) => fresh[Symbol.asyncDispose]()],
     ['with its signal', (_, controller) => controller.abort('stop')],
   ])('%s: nothing is left, and nobody is told of an error', async (_title, end) => {
-    const { exchange, client, keepFresh, pass, clock, errors } = keepingFresh()
+    const { exchange, client, keepFresh, pass, clock, errors } = createKeepFreshFixture()
     const controller = new AbortController()
     await client.readResource('a:b')
     await client.listPrompts()
@@ -118,12 +125,12 @@ describe('Keeping fresh ends', () => {
     exchange.last().acknowledge()
     await pass()
     exchange.last().acknowledge()
-    await settled()
-    for (const stream of exchange.streams) stream.tell(prompts)
-    exchange.last().tell(updated, { uri: 'a:b' })
-    await settled()
+    await flushPromises()
+    for (const stream of exchange.streams) stream.tell(promptsListChangedMethod)
+    exchange.last().tell(resourceUpdatedMethod, { uri: 'a:b' })
+    await flushPromises()
     await end(fresh, controller)
-    await settled()
+    await flushPromises()
     expect(clock.waiting).toBe(0)
     expect(exchange.streams.map(({ call }) => call.signal.aborted)).toEqual([true, true])
     client.cache.clear()
@@ -134,7 +141,7 @@ describe('Keeping fresh ends', () => {
   })
 
   test('when the server has no subscriptions: that is told, and the cache goes on', async () => {
-    const { exchange, client, keepFresh, pass, clock, errors } = keepingFresh()
+    const { exchange, client, keepFresh, pass, clock, errors } = createKeepFreshFixture()
     await client.readResource('a:b')
     const fresh = keepFresh({ resources: true })
     exchange.last().refuse({ code: -32601, message: 'no' })
@@ -149,7 +156,7 @@ describe('Keeping fresh ends', () => {
   })
 
   test('when a stream ended that is not to be opened again', async () => {
-    const { exchange, client, keepFresh, pass, clock, errors } = keepingFresh()
+    const { exchange, client, keepFresh, pass, clock, errors } = createKeepFreshFixture()
     await client.readResource('a:b')
     const fresh = keepFresh({ resources: true, reopen: false })
     await pass()
@@ -168,6 +175,6 @@ describe('Keeping fresh ends', () => {
 })
 
 test('a client without a cache cannot keep it fresh', () => {
-  const client = createClient(streaming(), { ...host, cache: false })
+  const client = createClient(createStreamingExchange(), { ...hostInfo, cache: false })
   expect(() => client.keepFresh()).toThrow('keepFresh needs a cache')
 })

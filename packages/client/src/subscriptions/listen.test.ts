@@ -2,9 +2,16 @@ import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { type ClientOptions, createClient } from '../index.ts'
-import { settled } from '../testing/asking.ts'
-import { host, said } from '../testing/scripted-exchange.ts'
-import { arrived, prompts, resources, streaming, tools, updated } from '../testing/streaming.ts'
+import { flushPromises } from '../testing/asking.ts'
+import { hostInfo, createTextResult } from '../testing/scripted-exchange.ts'
+import {
+  collectItems,
+  promptsListChangedMethod,
+  resourcesListChangedMethod,
+  createStreamingExchange,
+  toolsListChangedMethod,
+  resourceUpdatedMethod,
+} from '../testing/streaming.ts'
 import type { ListenOptions } from './subscription.ts'
 
 const filter = {
@@ -16,8 +23,8 @@ const filter = {
 
 function start(options: ListenOptions = {}, more: Partial<ClientOptions> = {}) {
   const clock = manualClock()
-  const exchange = streaming(() => said('hi'))
-  const client = createClient(exchange, { ...host, runtime: clock, ...more })
+  const exchange = createStreamingExchange(() => createTextResult('hi'))
+  const client = createClient(exchange, { ...hostInfo, runtime: clock, ...more })
   const subscription = client.listen(filter, options)
   return { clock, exchange, client, subscription, events: subscription[Symbol.asyncIterator]() }
 }
@@ -36,7 +43,7 @@ describe('A subscription', () => {
           traceparent: 'mine',
           [metaKeys.protocolVersion]: protocolVersion,
           [metaKeys.clientCapabilities]: {},
-          [metaKeys.clientInfo]: host,
+          [metaKeys.clientInfo]: hostInfo,
         },
       },
     })
@@ -45,8 +52,8 @@ describe('A subscription', () => {
   })
 
   test('asks for nothing that is not true in the filter, and for each resource once', async () => {
-    const exchange = streaming()
-    const client = createClient(exchange, host)
+    const exchange = createStreamingExchange()
+    const client = createClient(exchange, hostInfo)
     const uris = ['a:b', 'a:b']
     await using _ = client.listen({ toolsListChanged: false, promptsListChanged: true, resourceSubscriptions: uris })
     expect(exchange.last().request.params?.notifications).toEqual({
@@ -58,9 +65,10 @@ describe('A subscription', () => {
   test('tells that it is open, and every kind of change', async () => {
     const { exchange, events } = start()
     exchange.last().acknowledge()
-    for (const method of [tools, prompts, resources]) exchange.last().tell(method)
-    exchange.last().tell(updated, { uri: 'file:///b' })
-    expect(await arrived(events, 5)).toEqual([
+    for (const method of [toolsListChangedMethod, promptsListChangedMethod, resourcesListChangedMethod])
+      exchange.last().tell(method)
+    exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///b' })
+    expect(await collectItems(events, 5)).toEqual([
       opened,
       { type: 'toolsListChanged' },
       { type: 'promptsListChanged' },
@@ -74,10 +82,10 @@ describe('A subscription', () => {
     const { exchange, events } = start()
     const honoured = { promptsListChanged: true, resourceSubscriptions: ['file:///b'] }
     exchange.last().acknowledge({ ...honoured, toolsListChanged: 'yes', resourcesListChanged: false, other: true })
-    exchange.last().tell(tools)
-    exchange.last().tell(updated, { uri: 'file:///a' })
-    exchange.last().tell(prompts)
-    expect(await arrived(events, 2)).toEqual([
+    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///a' })
+    exchange.last().tell(promptsListChangedMethod)
+    expect(await collectItems(events, 2)).toEqual([
       { type: 'opened', notifications: honoured, missed: false },
       { type: 'promptsListChanged' },
     ])
@@ -88,13 +96,13 @@ describe('A subscription', () => {
     ['more than was asked for', { promptsListChanged: true, resourceSubscriptions: ['a:c', 'a:b', 7, 'a:b'] }],
     ['nothing that can be read', { toolsListChanged: 1, resourceSubscriptions: 'a:c' }],
   ])('does not believe a server that acknowledges %s [SUB-005]', async (_title, notifications) => {
-    const exchange = streaming()
-    const subscription = createClient(exchange, host).listen({ resourceSubscriptions: ['a:b'] })
+    const exchange = createStreamingExchange()
+    const subscription = createClient(exchange, hostInfo).listen({ resourceSubscriptions: ['a:b'] })
     const events = subscription[Symbol.asyncIterator]()
     exchange.last().acknowledge(notifications)
-    exchange.last().tell(prompts)
-    exchange.last().tell(updated, { uri: 'a:c' })
-    const [first] = await arrived(events, 1)
+    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().tell(resourceUpdatedMethod, { uri: 'a:c' })
+    const [first] = await collectItems(events, 1)
     const uris = Array.isArray(notifications.resourceSubscriptions) ? { resourceSubscriptions: ['a:b'] } : {}
     expect(first).toEqual({ type: 'opened', notifications: uris, missed: false })
     const next = events.next()
@@ -105,7 +113,7 @@ describe('A subscription', () => {
   test('hears nothing before its acknowledgement, of another subscription, or that it cannot read [SUB-008]', async () => {
     const { exchange, subscription, events } = start()
     const last = exchange.last()
-    last.tell(tools)
+    last.tell(toolsListChangedMethod)
     const foreign = { _meta: { [metaKeys.subscriptionId]: 99 } }
     last.call.notify({
       jsonrpc: '2.0',
@@ -114,20 +122,20 @@ describe('A subscription', () => {
     })
     last.tell('notifications/subscriptions/acknowledged', { notifications: [] })
     last.acknowledge()
-    last.call.notify({ jsonrpc: '2.0', method: tools, params: foreign })
+    last.call.notify({ jsonrpc: '2.0', method: toolsListChangedMethod, params: foreign })
     last.call.notify({
       jsonrpc: '2.0',
-      method: tools,
+      method: toolsListChangedMethod,
       params: { _meta: { [metaKeys.subscriptionId]: String(last.id) } },
     })
-    last.call.notify({ jsonrpc: '2.0', method: tools })
+    last.call.notify({ jsonrpc: '2.0', method: toolsListChangedMethod })
     last.tell('notifications/progress', { progressToken: last.id, progress: 1 })
     last.tell('__proto__')
     for (const params of [{}, { uri: 7 }, { uri: '' }, { uri: 'file:///c' }, { uri: 'file:///ab' }])
-      last.tell(updated, params)
+      last.tell(resourceUpdatedMethod, params)
     last.acknowledge({ toolsListChanged: true })
-    last.tell(prompts)
-    expect(await arrived(events, 2)).toEqual([opened, { type: 'promptsListChanged' }])
+    last.tell(promptsListChangedMethod)
+    expect(await collectItems(events, 2)).toEqual([opened, { type: 'promptsListChanged' }])
     const next = events.next()
     await subscription.close()
     expect((await next).done).toBe(true)
@@ -136,9 +144,10 @@ describe('A subscription', () => {
   test('hears of the parts of a resource that it listens to', async () => {
     const { exchange, events } = start()
     exchange.last().acknowledge()
-    for (const uri of ['file:///a/x', 'file:///a#y', 'file:///ab/x']) exchange.last().tell(updated, { uri })
-    exchange.last().tell(updated, { uri: `file:///b/${'x'.repeat(3000)}` })
-    expect((await arrived(events, 4)).slice(1)).toEqual([
+    for (const uri of ['file:///a/x', 'file:///a#y', 'file:///ab/x'])
+      exchange.last().tell(resourceUpdatedMethod, { uri })
+    exchange.last().tell(resourceUpdatedMethod, { uri: `file:///b/${'x'.repeat(3000)}` })
+    expect((await collectItems(events, 4)).slice(1)).toEqual([
       { type: 'resourceUpdated', uri: 'file:///a/x' },
       { type: 'resourceUpdated', uri: 'file:///a#y' },
       { type: 'resourceUpdated', uri: 'file:///b' },
@@ -151,8 +160,8 @@ describe('A subscription', () => {
     exchange.last().acknowledge()
     expect(clock.waiting).toBe(0)
     clock.advance(1_000_000_000)
-    exchange.last().tell(tools)
-    expect((await arrived(events, 2))[1]).toEqual({ type: 'toolsListChanged' })
+    exchange.last().tell(toolsListChangedMethod)
+    expect((await collectItems(events, 2))[1]).toEqual({ type: 'toolsListChanged' })
     expect(exchange.streams).toHaveLength(1)
     await events.return?.()
   })
@@ -164,10 +173,10 @@ describe('A subscription', () => {
     const [one, two] = exchange.streams
     two?.acknowledge()
     one?.acknowledge()
-    two?.tell(tools)
+    two?.tell(toolsListChangedMethod)
     expect(await client.callTool('greet')).toMatchObject({ content: [{ text: 'hi' }] })
-    one?.tell(prompts)
-    expect([await arrived(events, 2), await arrived(others, 2)]).toEqual([
+    one?.tell(promptsListChangedMethod)
+    expect([await collectItems(events, 2), await collectItems(others, 2)]).toEqual([
       [opened, { type: 'promptsListChanged' }],
       [opened, { type: 'toolsListChanged' }],
     ])
@@ -180,7 +189,7 @@ describe('A subscription', () => {
     const { exchange, events } = start({}, { versions: ['2031-01-01', '2026-07-28'] })
     const refused = exchange.last()
     refused.refuse({ code: -32022, message: 'no', data: { supported: ['2026-07-28'], requested: '2031-01-01' } })
-    await settled()
+    await flushPromises()
     expect(exchange.streams).toHaveLength(2)
     expect(exchange.last().request.params?._meta).toMatchObject({ [metaKeys.protocolVersion]: '2026-07-28' })
     exchange.last().tell('notifications/subscriptions/acknowledged', {
@@ -188,7 +197,7 @@ describe('A subscription', () => {
       _meta: { [metaKeys.subscriptionId]: refused.id },
     })
     exchange.last().acknowledge({ toolsListChanged: true })
-    expect(await arrived(events, 1)).toEqual([
+    expect(await collectItems(events, 1)).toEqual([
       { type: 'opened', notifications: { toolsListChanged: true }, missed: false },
     ])
     await events.return?.()
@@ -204,14 +213,14 @@ describe('A subscription ends', () => {
     const running = start()
     const { exchange, events, clock } = running
     exchange.last().acknowledge()
-    exchange.last().tell(tools)
+    exchange.last().tell(toolsListChangedMethod)
     await end(running)
     expect(exchange.last().call.signal.aborted).toBe(true)
     expect(await events.next()).toEqual({ done: true, value: undefined })
     expect(clock.waiting).toBe(0)
-    exchange.last().tell(prompts)
+    exchange.last().tell(promptsListChangedMethod)
     clock.advance(1_000_000)
-    await settled()
+    await flushPromises()
     expect(exchange.streams).toHaveLength(1)
   })
 
@@ -242,11 +251,11 @@ describe('A subscription ends', () => {
     const { exchange, events, clock } = start({ signal: controller.signal })
     if (isOpen) {
       exchange.last().acknowledge()
-      exchange.last().tell(tools)
+      exchange.last().tell(toolsListChangedMethod)
     }
     const reason = { why: 'the user left' }
     controller.abort(reason)
-    await settled()
+    await flushPromises()
     await expect(events.next()).rejects.toBe(reason)
     expect(exchange.last().call.signal.reason).toBe(reason)
     expect((await events.next()).done).toBe(true)
@@ -258,7 +267,7 @@ describe('A subscription ends', () => {
     const { exchange, events, clock } = start({ signal: controller.signal })
     exchange.last().acknowledge()
     exchange.last().end()
-    await arrived(events, 2)
+    await collectItems(events, 2)
     expect(clock.waiting).toBe(1)
     controller.abort('stop')
     await expect(events.next()).rejects.toBe('stop')
@@ -292,12 +301,12 @@ test('a subscription is read once: a second loop is an error that says so', asyn
 test('a subscription that nobody reads fails without being an unhandled rejection', async () => {
   const { exchange, subscription } = startUnread()
   exchange.last().refuse({ code: -32601, message: 'no' })
-  await settled()
+  await flushPromises()
   await subscription.close()
   expect(exchange.streams).toHaveLength(1)
 })
 
 function startUnread() {
-  const exchange = streaming()
-  return { exchange, subscription: createClient(exchange, host).listen(filter) }
+  const exchange = createStreamingExchange()
+  return { exchange, subscription: createClient(exchange, hostInfo).listen(filter) }
 }

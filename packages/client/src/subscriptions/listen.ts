@@ -18,7 +18,7 @@ import type { ListenOptions, Subscription } from './subscription.ts'
 /** The parts of the client that subscriptions use. */
 export interface ListenContext {
   readonly once: SendOnce
-  readonly seen: ClientState
+  readonly clientState: ClientState
   readonly clock: Clock | undefined
   readonly timeoutMs: number | undefined
   /** Removes the cached results that changes make stale. */
@@ -31,13 +31,13 @@ export interface ListenContext {
 export type Listen = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
 // The number of resource parts that may wait one by one; beyond it one event reports the whole resource.
-const maxResourceParts = 1000
+const maxQueuedSubresources = 1000
 
 /** Creates the function that opens subscriptions. */
 export function createListen(context: ListenContext): Listen {
   return (filter, options = {}) => {
     const requestedChanges = wantedChangesOf(filter)
-    const queue = createEventQueue(requestedChanges.uris.size + maxResourceParts)
+    const queue = createEventQueue(requestedChanges.uris.size + maxQueuedSubresources)
     const { clock = platformRuntime } = context
     const abortScope = openAbortScope(options.signal)
     const endWithError = (error: unknown): void =>
@@ -56,11 +56,11 @@ export function createListen(context: ListenContext): Listen {
       abortScope.stop(new DOMException('The subscription was closed', 'AbortError'))
       await streamsEnd
     }
-    return { ...singleUseIterable(queue, close), close, [Symbol.asyncDispose]: close }
+    return { ...toSingleUseIterable(queue, close), close, [Symbol.asyncDispose]: close }
   }
 }
 
-function singleUseIterable(
+function toSingleUseIterable(
   queue: EventQueue,
   close: () => Promise<void>,
 ): Pick<Subscription, typeof Symbol.asyncIterator> {
@@ -96,8 +96,8 @@ async function reopenStreams(context: ListenContext, currentSubscription: OpenSu
   const { attempts, ...pauses } = reopenBounds(options)
   let failuresInRow = 0
   for (let isFirst = true; ; isFirst = false) {
-    const { openMs, error } = await followStream(context, currentSubscription, isFirst)
-    if (openMs >= pauses.maxMs) failuresInRow = 0
+    const { openTimeMs, error } = await followStream(context, currentSubscription, isFirst)
+    if (openTimeMs >= pauses.maxMs) failuresInRow = 0
     if (failuresInRow >= attempts) {
       if (error) throw error
       return
@@ -121,7 +121,7 @@ function reopenBounds({ reopen = {} }: ListenOptions): BackoffBounds & { readonl
 
 interface StreamEnd {
   /** The time that the stream was open, in milliseconds. */
-  readonly openMs: number
+  readonly openTimeMs: number
   /** Absent after a graceful end. */
   readonly error?: ClientError | undefined
 }
@@ -133,7 +133,7 @@ async function followStream(
   isFirst: boolean,
 ): Promise<StreamEnd> {
   const { wantedChanges, queue, options, signal, clock } = currentSubscription
-  const { once, partition, seen } = context
+  const { once, partition, clientState } = context
   const call = {
     method: 'subscriptions/listen',
     params: { notifications: subscriptionFilterOf(wantedChanges) },
@@ -149,7 +149,7 @@ async function followStream(
       partition.removeStale(stalePredicateOf(change))
       queue.put(
         change.event,
-        change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.of },
+        change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.containedUri },
       )
     },
   })
@@ -158,12 +158,12 @@ async function followStream(
   const callOptions = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
   try {
     await once({ ...call, onMessage }, callOptions)
-    if (openedAt !== undefined) return { openMs: openDurationMs() }
+    if (openedAt !== undefined) return { openTimeMs: openDurationMs() }
     const reason = 'the stream ended before it was acknowledged'
-    return { openMs: 0, error: new ClientError('invalid_result', reason, errorContextOf(call, seen)) }
+    return { openTimeMs: 0, error: new ClientError('invalid_result', reason, errorContextOf(call, clientState)) }
   } catch (error) {
     signal.throwIfAborted()
     if (!isClientError(error) || isPermanent(error) || context.isClosed()) throw error
-    return { openMs: openDurationMs(), error }
+    return { openTimeMs: openDurationMs(), error }
   }
 }

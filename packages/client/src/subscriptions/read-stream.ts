@@ -17,17 +17,17 @@ export function readSubscription(
   requestedChanges: WantedChanges,
   { onOpened, onChange }: StreamListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
-  let openStream: { readonly id: RequestId; readonly accepted: WantedChanges } | undefined
+  let openStream: { readonly id: RequestId; readonly acceptedChanges: WantedChanges } | undefined
   return (message, id) => {
     if (subscriptionIdOf(message) !== id) return false
     if (openStream?.id === id) {
-      const change = changeOf(message, openStream.accepted)
+      const change = changeOf(message, openStream.acceptedChanges)
       if (change) onChange(change)
       return true
     }
     const accepted = acknowledgedChanges(message, requestedChanges)
     if (accepted === undefined) return false
-    openStream = { id, accepted }
+    openStream = { id, acceptedChanges: accepted }
     onOpened(accepted)
     return true
   }

@@ -1,6 +1,6 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
-import { settled } from '../testing/asking.ts'
+import { flushPromises } from '../testing/asking.ts'
 import { debounceWork } from './refresh-context.ts'
 
 function start() {
@@ -8,7 +8,7 @@ function start() {
   const runs: { finish: () => void; fail: (error: unknown) => void }[] = []
   const errors: unknown[] = []
   const work = (): Promise<void> => new Promise((finish, fail) => void runs.push({ finish, fail }))
-  const debounced = debounceWork({ work, failed: (error) => errors.push(error), jitterMs: 100, clock })
+  const debounced = debounceWork({ run: work, onFailure: (error) => errors.push(error), jitterMs: 100, clock })
   return { clock, runs, errors, soon: debounced }
 }
 
@@ -28,11 +28,11 @@ test('work that is wanted while it runs is done once more, also when it failed',
   clock.advance(1000)
   expect(runs).toHaveLength(1)
   runs[0]?.fail('broken')
-  await settled()
+  await flushPromises()
   clock.advance(100)
   expect([runs.length, errors]).toEqual([2, ['broken']])
   runs[1]?.finish()
-  await settled()
+  await flushPromises()
   clock.advance(1000)
   expect(runs).toHaveLength(2)
 })
@@ -50,7 +50,7 @@ test('work that is stopped is not begun any more', async () => {
   other.soon.schedule()
   other.soon.stop()
   other.runs[0]?.finish()
-  await settled()
+  await flushPromises()
   other.clock.advance(1000)
   expect([runs.length, other.runs.length, other.clock.waiting]).toEqual([0, 1, 0])
 })

@@ -35,8 +35,8 @@ export interface DebouncedWork {
 
 /** Options of {@link debounceWork}. */
 interface DebounceOptions {
-  readonly work: () => Promise<void>
-  readonly failed: (error: unknown) => void
+  readonly run: () => Promise<void>
+  readonly onFailure: (error: unknown) => void
   /**
    * The work starts at a random moment within this time, in milliseconds, so that the clients of a server do not all
    * return at once.
@@ -46,7 +46,7 @@ interface DebounceOptions {
 }
 
 /** Makes a {@link DebouncedWork}. */
-export function debounceWork({ work, failed, jitterMs, clock }: DebounceOptions): DebouncedWork {
+export function debounceWork({ run, onFailure, jitterMs, clock }: DebounceOptions): DebouncedWork {
   let timer: unknown
   let state: 'idle' | 'waiting' | 'working' | 'again' | 'stopped' = 'idle'
   const finished = (): void => {
@@ -56,7 +56,7 @@ export function debounceWork({ work, failed, jitterMs, clock }: DebounceOptions)
   }
   const start = (): void => {
     state = 'working'
-    work().catch(failed).finally(finished)
+    run().catch(onFailure).finally(finished)
   }
   const want = (): void => {
     if (state === 'working') state = 'again'

@@ -2,9 +2,9 @@ import type { WireError } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../index.ts'
-import { settled } from '../testing/asking.ts'
-import { host } from '../testing/scripted-exchange.ts'
-import { arrived, streaming, tools } from '../testing/streaming.ts'
+import { flushPromises } from '../testing/asking.ts'
+import { hostInfo } from '../testing/scripted-exchange.ts'
+import { collectItems, createStreamingExchange, toolsListChangedMethod } from '../testing/streaming.ts'
 import type { ListenOptions } from './subscription.ts'
 
 const filter = { toolsListChanged: true } as const
@@ -13,8 +13,8 @@ const again = { ...opened, missed: true }
 
 function start(options: ListenOptions = {}) {
   const clock = manualClock()
-  const exchange = streaming()
-  const client = createClient(exchange, { ...host, runtime: clock })
+  const exchange = createStreamingExchange()
+  const client = createClient(exchange, { ...hostInfo, runtime: clock })
   const subscription = client.listen(filter, options)
   const events = subscription[Symbol.asyncIterator]()
   /** Waits for the interruption that comes next, and for its pause; gives how long that was. */
@@ -22,7 +22,7 @@ function start(options: ListenOptions = {}) {
     const { value } = await events.next()
     if (value?.type !== 'interrupted') throw new Error(`no interruption: ${JSON.stringify(value)}`)
     clock.advance(value.retryInMs)
-    await settled()
+    await flushPromises()
     return value.retryInMs
   }
   return { clock, exchange, events, sitOut }
@@ -37,7 +37,7 @@ describe('A stream that ended is opened again', () => {
     exchange.last().acknowledge()
     const cause = broken()
     exchange.last().fail(cause)
-    const [, interrupted] = await arrived(events, 2)
+    const [, interrupted] = await collectItems(events, 2)
     expect(interrupted).toMatchObject({
       type: 'interrupted',
       error: { code: 'transport', method: 'subscriptions/listen', cause },
@@ -45,11 +45,11 @@ describe('A stream that ended is opened again', () => {
     })
     expect(exchange.streams).toHaveLength(1)
     clock.advance(1000)
-    await settled()
+    await flushPromises()
     expect(exchange.streams.map(({ request }) => request.params?.notifications)).toEqual([filter, filter])
     exchange.last().acknowledge()
-    exchange.last().tell(tools)
-    expect(await arrived(events, 2)).toEqual([again, { type: 'toolsListChanged' }])
+    exchange.last().tell(toolsListChangedMethod)
+    expect(await collectItems(events, 2)).toEqual([again, { type: 'toolsListChanged' }])
     await events.return?.()
   })
 
@@ -57,12 +57,12 @@ describe('A stream that ended is opened again', () => {
     const { exchange, events, clock } = start()
     exchange.last().acknowledge()
     exchange.last().end()
-    const [, interrupted] = await arrived(events, 2)
+    const [, interrupted] = await collectItems(events, 2)
     expect(interrupted).toEqual({ type: 'interrupted', retryInMs: expect.any(Number) })
     clock.advance(1000)
-    await settled()
+    await flushPromises()
     exchange.last().acknowledge()
-    expect(await arrived(events, 1)).toEqual([again])
+    expect(await collectItems(events, 1)).toEqual([again])
     await events.return?.()
   })
 
@@ -76,9 +76,9 @@ describe('A stream that ended is opened again', () => {
     const second = exchange.last()
     expect(second.id).not.toBe(first.id)
     second.acknowledge()
-    first.tell(tools)
-    second.tell(tools)
-    expect(await arrived(events, 2)).toEqual([again, { type: 'toolsListChanged' }])
+    first.tell(toolsListChangedMethod)
+    second.tell(toolsListChangedMethod)
+    expect(await collectItems(events, 2)).toEqual([again, { type: 'toolsListChanged' }])
     second.end()
     expect((await events.next()).value?.type).toBe('interrupted')
     await events.return?.()
@@ -89,14 +89,14 @@ describe('A stream that ended is opened again', () => {
     exchange.last().fail(broken())
     await sitOut()
     exchange.last().acknowledge()
-    expect(await arrived(events, 1)).toEqual([again])
+    expect(await collectItems(events, 1)).toEqual([again])
     await events.return?.()
   })
 
   test('when it ended before its acknowledgement, which is an error', async () => {
     const { exchange, events } = start()
     exchange.last().end()
-    expect(await arrived(events, 1)).toMatchObject([
+    expect(await collectItems(events, 1)).toMatchObject([
       { type: 'interrupted', error: { code: 'invalid_result', message: expect.stringContaining('acknowledged') } },
     ])
     await events.return?.()
@@ -108,7 +108,7 @@ describe('A stream that ended is opened again', () => {
     expect(exchange.last().call.signal.aborted).toBe(false)
     clock.advance(1)
     expect(exchange.last().call.signal.aborted).toBe(true)
-    expect(await arrived(events, 1)).toMatchObject([
+    expect(await collectItems(events, 1)).toMatchObject([
       { error: { code: 'timeout', message: expect.stringContaining('openTimeoutMs') } },
     ])
     await events.return?.()
@@ -200,7 +200,7 @@ describe('A subscription is given up', () => {
     exchange.last().acknowledge()
     const cause = broken(details)
     exchange.last().fail(cause)
-    expect(await arrived(events, 1)).toEqual([opened])
+    expect(await collectItems(events, 1)).toEqual([opened])
     await expect(events.next()).rejects.toMatchObject({ code: 'transport', cause })
     expect(clock.waiting).toBe(0)
   })
@@ -208,13 +208,15 @@ describe('A subscription is given up', () => {
   test('when the exchange was closed here', async () => {
     const clock = manualClock()
     const closing = new AbortController()
-    const exchange = streaming()
-    const subscription = createClient({ exchange, closed: closing.signal }, { ...host, runtime: clock }).listen(filter)
+    const exchange = createStreamingExchange()
+    const subscription = createClient({ exchange, closed: closing.signal }, { ...hostInfo, runtime: clock }).listen(
+      filter,
+    )
     exchange.last().acknowledge()
     closing.abort()
     exchange.last().fail(broken({ code: 'closed' }))
     const events = subscription[Symbol.asyncIterator]()
-    expect(await arrived(events, 1)).toEqual([opened])
+    expect(await collectItems(events, 1)).toEqual([opened])
     await expect(events.next()).rejects.toMatchObject({ code: 'transport' })
     expect(clock.waiting).toBe(0)
   })
@@ -227,7 +229,7 @@ describe('A subscription is given up', () => {
     exchange.last().refuse(error)
     await sitOut()
     exchange.last().acknowledge()
-    expect(await arrived(events, 1)).toEqual([again])
+    expect(await collectItems(events, 1)).toEqual([again])
     await events.return?.()
   })
 
@@ -251,9 +253,9 @@ describe('A subscription is given up', () => {
   test('with its stream when it is not to be opened again: a graceful end is no error', async () => {
     const graceful = start({ reopen: false })
     graceful.exchange.last().acknowledge()
-    graceful.exchange.last().tell(tools)
+    graceful.exchange.last().tell(toolsListChangedMethod)
     graceful.exchange.last().end()
-    expect(await arrived(graceful.events, 3)).toEqual([opened, { type: 'toolsListChanged' }])
+    expect(await collectItems(graceful.events, 3)).toEqual([opened, { type: 'toolsListChanged' }])
     const abrupt = start({ reopen: false })
     abrupt.exchange.last().fail(broken())
     await expect(abrupt.events.next()).rejects.toMatchObject({ code: 'transport' })

@@ -2,9 +2,15 @@ import type { JsonObject, SubscriptionFilter } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../index.ts'
-import { settled } from '../testing/asking.ts'
-import { host, type Received } from '../testing/scripted-exchange.ts'
-import { prompts, resources, streaming, tools, updated } from '../testing/streaming.ts'
+import { flushPromises } from '../testing/asking.ts'
+import { hostInfo, type ReceivedRequest } from '../testing/scripted-exchange.ts'
+import {
+  promptsListChangedMethod,
+  resourcesListChangedMethod,
+  createStreamingExchange,
+  toolsListChangedMethod,
+  resourceUpdatedMethod,
+} from '../testing/streaming.ts'
 
 const hints = { resultType: 'complete', ttlMs: 1_000_000, cacheScope: 'private' } as const
 const answers: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
@@ -14,7 +20,7 @@ const answers: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['resources/templates/list', { ...hints, resourceTemplates: [] }],
   ['resources/read', { ...hints, contents: [] }],
 ])
-const answer = ({ request }: Received): JsonObject => answers.get(request.method) ?? {}
+const answer = ({ request }: ReceivedRequest): JsonObject => answers.get(request.method) ?? {}
 
 const everything: SubscriptionFilter = {
   toolsListChanged: true,
@@ -23,12 +29,12 @@ const everything: SubscriptionFilter = {
   resourceSubscriptions: ['file:///a', 'file:///a/b'],
 }
 const uris = ['file:///a', 'file:///a/b', 'file:///a/b/c', 'file:///c']
-const asked = ({ request, params }: Received): unknown => params.uri ?? request.method
+const asked = ({ request, params }: ReceivedRequest): unknown => params.uri ?? request.method
 
 async function start(filter: SubscriptionFilter = everything) {
   const clock = manualClock()
-  const exchange = streaming(answer)
-  const client = createClient(exchange, { ...host, runtime: clock })
+  const exchange = createStreamingExchange(answer)
+  const client = createClient(exchange, { ...hostInfo, runtime: clock })
   const use = async (): Promise<unknown[]> => {
     const before = exchange.received.length
     await Promise.all([
@@ -48,13 +54,13 @@ async function start(filter: SubscriptionFilter = everything) {
 
 describe('A subscription makes the cache forget', () => {
   test.each<[string, JsonObject, readonly unknown[]]>([
-    [tools, {}, ['tools/list']],
-    [prompts, {}, ['prompts/list']],
-    [resources, {}, ['resources/list', 'resources/templates/list']],
-    [updated, { uri: 'file:///a' }, ['file:///a']],
-    [updated, { uri: 'file:///a/b' }, ['file:///a/b']],
-    [updated, { uri: 'file:///a/b/c' }, ['file:///a/b', 'file:///a/b/c']],
-    [updated, { uri: 'file:///c' }, []],
+    [toolsListChangedMethod, {}, ['tools/list']],
+    [promptsListChangedMethod, {}, ['prompts/list']],
+    [resourcesListChangedMethod, {}, ['resources/list', 'resources/templates/list']],
+    [resourceUpdatedMethod, { uri: 'file:///a' }, ['file:///a']],
+    [resourceUpdatedMethod, { uri: 'file:///a/b' }, ['file:///a/b']],
+    [resourceUpdatedMethod, { uri: 'file:///a/b/c' }, ['file:///a/b', 'file:///a/b/c']],
+    [resourceUpdatedMethod, { uri: 'file:///c' }, []],
     ['notifications/progress', {}, []],
   ])('at %s %j, before anybody reads of it: %j [CCH-020]', async (method, params, stale) => {
     const { exchange, use, subscription } = await start()
@@ -75,10 +81,10 @@ describe('A subscription makes the cache forget', () => {
   ])('after a gap all that it is about: %s', async (_title, filter, stale) => {
     const { exchange, use, subscription, clock } = await start(filter)
     exchange.last().end()
-    await settled()
+    await flushPromises()
     expect(await use()).toEqual([])
     clock.advance(1000)
-    await settled()
+    await flushPromises()
     expect(await use()).toEqual([])
     exchange.last().acknowledge()
     expect(await use()).toEqual(stale)
@@ -87,16 +93,16 @@ describe('A subscription makes the cache forget', () => {
 
   test('nothing that it did not agree to hear of', async () => {
     const { exchange, use, subscription } = await start({ promptsListChanged: true })
-    exchange.last().tell(tools)
+    exchange.last().tell(toolsListChangedMethod)
     expect(await use()).toEqual([])
     await subscription.close()
   })
 
   test('nothing of another client of the same exchange', async () => {
     const { exchange, subscription } = await start()
-    const other = createClient(exchange, host)
+    const other = createClient(exchange, hostInfo)
     await other.listTools()
-    exchange.last().tell(tools)
+    exchange.last().tell(toolsListChangedMethod)
     const before = exchange.received.length
     await other.listTools()
     expect(exchange.received).toHaveLength(before)
@@ -107,16 +113,16 @@ describe('A subscription makes the cache forget', () => {
 test('a change of one list leaves alone what is asked for of another at that moment', async () => {
   let arrive = (): void => {}
   const gate = new Promise<void>((resolve) => void (arrive = resolve))
-  const exchange = streaming(async (received) => {
+  const exchange = createStreamingExchange(async (received) => {
     await gate
     return answer(received)
   })
-  const client = createClient(exchange, host)
+  const client = createClient(exchange, hostInfo)
   await using _ = client.listen(everything)
   exchange.last().acknowledge()
   const both = Promise.all([client.listTools(), client.listPrompts()])
-  await settled()
-  exchange.last().tell(prompts)
+  await flushPromises()
+  exchange.last().tell(promptsListChangedMethod)
   arrive()
   await both
   await Promise.all([client.listTools(), client.listPrompts()])

@@ -2,9 +2,9 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { createServer, prompt, resource, type ServerDefinition, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../index.ts'
-import { settled } from '../testing/asking.ts'
-import { host } from '../testing/scripted-exchange.ts'
-import { arrived } from '../testing/streaming.ts'
+import { flushPromises } from '../testing/asking.ts'
+import { hostInfo } from '../testing/scripted-exchange.ts'
+import { collectItems } from '../testing/streaming.ts'
 
 const greet = tool('greet', { description: 'Greets', run: () => 'hi' })
 const wave = tool('wave', { description: 'Waves', run: () => '~' })
@@ -24,7 +24,7 @@ function serve(more: Partial<ServerDefinition> = {}) {
     ...more,
   })
   const clock = manualClock()
-  const client = createClient(server, { ...host, runtime: clock })
+  const client = createClient(server, { ...hostInfo, runtime: clock })
   const write = (next: string): Promise<void> => {
     text = next
     return server.notifyResourceUpdated('file:///a')
@@ -41,7 +41,7 @@ describe('With a real server, a client', () => {
       resourceSubscriptions: ['file:///a', 'file:///hidden', 'file:///unknown'],
     })
     const events = subscription[Symbol.asyncIterator]()
-    expect(await arrived(events, 1)).toEqual([
+    expect(await collectItems(events, 1)).toEqual([
       {
         type: 'opened',
         notifications: { toolsListChanged: true, resourceSubscriptions: ['file:///a'] },
@@ -52,7 +52,7 @@ describe('With a real server, a client', () => {
     await server.notifyListChanged('prompts')
     await server.notifyResourceUpdated('file:///hidden')
     await write('two')
-    expect(await arrived(events, 2)).toEqual([
+    expect(await collectItems(events, 2)).toEqual([
       { type: 'toolsListChanged' },
       { type: 'resourceUpdated', uri: 'file:///a' },
     ])
@@ -73,7 +73,7 @@ describe('With a real server, a client', () => {
     expect(client.cache.hits).toBe(2)
     server.update({ tools: [greet, wave] })
     await write('two')
-    await arrived(events, 2)
+    await collectItems(events, 2)
     expect(await look()).toEqual([['greet', 'wave'], ['two']])
     expect(client.cache.hits).toBe(2)
   })
@@ -82,11 +82,11 @@ describe('With a real server, a client', () => {
     const { server, client, clock } = serve()
     await using _ = client.keepFresh()
     await client.listTools()
-    await settled()
+    await flushPromises()
     server.update({ tools: [greet, wave] })
-    await settled()
+    await flushPromises()
     clock.advance(1000)
-    await settled()
+    await flushPromises()
     const { misses } = client.cache
     expect(await client.listTools()).toHaveLength(2)
     expect(client.cache.misses).toBe(misses)
@@ -98,11 +98,11 @@ describe('With a real server, a client', () => {
     for (let round = 0; round < 100; round += 1) {
       const [one, two] = [client.listen(filter), client.listen(filter)]
       const [ones, twos] = [one[Symbol.asyncIterator](), two[Symbol.asyncIterator]()]
-      expect(await arrived(ones, 1)).toMatchObject([{ type: 'opened' }])
-      expect(await arrived(twos, 1)).toMatchObject([{ type: 'opened' }])
+      expect(await collectItems(ones, 1)).toMatchObject([{ type: 'opened' }])
+      expect(await collectItems(twos, 1)).toMatchObject([{ type: 'opened' }])
       await one.close()
       await server.notifyListChanged('tools')
-      expect([await arrived(ones, 1), await arrived(twos, 1)]).toEqual([[], [{ type: 'toolsListChanged' }]])
+      expect([await collectItems(ones, 1), await collectItems(twos, 1)]).toEqual([[], [{ type: 'toolsListChanged' }]])
       await twos.return?.()
     }
   })
@@ -118,11 +118,11 @@ describe('With a real server, a client', () => {
     const first = client.listen({ toolsListChanged: true })
     const second = client.listen({ promptsListChanged: true })
     const events = second[Symbol.asyncIterator]()
-    const [refused] = await arrived(events, 1)
+    const [refused] = await collectItems(events, 1)
     expect(refused).toMatchObject({ type: 'interrupted', error: { code: 'rpc' } })
     await first.close()
     clock.advance(1000)
-    expect(await arrived(events, 1)).toMatchObject([{ type: 'opened', missed: true }])
+    expect(await collectItems(events, 1)).toMatchObject([{ type: 'opened', missed: true }])
     await second.close()
   })
 })

@@ -31,7 +31,7 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
  * Shows the whole address of a page, with its host apart, and asks if it is to be opened (client/elicitation, safe URL
  * handling). Rejects with the signal's reason.
  */
-export async function confirmPage(question: ElicitRequestURLParams, terminal: Terminal): Promise<ElicitAnswer> {
+export async function confirmOpenUrl(question: ElicitRequestURLParams, terminal: Terminal): Promise<ElicitAnswer> {
   const { output, signal } = terminal
   signal.throwIfAborted()
   log.step(toDisplayText(question.message), { output })

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { log } from '@clack/prompts'
 import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
-import { askInTerminal, confirmPage } from './ask-in-terminal.ts'
+import { askInTerminal, confirmOpenUrl } from './ask-in-terminal.ts'
 import { toDisplayText, type Terminal } from './ask-field.ts'
 
 /** The streams of the terminal, and the way to a browser. */
@@ -51,7 +51,7 @@ export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandl
     ...(openPage && {
       openUrl: (question, context) =>
         enqueueQuestion(context, async (terminal) => {
-          const answer = await confirmPage(question, terminal)
+          const answer = await confirmOpenUrl(question, terminal)
           if (answer.action === 'accept') await openPage(question.url)
           return answer
         }),

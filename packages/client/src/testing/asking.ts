@@ -1,8 +1,13 @@
 import type { JsonObject } from '@x/schema'
-import { type Received, said, type ScriptedExchange, scripted } from './scripted-exchange.ts'
+import {
+  type ReceivedRequest,
+  createTextResult,
+  type ScriptedExchange,
+  createScriptedExchange,
+} from './scripted-exchange.ts'
 
 /** A result that wants input. */
-export const asks = (inputRequests?: JsonObject, requestState?: string): JsonObject => ({
+export const createInputRequired = (inputRequests?: JsonObject, requestState?: string): JsonObject => ({
   resultType: 'input_required',
   ...(inputRequests && { inputRequests }),
   ...(requestState !== undefined && { requestState }),
@@ -15,31 +20,33 @@ export const form = (properties: JsonObject, more: JsonObject = {}): JsonObject 
 })
 
 /** A request for a name. */
-export const nameForm: JsonObject = form({ name: { type: 'string' } }, { required: ['name'] })
+export const nameFormRequest: JsonObject = form({ name: { type: 'string' } }, { required: ['name'] })
 
 /** A request for a page. */
-export const page = (url: string): JsonObject => ({
+export const createUrlRequest = (url: string): JsonObject => ({
   method: 'elicitation/create',
   params: { mode: 'url', message: 'Go there', url },
 })
 
 /** A request for a sample. */
-export const question = (more: JsonObject = {}): JsonObject => ({
+export const createSamplingRequest = (more: JsonObject = {}): JsonObject => ({
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10, ...more },
 })
 
 /** An exchange that gives its answers in turn, and says `done` after the last. */
-export function inTurn(...answers: readonly (JsonObject | ((received: Received) => JsonObject))[]): ScriptedExchange {
+export function createSequentialExchange(
+  ...answers: readonly (JsonObject | ((received: ReceivedRequest) => JsonObject))[]
+): ScriptedExchange {
   let next = 0
-  return scripted((received) => {
+  return createScriptedExchange((received) => {
     const answer = answers[next]
     next += 1
-    return typeof answer === 'function' ? answer(received) : (answer ?? said('done'))
+    return typeof answer === 'function' ? answer(received) : (answer ?? createTextResult('done'))
   })
 }
 
 /** Lets everything run that waits for nothing but promises. */
-export async function settled(): Promise<void> {
+export async function flushPromises(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }

@@ -1,31 +1,32 @@
 import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
 import { type Client, createClient, type KeepFresh, type KeepFreshOptions } from '../index.ts'
-import { settled } from './asking.ts'
-import { bareTool, host, type Received, type Script, toolsPage } from './scripted-exchange.ts'
-import { type StreamingExchange, streaming } from './streaming.ts'
+import { flushPromises } from './asking.ts'
+import { createMinimalTool, hostInfo, type ReceivedRequest, type Script, createToolsPage } from './scripted-exchange.ts'
+import { type StreamingExchange, createStreamingExchange } from './streaming.ts'
 
 /** A result that is fresh for long. */
-export const hints = { resultType: 'complete', ttlMs: 1_000_000, cacheScope: 'private' } as const
+export const cacheableFields = { resultType: 'complete', ttlMs: 1_000_000, cacheScope: 'private' } as const
 /** The filter of all lists. */
-export const allLists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
+export const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
 /** What a request is for, in one word. */
-export const asked = ({ request, params }: Received): unknown => params.uri ?? params.cursor ?? request.method
+export const requestedItemOf = ({ request, params }: ReceivedRequest): unknown =>
+  params.uri ?? params.cursor ?? request.method
 
 /** A server with two pages of tools and one of everything else. */
-export const answer: Script = ({ request, params }) => {
+export const defaultScript: Script = ({ request, params }) => {
   if (request.method === 'tools/list') {
     return params.cursor === undefined
-      ? toolsPage([bareTool('a')], { ttlMs: 1_000_000, nextCursor: 'two' })
-      : toolsPage([bareTool('b')], { ttlMs: 1_000_000 })
+      ? createToolsPage([createMinimalTool('a')], { ttlMs: 1_000_000, nextCursor: 'two' })
+      : createToolsPage([createMinimalTool('b')], { ttlMs: 1_000_000 })
   }
-  if (request.method === 'prompts/list') return { ...hints, prompts: [] }
-  if (request.method === 'resources/list') return { ...hints, resources: [] }
-  if (request.method === 'resources/templates/list') return { ...hints, resourceTemplates: [] }
-  return { ...hints, contents: [] }
+  if (request.method === 'prompts/list') return { ...cacheableFields, prompts: [] }
+  if (request.method === 'resources/list') return { ...cacheableFields, resources: [] }
+  if (request.method === 'resources/templates/list') return { ...cacheableFields, resourceTemplates: [] }
+  return { ...cacheableFields, contents: [] }
 }
 
 /** A client whose cache is to be kept fresh, and a server whose streams the test holds. */
-export interface KeepingFresh {
+export interface KeepFreshFixture {
   readonly clock: ManualClock
   readonly exchange: StreamingExchange
   readonly client: Client
@@ -36,20 +37,20 @@ export interface KeepingFresh {
   readonly pass: (ms?: number) => Promise<unknown[]>
 }
 
-/** Makes a {@link KeepingFresh}. */
-export function keepingFresh(script: Script = answer): KeepingFresh {
+/** Makes a {@link KeepFreshFixture}. */
+export function createKeepFreshFixture(script: Script = defaultScript): KeepFreshFixture {
   const clock = manualClock()
-  const exchange = streaming(script)
-  const client = createClient(exchange, { ...host, runtime: clock })
+  const exchange = createStreamingExchange(script)
+  const client = createClient(exchange, { ...hostInfo, runtime: clock })
   const errors: unknown[] = []
   const keepFresh = (options: KeepFreshOptions = {}): KeepFresh =>
     client.keepFresh({ onError: (error) => void errors.push(error), ...options })
   const pass = async (ms = 1000): Promise<unknown[]> => {
     const before = exchange.received.length
-    await settled()
+    await flushPromises()
     clock.advance(ms)
-    await settled()
-    return exchange.received.slice(before).map(asked)
+    await flushPromises()
+    return exchange.received.slice(before).map(requestedItemOf)
   }
   return { clock, exchange, client, errors, keepFresh, pass }
 }

@@ -1,7 +1,7 @@
 import { type Call, type Exchange, isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
 
 /** A request as it came, and what came with it. */
-export interface Received {
+export interface ReceivedRequest {
   readonly request: RpcRequest
   readonly call: Call
   /** The params without `_meta`. */
@@ -10,15 +10,15 @@ export interface Received {
 }
 
 /** What a script answers: a result, an error, or whatever it does itself. */
-export type Script = (received: Received) => JsonObject | { readonly error: WireError } | Promise<JsonObject>
+export type Script = (received: ReceivedRequest) => JsonObject | { readonly error: WireError } | Promise<JsonObject>
 
 /** An exchange that answers as the test says and keeps what it was asked. */
 export interface ScriptedExchange extends Exchange {
-  readonly received: Received[]
+  readonly received: ReceivedRequest[]
 }
 
-export function scripted(script: Script): ScriptedExchange {
-  const received: Received[] = []
+export function createScriptedExchange(script: Script): ScriptedExchange {
+  const received: ReceivedRequest[] = []
   const exchange: Exchange = async (request, call) => {
     const { _meta, ...params } = request.params ?? {}
     const one = { request, call, params, meta: isJsonObject(_meta) ? _meta : {} }
@@ -35,13 +35,16 @@ function isWireError(answer: JsonObject | { readonly error: WireError }): answer
 }
 
 /** An answer that never comes. */
-export const never = new Promise<JsonObject>(() => {})
+export const pendingPromise = new Promise<JsonObject>(() => {})
 
 /** A tool result. */
-export const said = (text: string): JsonObject => ({ resultType: 'complete', content: [{ type: 'text', text }] })
+export const createTextResult = (text: string): JsonObject => ({
+  resultType: 'complete',
+  content: [{ type: 'text', text }],
+})
 
 /** A page of tools that is fresh for a minute. */
-export const toolsPage = (tools: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
+export const createToolsPage = (tools: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
   resultType: 'complete',
   tools,
   ttlMs: 60_000,
@@ -50,11 +53,11 @@ export const toolsPage = (tools: readonly JsonObject[], more: JsonObject = {}): 
 })
 
 /** A tool without arguments. */
-export const bareTool = (name: string, more: JsonObject = {}): JsonObject => ({
+export const createMinimalTool = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
   inputSchema: { type: 'object' },
   ...more,
 })
 
 /** The host of these tests. */
-export const host = { name: 'host', version: '1.0.0' } as const
+export const hostInfo = { name: 'host', version: '1.0.0' } as const

@@ -8,7 +8,7 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { type Script, type ScriptedExchange, scripted } from './scripted-exchange.ts'
+import { type Script, type ScriptedExchange, createScriptedExchange } from './scripted-exchange.ts'
 
 /** A `subscriptions/listen` request under way, in the test's hand. */
 export interface OpenStream {
@@ -34,9 +34,9 @@ export interface StreamingExchange extends ScriptedExchange {
 }
 
 /** An exchange that keeps each `subscriptions/listen` open; other requests are answered by the script. */
-export function streaming(script: Script = () => ({})): StreamingExchange {
+export function createStreamingExchange(script: Script = () => ({})): StreamingExchange {
   const streams: OpenStream[] = []
-  const others = scripted(script)
+  const others = createScriptedExchange(script)
   const exchange: Exchange = (request, call) => {
     if (request.method !== 'subscriptions/listen') return others(request, call)
     return new Promise<RpcResponse>((resolve, reject) => {
@@ -53,12 +53,12 @@ export function streaming(script: Script = () => ({})): StreamingExchange {
   return Object.assign(exchange, { streams, last, received: others.received })
 }
 
-interface Outcome {
+interface ResponseResolvers {
   readonly resolve: (response: RpcResponse) => void
   readonly reject: (error: unknown) => void
 }
 
-function openStream(request: RpcRequest, call: Call, { resolve, reject }: Outcome): OpenStream {
+function openStream(request: RpcRequest, call: Call, { resolve, reject }: ResponseResolvers): OpenStream {
   const { id, params } = request
   const tell = (method: string, more: JsonObject = {}): void => {
     call.notify({ jsonrpc: '2.0', method, params: { _meta: { [metaKeys.subscriptionId]: id }, ...more } })
@@ -83,13 +83,13 @@ function openStream(request: RpcRequest, call: Call, { resolve, reject }: Outcom
 }
 
 /** The notifications of changes. */
-export const tools = 'notifications/tools/list_changed'
-export const prompts = 'notifications/prompts/list_changed'
-export const resources = 'notifications/resources/list_changed'
-export const updated = 'notifications/resources/updated'
+export const toolsListChangedMethod = 'notifications/tools/list_changed'
+export const promptsListChangedMethod = 'notifications/prompts/list_changed'
+export const resourcesListChangedMethod = 'notifications/resources/list_changed'
+export const resourceUpdatedMethod = 'notifications/resources/updated'
 
 /** The next events, as many as there are up to the end. */
-export async function arrived<T>(iterator: AsyncIterator<T>, count: number): Promise<T[]> {
+export async function collectItems<T>(iterator: AsyncIterator<T>, count: number): Promise<T[]> {
   const events: T[] = []
   for (let index = 0; index < count; index += 1) {
     const { done, value } = await iterator.next()

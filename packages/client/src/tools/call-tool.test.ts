@@ -3,7 +3,14 @@ import { compileJsonSchema } from '@x/schema/json-schema'
 import { describe, expect, test, vi } from 'vitest'
 import { createClient } from '../create-client.ts'
 import type { ClientWarning } from '../request/options.ts'
-import { bareTool, host, said, scripted, type ScriptedExchange, toolsPage } from '../testing/scripted-exchange.ts'
+import {
+  createMinimalTool,
+  hostInfo,
+  createTextResult,
+  createScriptedExchange,
+  type ScriptedExchange,
+  createToolsPage,
+} from '../testing/scripted-exchange.ts'
 
 const region = { type: 'string', 'x-mcp-header': 'Region' }
 const withInput = (name: string, properties: JsonObject): JsonObject => ({
@@ -11,8 +18,11 @@ const withInput = (name: string, properties: JsonObject): JsonObject => ({
   inputSchema: { type: 'object', properties },
 })
 
-const serving = (tools: () => readonly JsonObject[], answer: () => JsonObject = () => said('hi')): ScriptedExchange =>
-  scripted(({ request }) => (request.method === 'tools/list' ? toolsPage(tools()) : answer()))
+const serving = (
+  tools: () => readonly JsonObject[],
+  answer: () => JsonObject = () => createTextResult('hi'),
+): ScriptedExchange =>
+  createScriptedExchange(({ request }) => (request.method === 'tools/list' ? createToolsPage(tools()) : answer()))
 
 describe('A tool whose header annotations break the rules', () => {
   test.each([
@@ -21,7 +31,7 @@ describe('A tool whose header annotations break the rules', () => {
   ])('is a line of the console where onWarning is %s', async (onWarning, lines) => {
     using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
     const exchange = serving(() => [withInput('bad', { a: { type: 'string', 'x-mcp-header': '' } })])
-    await createClient(exchange, { ...host, onWarning }).listTools()
+    await createClient(exchange, { ...hostInfo, onWarning }).listTools()
     expect(printed.mock.calls.flat()).toEqual(lines)
   })
 
@@ -35,8 +45,12 @@ describe('A tool whose header annotations break the rules', () => {
     'is left out of the list with a warning, for %s [SHT-047 SHT-048 SHT-049 TOL-025 TOL-026]',
     async (_title, properties) => {
       const warnings: ClientWarning[] = []
-      const exchange = serving(() => [bareTool('good'), withInput('bad', properties), bareTool('fine')])
-      const client = createClient(exchange, { ...host, onWarning: (warning) => void warnings.push(warning) })
+      const exchange = serving(() => [
+        createMinimalTool('good'),
+        withInput('bad', properties),
+        createMinimalTool('fine'),
+      ])
+      const client = createClient(exchange, { ...hostInfo, onWarning: (warning) => void warnings.push(warning) })
       expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
       expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
       expect(warnings).toEqual([{ code: 'tool_refused', tool: 'bad', reason: expect.stringMatching(/./) }])
@@ -56,7 +70,7 @@ describe('Arguments that headers repeat', () => {
 
   test('go with the call of a tool that was listed', async () => {
     const exchange = serving(() => [withInput('sql', { region })])
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     await client.callTool('sql', { region: 'eu' })
     await client.listTools()
     await client.callTool('sql', { region: 'eu' })
@@ -66,7 +80,7 @@ describe('Arguments that headers repeat', () => {
 
   test('that no header can carry are refused on this side, and nothing is sent [SHT-043 BAS-023]', async () => {
     const exchange = serving(() => [withInput('sql', { count: { type: 'integer', 'x-mcp-header': 'Count' } })])
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     await client.listTools()
     const failure = client.callTool('sql', { count: 2 ** 53 })
     await expect(failure).rejects.toMatchObject({ name: 'ClientError', code: 'invalid_arguments', rpc: undefined })
@@ -75,16 +89,16 @@ describe('Arguments that headers repeat', () => {
 
   test('are found anew when the server refuses them, once [SHT-060]', async () => {
     let isNew = false
-    const exchange = scripted(({ request, call }) => {
-      if (request.method === 'tools/list') return toolsPage([withInput('sql', isNew ? { region } : {})])
+    const exchange = createScriptedExchange(({ request, call }) => {
+      if (request.method === 'tools/list') return createToolsPage([withInput('sql', isNew ? { region } : {})])
       if (isNew && call.context.get(headerParamsKey)?.get('Region') === undefined)
         return { error: { code: -32020, message: 'Header mismatch' } }
-      return said('hi')
+      return createTextResult('hi')
     })
-    const client = createClient(exchange, host)
+    const client = createClient(exchange, hostInfo)
     await client.listTools()
     isNew = true
-    expect(await client.callTool('sql', { region: 'eu' })).toEqual(said('hi'))
+    expect(await client.callTool('sql', { region: 'eu' })).toEqual(createTextResult('hi'))
     expect(mirroredOf(exchange)).toEqual([undefined, { Region: 'eu' }])
     await expect(client.callTool('other', { region: 'eu' })).rejects.toMatchObject({ rpc: { code: -32020 } })
     expect(mirroredOf(exchange)).toHaveLength(4)
@@ -93,13 +107,13 @@ describe('Arguments that headers repeat', () => {
 
 describe('Structured results', () => {
   const outputSchema = { type: 'object', properties: { celsius: { type: 'number' } }, required: ['celsius'] }
-  const weather = bareTool('weather', { outputSchema })
+  const weather = createMinimalTool('weather', { outputSchema })
   const checking = (structured: JsonObject, tool: JsonObject = weather): ReturnType<typeof createClient> => {
     const exchange = serving(
       () => [tool],
-      () => ({ ...said('x'), ...structured }),
+      () => ({ ...createTextResult('x'), ...structured }),
     )
-    return createClient(exchange, { ...host, validateOutput: compileJsonSchema })
+    return createClient(exchange, { ...hostInfo, validateOutput: compileJsonSchema })
   }
 
   test('that match the output schema are given, also of a tool that was not listed before [TOL-031]', async () => {
@@ -129,9 +143,9 @@ describe('Structured results', () => {
     'of a tool whose schema has %s are never waited for: nothing is sent [BAS-041 BAS-044 TOL-042]',
     async (_title, schema) => {
       const warnings: ClientWarning[] = []
-      const exchange = serving(() => [bareTool('odd', { outputSchema: schema })])
+      const exchange = serving(() => [createMinimalTool('odd', { outputSchema: schema })])
       const onWarning = (warning: ClientWarning): void => void warnings.push(warning)
-      const client = createClient(exchange, { ...host, onWarning, validateOutput: compileJsonSchema })
+      const client = createClient(exchange, { ...hostInfo, onWarning, validateOutput: compileJsonSchema })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
       expect(warnings).toEqual([{ code: 'schema_refused', tool: 'odd', reason: expect.stringMatching(/./) }])
@@ -141,7 +155,7 @@ describe('Structured results', () => {
 
   test('of a tool that no list has cost one look at the list', async () => {
     const exchange = serving(() => [])
-    const client = createClient(exchange, { ...host, cache: false, validateOutput: compileJsonSchema })
+    const client = createClient(exchange, { ...hostInfo, cache: false, validateOutput: compileJsonSchema })
     for (let round = 0; round < 3; round += 1) await client.callTool('hidden')
     const methods = exchange.received.map(({ request }) => request.method)
     expect(methods).toEqual(['tools/list', 'tools/call', 'tools/call', 'tools/call'])
@@ -151,13 +165,13 @@ describe('Structured results', () => {
     let compiled = 0
     const exchange = serving(
       () => [weather],
-      () => ({ ...said('x'), structuredContent: { celsius: 1 } }),
+      () => ({ ...createTextResult('x'), structuredContent: { celsius: 1 } }),
     )
     const validateOutput: typeof compileJsonSchema = (schema) => {
       compiled += 1
       return compileJsonSchema(schema)
     }
-    const client = createClient(exchange, { ...host, validateOutput })
+    const client = createClient(exchange, { ...hostInfo, validateOutput })
     for (let round = 0; round < 3; round += 1) await client.callTool('weather')
     expect(compiled).toBe(1)
   })

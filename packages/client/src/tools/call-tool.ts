@@ -148,7 +148,7 @@ function listOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): Read
 }
 
 /** Returns a result of a type that this client does not know to the extensions, which might. */
-export function toToolCall(callTool: CallTool): ToolCall {
+export function toSendToolCall(callTool: CallTool): ToolCall {
   return async (name, args, options) => {
     try {
       return { resultType: 'complete', result: await callTool(name, args, options) }

@@ -21,10 +21,10 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
   if (!isWithinDepth(data, maxDataDepth)) {
     throw changeTooLargeError(topic, `is nested deeper than ${maxDataDepth}`)
   }
-  const text = asciiJson(data === undefined ? { topic } : { topic, data })
+  const text = toAsciiJson(data === undefined ? { topic } : { topic, data })
   if (text.length <= maxBytes) return text
-  const remainingBytes = maxBytes - asciiJson({ topic }).length
-  if (remainingBytes < 0) return asciiJson({ gap: true })
+  const remainingBytes = maxBytes - toAsciiJson({ topic }).length
+  if (remainingBytes < 0) return toAsciiJson({ gap: true })
   throw changeTooLargeError(topic, `makes it ${text.length} bytes, and this bus carries ${maxBytes}`)
 }
 
@@ -55,7 +55,7 @@ function parseChange(text: string): unknown {
   }
 }
 
-function asciiJson(value: JsonObject): string {
+function toAsciiJson(value: JsonObject): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -4,9 +4,9 @@ import { BusError, busUnavailableError } from './change-bus.ts'
 
 /** The events of an open connection. */
 export interface ConnectionHandlers {
-  readonly message: (text: string) => void
+  readonly handleMessage: (text: string) => void
   /** The connection is lost, or no longer to be trusted. */
-  readonly lost: (error: unknown) => void
+  readonly handleLoss: (error: unknown) => void
 }
 
 /** A connection that hears a channel. */
@@ -51,7 +51,7 @@ export async function keepConnectionOpen(
   options: ConnectionOptions,
   { signal, onOpen, onLost }: KeepOpenOptions,
 ): Promise<void> {
-  const { name, connect, onMessage, timeoutMs: ms, clock } = options
+  const { name, connect, onMessage, timeoutMs: limitMs, clock } = options
   const attempt = new AbortController()
   let resolveEnd = (): void => {}
   const connectionEnd = new Promise<void>((resolve) => {
@@ -70,9 +70,9 @@ export async function keepConnectionOpen(
   // Messages of a closing connection belong to the time before.
   const message = (text: string): void => void (attempt.signal.aborted || onMessage(text))
   try {
-    const timeoutOptions = { name, ms, clock, advice: 'is it running, and is a connection free to listen on?' }
+    const timeoutOptions = { name, limitMs, clock, advice: 'is it running, and is a connection free to listen on?' }
     const pendingConnection = withBusTimeout(timeoutOptions, () =>
-      connect({ message, lost: failConnection }, attempt.signal),
+      connect({ handleMessage: message, handleLoss: failConnection }, attempt.signal),
     )
     const connection = await Promise.race([pendingConnection, connectionEnd])
     if (connection === undefined || attempt.signal.aborted) return
@@ -90,8 +90,8 @@ export async function keepConnectionOpen(
  * aborts.
  */
 async function pingConnection(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
-  const { name, clock, timeoutMs: ms, keepAliveMs } = options
-  const timeoutOptions = { name, ms, clock, advice: 'the connection that listens is opened again' }
+  const { name, clock, timeoutMs: limitMs, keepAliveMs } = options
+  const timeoutOptions = { name, limitMs, clock, advice: 'the connection that listens is opened again' }
   while (!signal.aborted) {
     await sleep(keepAliveMs, { clock, signal })
     await withBusTimeout(timeoutOptions, () => connection.ping())
@@ -102,7 +102,7 @@ async function pingConnection(options: ConnectionOptions, connection: Connection
 export interface BusTimeoutOptions {
   /** The name of the other side in logs. */
   readonly name: string
-  readonly ms: number
+  readonly limitMs: number
   readonly clock: Clock
   /** The advice at the end of the message when the limit is exceeded. */
   readonly advice: string
@@ -115,13 +115,13 @@ export interface BusTimeoutOptions {
  * @throws BusError with `unavailable`, whatever the driver threw.
  */
 export async function withBusTimeout<T>(
-  { name, ms, clock, advice }: BusTimeoutOptions,
+  { name, limitMs, clock, advice }: BusTimeoutOptions,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const createTimeoutError = (): BusError =>
-    new BusError('unavailable', `${name} did not answer within ${ms} ms: ${advice}`)
+    new BusError('unavailable', `${name} did not answer within ${limitMs} ms: ${advice}`)
   try {
-    return await withTimeout({ timeoutMs: ms, clock, createTimeoutError }, work)
+    return await withTimeout({ timeoutMs: limitMs, clock, createTimeoutError }, work)
   } catch (error) {
     throw busUnavailableError(name, error)
   }

@@ -44,7 +44,7 @@ test('who was refused hears nothing later, and leaves no connection wanted', asy
   const connect: BusConnector['connect'] = async (onChange, signal) => {
     const outcome = outcomes.shift() ?? wire.connect
     const connection = await outcome(onChange, signal)
-    queueMicrotask(() => onChange.message('{"topic":"tools"}'))
+    queueMicrotask(() => onChange.handleMessage('{"topic":"tools"}'))
     return connection
   }
   const bus = createNetworkBus({ ...wire, connect }, {}, manualClock())

@@ -79,7 +79,7 @@ export function createNetworkBus(
   return {
     async publish(change) {
       const text = encodeChange(change, connector.maxBytes)
-      const timeoutOptions = { name: connector.name, ms: timeoutMs, clock, advice: connector.advice }
+      const timeoutOptions = { name: connector.name, limitMs: timeoutMs, clock, advice: connector.advice }
       await withBusTimeout(timeoutOptions, (signal) => connector.send(text, signal))
     },
     async listen(listener) {

@@ -245,19 +245,19 @@ function createListenResult(id: RequestId): JsonObject {
 }
 
 /** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
-function waitForEnd(stream: Promise<void> | undefined, call: Call, { endSignal: ended }: LegacySession): Promise<void> {
+function waitForEnd(stream: Promise<void> | undefined, call: Call, { endSignal }: LegacySession): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => finish(() => reject(cancelReason(call)))
     const end = (): void => finish(resolve)
     const finish = (finish: () => void): void => {
       offAbort(call.signal, cancel)
-      offAbort(ended, end)
+      offAbort(endSignal, end)
       finish()
     }
     onAbort(call.signal, cancel)
-    onAbort(ended, end)
+    onAbort(endSignal, end)
     if (isCancelled(call)) cancel()
-    else if (ended.aborted) end()
+    else if (endSignal.aborted) end()
     stream?.then(end, end)
   })
 }

@@ -63,8 +63,8 @@ export interface LegacySessionOptions {
 /** Starts a session whose handshake is done. */
 export function createLegacySession({
   peer,
-  legacyTransport: wire,
-  clientCapabilities: declared,
+  legacyTransport,
+  clientCapabilities,
   settings,
 }: LegacySessionOptions): LegacySession {
   // The handshake itself has used the first.
@@ -97,14 +97,14 @@ export function createLegacySession({
       method: 'logging/setLevel',
       params: { level: wantedLevel },
     }
-    const response = await wire.request(request, endController.signal, { onNotification, onRequest })
+    const response = await legacyTransport.request(request, endController.signal, { onNotification, onRequest })
     if ('error' in response)
       settings.warn({ code: 'log_level', message: `The server did not take the log level ${wantedLevel}` })
   }
   return {
     peer,
-    transport: wire,
-    declaredCapabilities: declared,
+    transport: legacyTransport,
+    declaredCapabilities: clientCapabilities,
     activeCalls: runningCalls,
     listeners,
     nextId,
@@ -122,13 +122,10 @@ function findLoggingCall(runningCalls: ReadonlySet<RunningCall>): RunningCall | 
 }
 
 /** SEP-2260: a request that belongs to no call in flight is refused; roots are given where the host said so. */
-async function answerUnrelatedRequest(
-  request: RpcRequest,
-  { listRoots: roots, warn }: LegacySettings,
-): Promise<RpcResponse> {
-  if (request.method === 'roots/list' && roots !== undefined) {
+async function answerUnrelatedRequest(request: RpcRequest, { listRoots, warn }: LegacySettings): Promise<RpcResponse> {
+  if (request.method === 'roots/list' && listRoots !== undefined) {
     // Roots are JSON, which their readonly types cannot say.
-    const result = { roots: (await roots()) as JsonValue } satisfies JsonObject
+    const result = { roots: (await listRoots()) as JsonValue } satisfies JsonObject
     return createStatefulResponse(request, { result })
   }
   const message = `${request.method.slice(0, 100)} belongs to no call that this client has in progress`

@@ -280,10 +280,10 @@ function throwExplainedError(error: unknown): never {
 }
 
 async function closeConnection(state: DualHttpState): Promise<void> {
-  const { http, closeController: closing, settings, clock } = state
-  if (!closing.signal.aborted) {
+  const { http, closeController, settings, clock } = state
+  if (!closeController.signal.aborted) {
     const { origin } = new URL(http.url)
-    closing.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
+    closeController.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
     const { transport } = state
     const sessionEnd =
       transport &&

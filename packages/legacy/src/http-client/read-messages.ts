@@ -47,11 +47,11 @@ function parseMessages(text: string, { bounds, origin }: MessageReaderContext): 
 
 function receiveMessage(
   message: RpcMessage,
-  { messageHandlers: messages, answer, onResponse, onFailure }: MessageReaderContext,
+  { messageHandlers, answer, onResponse, onFailure }: MessageReaderContext,
 ): void {
   if (isResponse(message)) return onResponse(message)
-  if (!isRequest(message)) return messages.onNotification(message)
-  messages
+  if (!isRequest(message)) return messageHandlers.onNotification(message)
+  messageHandlers
     .onRequest(message)
     .then((response) => (response === undefined ? undefined : answer(response)))
     .catch(onFailure)

@@ -122,8 +122,8 @@ async function sendQuestions(
     prepared.push({ ...sentRequest, key, state })
   }
   const isStored = await storeWaitingCall(prepared, waiting, channel)
-  for (const { pendingRequest: open, request, state } of prepared) {
-    channel.ask({ jsonrpc: '2.0', id: open.id, ...(state !== undefined && { state }), ...request })
+  for (const { pendingRequest, request, state } of prepared) {
+    channel.ask({ jsonrpc: '2.0', id: pendingRequest.id, ...(state !== undefined && { state }), ...request })
   }
   if (isStored) channel.link?.onQuestionsSent()
   return isStored
@@ -131,25 +131,25 @@ async function sendQuestions(
 
 function waitingCallOf(
   askedRequests: readonly PreparedQuestion[],
-  { channel, urlQuestions: urls, progress, request }: InteractiveCall,
+  { channel, urlQuestions, progress, request }: InteractiveCall,
 ): WaitingCall {
   const { origin } = channel
   const questions = new Map(
     askedRequests.map(({ key, sentRequest }) => [key, sentRequest?.request.method as InputRequest['method']]),
   )
   const place = { streamId: origin?.streamId ?? '', eventCount: origin?.countEvents() ?? 0 }
-  return { request, ...progress, ...place, questions, pages: urls.listAccepted() }
+  return { request, ...progress, ...place, questions, pages: urlQuestions.listAccepted() }
 }
 
 /** Seals the `state` of a question; undefined for a client that gets none. */
 async function sealState(
   opened: OpenedState,
-  { pendingRequest: open, request }: NonNullable<PreparedQuestion['sentRequest']>,
+  { pendingRequest, request }: NonNullable<PreparedQuestion['sentRequest']>,
   { call, deps }: RoundContext,
 ): Promise<string | undefined> {
   const session = call.channel.origin?.session
   if (session === undefined || deps.questionStates?.isFor(session) !== true) return undefined
-  return deps.questionStates.seal(opened, request.method, { session, questionId: open.id })
+  return deps.questionStates.seal(opened, request.method, { session, questionId: pendingRequest.id })
 }
 
 /** Stores a call that waits, so that any instance takes its answers and can continue it. */
@@ -159,8 +159,8 @@ async function storeWaitingCall(
   { link }: CallChannel,
 ): Promise<boolean> {
   if (link === undefined || askedRequests.length === 0) return false
-  const questions = askedRequests.map(({ key, pendingRequest: open, request: { method, params } }, place) => {
-    return { key, id: open.id, method, params, number: waiting.eventCount + 1 + place }
+  const questions = askedRequests.map(({ key, pendingRequest, request: { method, params } }, place) => {
+    return { key, id: pendingRequest.id, method, params, number: waiting.eventCount + 1 + place }
   })
   const isStored = await link.store(waiting, questions)
   for (const { pendingRequest: open } of askedRequests) open.isStored = isStored

@@ -56,19 +56,19 @@ interface RoundLoopState extends ExchangeContext {
 }
 
 async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, deps: Deps): Promise<RpcResponse> {
-  const { call, urlQuestions: urls } = loopState
+  const { call, urlQuestions } = loopState
   let { roundCount } = loopState
   let request = initialRequest
   let retries = 0
   for (;;) {
     const response = await sendToExchange(request, loopState, deps)
     const askedRequests = inputRequestsIn(response)
-    urls.notifyCompleted(askedRequests)
+    urlQuestions.notifyCompleted(askedRequests)
     if (askedRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
     if (Object.keys(askedRequests).length === 0) await deps.sleep(computeRetryDelayMs(retries++), call.channel.signal)
     else retries = 0
     const progress = { requestState: response.result['requestState'], roundCount }
-    const outcome = await askClient(askedRequests, { ...call, urlQuestions: urls, progress }, deps)
+    const outcome = await askClient(askedRequests, { ...call, urlQuestions, progress }, deps)
     if ('failure' in outcome) return failureResponse(call, outcome.failure)
     if (outcome.isClientInvolved) roundCount += 1
     if (roundCount > deps.settings.maxRounds || retries > maxRetries) return tooManyRoundsResponse(call)
@@ -147,7 +147,7 @@ interface ExchangeContext {
 /** One run of the handler. A run that takes too long is told to stop, and answered with an error whatever it does. */
 async function sendToExchange(
   request: RpcRequest,
-  { call, notificationFilter: notify }: ExchangeContext,
+  { call, notificationFilter }: ExchangeContext,
   deps: Deps,
 ): Promise<RpcResponse> {
   const { channel, client } = call
@@ -169,7 +169,7 @@ async function sendToExchange(
   })
   onAbort(channel.signal, cancelExchange)
   const { principal, context } = channel.caller
-  const plain = createCall({ signal: controller.signal, principal, context, notify: notify.send })
+  const plain = createCall({ signal: controller.signal, principal, context, notify: notificationFilter.send })
   const callWithPeer = withContext(plain, legacyPeerKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)

@@ -62,8 +62,8 @@ async function subscribeToUri(request: RpcRequest, client: ClientSettings, deps:
 }
 
 async function requireSubscriptions({ client, caller }: ClientSettings, deps: Deps): Promise<void> {
-  const { hasResourceUpdates: resources } = await requestNotifiableKinds(client, caller, deps)
-  if (!resources) throw new McpError(errorCodes.methodNotFound, 'The server has no subscriptions to resources')
+  const { hasResourceUpdates } = await requestNotifiableKinds(client, caller, deps)
+  if (!hasResourceUpdates) throw new McpError(errorCodes.methodNotFound, 'The server has no subscriptions to resources')
 }
 
 function uriIn({ params }: RpcRequest): string {

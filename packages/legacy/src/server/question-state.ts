@@ -59,9 +59,9 @@ const maxWithdrawnQuestions = 100_000
 
 /** Creates the states of an extension; undefined when its author did not switch them on. */
 export function createQuestionStates(settings: LegacySettings): QuestionStates | undefined {
-  const { stateSettings: state, warn } = settings
-  if (state === undefined) return undefined
-  const { codecs, sendsToAll, chooseCodecName: choose } = state
+  const { stateSettings, warn } = settings
+  if (stateSettings === undefined) return undefined
+  const { codecs, sendsToAll, chooseCodecName } = stateSettings
   const ttlMs = settings.answerTimeoutMs + settings.resumeMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
   return {
@@ -69,7 +69,7 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
     isFor: ({ capabilities }) => sendsToAll || capabilities.experimental?.['requestState'] !== undefined,
     async seal(openedState, method, binding) {
-      const name = choose({ method, tool: toolNameIn(openedState.call.request) })
+      const name = chooseCodecName({ method, tool: toolNameIn(openedState.call.request) })
       const codec = codecs.get(name ?? defaultCodecKey)
       try {
         const token = await codec?.seal(encodeOpenedState(openedState), {
@@ -129,19 +129,18 @@ function decodeOpenedState(content: JsonValue): OpenedState | undefined {
 
 /** Encodes a waiting call as JSON. */
 export function encodeWaitingCall(call: WaitingCall): JsonValue {
-  const {
-    request,
-    requestState = null,
-    questions,
-    streamId: stream,
-    eventCount: events,
-    roundCount: rounds,
-    pages,
-  } = call
+  const { request, requestState = null, questions, streamId, eventCount, roundCount, pages } = call
   const { id, method, params = null } = request
   const askedQuestions = [...questions].map(([name, kind]): JsonValue => [name, kind ?? null])
   const acceptedPages = pages.map(({ url, elicitationId, acceptedAt }): JsonValue => [url, elicitationId, acceptedAt])
-  return [contentVersion, [id, method, params], requestState, askedQuestions, [stream, events, rounds], acceptedPages]
+  return [
+    contentVersion,
+    [id, method, params],
+    requestState,
+    askedQuestions,
+    [streamId, eventCount, roundCount],
+    acceptedPages,
+  ]
 }
 
 /** Decodes what `encodeWaitingCall` wrote, of this version of the package or another; undefined for another form. */

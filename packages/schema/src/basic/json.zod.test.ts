@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { published, refereeOf } from '../testing/published.ts'
+import { publishedDefinitions, createSchemaPredicate } from '../testing/published.ts'
 import { clientCapabilities, elicitResult, implementation, jsonArray, jsonObject, jsonValue } from '../zod.ts'
 
-const strict = refereeOf(published, { formats: false })
+const strict = createSchemaPredicate(publishedDefinitions, { formats: false })
 
 test('whatever JSON can carry is a JSON value', () => {
   fc.assert(

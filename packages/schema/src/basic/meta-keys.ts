@@ -13,8 +13,8 @@ export const metaKeys = {
 } as const
 
 const labelPattern = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
-const prefixForm = new RegExp(`^${labelPattern}(?:\\.${labelPattern})*$`)
-const nameForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
+const prefixPattern = new RegExp(`^${labelPattern}(?:\\.${labelPattern})*$`)
+const namePattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 
 /** The second label of a reserved prefix, as in `io.modelcontextprotocol/` or `dev.mcp/`. */
 const reservedLabels: ReadonlySet<string | undefined> = new Set(['modelcontextprotocol', 'mcp'])
@@ -28,7 +28,7 @@ const maxKeyLength = 512
 export function isMetaKey(key: string): boolean {
   if (key.length > maxKeyLength) return false
   const slash = key.indexOf('/')
-  return (slash === -1 || prefixForm.test(key.slice(0, slash))) && nameForm.test(key.slice(slash + 1))
+  return (slash === -1 || prefixPattern.test(key.slice(0, slash))) && namePattern.test(key.slice(slash + 1))
 }
 
 /** Tells if a `_meta` key is reserved for the protocol (basic/index, `_meta`). */

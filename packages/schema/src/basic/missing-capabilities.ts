@@ -27,7 +27,7 @@ function missingSettings(declaredSettings: JsonObject, neededSettings: JsonObjec
     const missingValue =
       isJsonObject(value) && isJsonObject(declaredValue)
         ? missingSettings(declaredValue, value)
-        : valueUnlessEqual(declaredValue, value)
+        : findMissingValue(declaredValue, value)
     if (missingValue !== undefined) missingEntries.push([key, missingValue])
   }
   // fromEntries defines members, so that a key such as __proto__ stays a key.
@@ -35,6 +35,6 @@ function missingSettings(declaredSettings: JsonObject, neededSettings: JsonObjec
 }
 
 /** A setting that is not an object is declared when it is identical. */
-function valueUnlessEqual(declaredValue: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
+function findMissingValue(declaredValue: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
   return JSON.stringify(declaredValue) === JSON.stringify(value) ? undefined : value
 }

@@ -3,7 +3,7 @@ import { isJsonObject } from '@x/core'
 import { metaKeys } from './meta-keys.ts'
 import type { RpcRequest } from './rpc.ts'
 
-const shownCharacters = 100
+const maxShownLength = 100
 
 /**
  * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other
@@ -16,7 +16,7 @@ export function checkClientRevision({ method, params }: RpcRequest): McpError | 
   if (isJsonObject(meta) && meta[metaKeys.protocolVersion] !== undefined) return undefined
   return new McpError(
     errorCodes.unsupportedProtocolVersion,
-    `this server speaks only MCP ${protocolVersion}; the client opened with ${requestedVersion.slice(0, shownCharacters)}`,
+    `this server speaks only MCP ${protocolVersion}; the client opened with ${requestedVersion.slice(0, maxShownLength)}`,
     { data: { supported: [protocolVersion], requested: requestedVersion } },
   )
 }

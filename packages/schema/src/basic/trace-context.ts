@@ -22,45 +22,45 @@ export function traceContext(meta: JsonObject | undefined): TraceContext {
 }
 
 /** Versions above 00 may append fields; ff is not a version, and ids of zeros are invalid. */
-const traceparentForm =
+const traceparentPattern =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[\x21-\x7e]{0,256})?$/
 
 function isTraceparent(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 512) return false
-  const match = traceparentForm.exec(value)
+  const match = traceparentPattern.exec(value)
   return match !== null && (match[1] !== '00' || match[2] === undefined)
 }
 
 const tracestateKeyPattern = /^(?:[a-z0-9][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/
-const stateValueForm = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
-const maxStateLength = 32 * 520
+const tracestateValuePattern = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
+const maxTracestateLength = 32 * 520
 
 function isTracestate(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length > maxStateLength) return false
+  if (typeof value !== 'string' || value.length > maxTracestateLength) return false
   const keys = new Set<string>()
   const members = value.split(',').map(trimBlanks).filter(isNotEmpty)
   for (const member of members) {
     const [key, text] = splitAt(member, '=')
-    if (keys.has(key) || !tracestateKeyPattern.test(key) || !stateValueForm.test(text)) return false
+    if (keys.has(key) || !tracestateKeyPattern.test(key) || !tracestateValuePattern.test(text)) return false
     keys.add(key)
   }
   return members.length > 0 && members.length <= 32
 }
 
-const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const baggageValueForm = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const baggageValuePattern = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 
 function isBaggage(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 8192) return false
   const members = value.split(',')
-  return members.length <= 180 && members.every((member) => member.split(';').every(isBaggagePart))
+  return members.length <= 180 && members.every((member) => member.split(';').every(isBaggageMember))
 }
 
 /** The first part of a member is `key=value`; a property after it may be a key alone. */
-function isBaggagePart(part: string, index: number): boolean {
-  if (index > 0 && !part.includes('=')) return tokenForm.test(trimBlanks(part))
+function isBaggageMember(part: string, index: number): boolean {
+  if (index > 0 && !part.includes('=')) return tokenPattern.test(trimBlanks(part))
   const [key, value] = splitAt(part, '=')
-  return part.includes('=') && tokenForm.test(trimBlanks(key)) && baggageValueForm.test(trimBlanks(value))
+  return part.includes('=') && tokenPattern.test(trimBlanks(key)) && baggageValuePattern.test(trimBlanks(value))
 }
 
 function splitAt(text: string, separator: string): [string, string] {

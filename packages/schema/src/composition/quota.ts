@@ -42,10 +42,10 @@ function networkOf(address: string): string {
   if (isMapped) return bareAddress.replace(ipv4MappedPrefix, '')
   // The port of an IPv4 address.
   if (bareAddress.includes('.')) return bareAddress.replace(/:\d*$/, '')
-  return `${firstGroups(bareAddress.toLowerCase()).join(':')}::/64`
+  return `${leadingGroupsOf(bareAddress.toLowerCase()).join(':')}::/64`
 }
 
-function firstGroups(address: string): readonly string[] {
+function leadingGroupsOf(address: string): readonly string[] {
   const [head = '', tail] = address.split('::', 2)
   const headGroups = head === '' ? [] : head.split(':')
   const tailGroups = tail === undefined || tail === '' ? [] : tail.split(':')

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@x/core'
-import { costOfPattern, maxTextLength, type PatternCost } from './pattern-cost.ts'
+import { costOfPattern, maxTextLengthOf, type PatternCost } from './pattern-cost.ts'
 import { UnboundedPatternError } from './pattern-parser.ts'
 import type { Subschema } from './subschemas.ts'
 import { type StepBudget, chargeSteps } from './validation-work.ts'
@@ -28,7 +28,7 @@ export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepB
   const analysisBudget = { remaining: maxAnalysisSteps }
   const costOf = (pattern: string): PatternCost => {
     const cost = costOfPattern(pattern, analysisBudget)
-    if (maxTextLength(cost, stepsPerText) >= shortTextLength) return cost
+    if (maxTextLengthOf(cost, stepsPerText) >= shortTextLength) return cost
     throw new UnboundedPatternError('takes a time that grows too fast with the text')
   }
   for (const { schema, pointer } of allSubschemas) {
@@ -91,7 +91,7 @@ function addCheck(schema: JsonObject, check: MutableSchema): void {
  * and `minLength`.
  */
 function boundLength(schema: MutableSchema, cost: PatternCost, budget: StepBudget): MutableSchema {
-  const longestLength = maxTextLength(cost, stepsPerText)
+  const longestLength = maxTextLengthOf(cost, stepsPerText)
   const lengths = [longestLength]
   for (let length = shortTextLength; length < longestLength; length *= 4) lengths.push(length)
   let check: MutableSchema = {}

@@ -52,7 +52,7 @@ function schemaProblem({ schema, parent }: Subschema, root: JsonObject, bounds: 
 function patternsProblem(schema: JsonObject, { patternLength }: SchemaBounds): string | undefined {
   for (const pattern of patternsOf(schema)) {
     if (pattern.length > patternLength) return `a pattern is longer than ${patternLength} characters`
-    if (!isRegExp(pattern)) return 'a pattern is not a regular expression'
+    if (!isValidPattern(pattern)) return 'a pattern is not a regular expression'
   }
   return undefined
 }
@@ -62,7 +62,7 @@ function patternsOf({ pattern, patternProperties }: JsonObject): string[] {
   return typeof pattern === 'string' ? [...patterns, pattern] : patterns
 }
 
-function isRegExp(pattern: string): boolean {
+function isValidPattern(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u') instanceof RegExp
   } catch {

@@ -37,7 +37,7 @@ const maxTransitions = 20_000
  */
 export function buildAutomaton(
   root: PatternNode,
-  options: { readonly anchored: boolean; readonly backward: boolean },
+  options: { readonly hasAnchor: boolean; readonly isBackward: boolean },
 ): Automaton {
   const positions: Position[] = [{ points: [0, 0x10ffff], next: [], maxRepeats: Infinity }]
   const looks: Automaton['lookarounds'][number][] = []
@@ -76,7 +76,7 @@ export function buildAutomaton(
         looks.push(node)
         return emptyPart
       case 'sequence': {
-        const parts = options.backward ? node.parts.toReversed() : node.parts
+        const parts = options.isBackward ? node.parts.toReversed() : node.parts
         return parts.map((part) => addNode(part)).reduce(joinParts, emptyPart)
       }
       case 'choice': {
@@ -97,6 +97,6 @@ export function buildAutomaton(
 
   const rootPart = addNode(root)
   connect([0], rootPart.first)
-  if (!options.anchored) connect([0], [0])
+  if (!options.hasAnchor) connect([0], [0])
   return { positions, lookarounds: looks }
 }

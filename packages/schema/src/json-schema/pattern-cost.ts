@@ -21,17 +21,17 @@ export interface PatternCost {
  */
 export function costOfPattern(pattern: string, budget: AnalysisBudget): PatternCost {
   const root = trimTrailingRepeats(parsePattern(pattern))
-  return costOf(root, { anchored: isAnchored(root), backward: false, budget })
+  return costOf(root, { hasAnchor: isAnchored(root), isBackward: false, budget })
 }
 
 /** The longest text that a regular expression may be matched with, when that may take so many steps. */
-export function maxTextLength({ factor, degree }: PatternCost, steps: number): number {
+export function maxTextLengthOf({ factor, degree }: PatternCost, steps: number): number {
   return Math.floor((steps / factor) ** (1 / degree))
 }
 
 interface CostOptions {
-  readonly anchored: boolean
-  readonly backward: boolean
+  readonly hasAnchor: boolean
+  readonly isBackward: boolean
   readonly budget: AnalysisBudget
 }
 
@@ -40,9 +40,9 @@ function costOf(root: PatternNode, options: CostOptions): PatternCost {
   const { positions, lookarounds } = buildAutomaton(root, options)
   let cost = countMatches(positions, budget)
   for (const look of lookarounds) {
-    const lookCost = costOf(look.body, { anchored: true, backward: look.behind, budget })
+    const lookCost = costOf(look.body, { hasAnchor: true, isBackward: look.isBehind, budget })
     // A match at the beginning is looked for once, and one elsewhere once for each step.
-    const isLeading = options.anchored && isAtBeginning(look, root)
+    const isLeading = options.hasAnchor && isAtBeginning(look, root)
     cost = isLeading
       ? { factor: cost.factor + lookCost.factor, degree: Math.max(cost.degree, lookCost.degree) }
       : { factor: cost.factor * lookCost.factor, degree: cost.degree + lookCost.degree }
@@ -85,7 +85,7 @@ interface Component {
 /** The ways from a component to the end: how many there are, how long they are, and whether a loop is among them. */
 interface MatchCost extends PatternCost {
   readonly length: number
-  readonly loops: boolean
+  readonly canLoop: boolean
 }
 
 function countMatches(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
@@ -101,7 +101,7 @@ function countMatches(positions: readonly Position[], budget: AnalysisBudget): P
   return { factor, degree: degree + 1 }
 }
 
-const endCost: MatchCost = { factor: 1, degree: 0, length: 0, loops: false }
+const endCost: MatchCost = { factor: 1, degree: 0, length: 0, canLoop: false }
 
 function costAfterComponent(
   { members }: Component,
@@ -115,18 +115,18 @@ function costAfterComponent(
 function largerCost(one: MatchCost, other: MatchCost): MatchCost {
   const size = ({ factor, degree }: MatchCost): number => factor * 1000 ** degree
   const higherCost = size(other) > size(one) ? other : one
-  return { ...higherCost, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
+  return { ...higherCost, length: Math.max(one.length, other.length), canLoop: one.canLoop || other.canLoop }
 }
 
 function costOfComponent({ members, hasLoop }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
   const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
   const choices = Math.max(...own.map(({ next }) => countOverlappingNext(next, positions)))
-  const matches = { ...after, length: after.length + members.size, loops: hasLoop || after.loops }
+  const matches = { ...after, length: after.length + members.size, loops: hasLoop || after.canLoop }
   if (choices < 2) return matches
   if (!hasLoop) return { ...matches, factor: after.factor * choices }
   const factor = after.factor * choices * members.size
   // It is left at any character; each way out lasts until its end, or as long as another loop.
-  if (!after.loops) return { ...matches, factor: factor * (after.length + 1) }
+  if (!after.canLoop) return { ...matches, factor: factor * (after.length + 1) }
   const repeats = own.length === 1 ? (own[0]?.maxRepeats ?? Infinity) : Infinity
   return Number.isFinite(repeats)
     ? { ...matches, factor: factor * repeats }

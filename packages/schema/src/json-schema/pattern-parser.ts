@@ -5,15 +5,15 @@ export type CodePoints = readonly number[]
 export type PatternNode =
   | { readonly kind: 'set'; readonly points: CodePoints }
   | { readonly kind: 'start' | 'assertion' }
-  | { readonly kind: 'look'; readonly body: PatternNode; readonly behind: boolean }
+  | { readonly kind: 'look'; readonly body: PatternNode; readonly isBehind: boolean }
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly body: PatternNode; readonly min: number; readonly max: number }
 
 /** Thrown for a regular expression whose matching time is not bounded; the message says why. */
 export class UnboundedPatternError extends Error {}
 
-const lastPoint = 0x10ffff
-const allCodePoints: CodePoints = [0, lastPoint]
+const maxCodePoint = 0x10ffff
+const allCodePoints: CodePoints = [0, maxCodePoint]
 const digits: CodePoints = [48, 57]
 const wordCharacters: CodePoints = [48, 57, 65, 90, 95, 95, 97, 122]
 const spaceCharacters: CodePoints = [
@@ -126,7 +126,7 @@ function parseGroup(reader: PatternReader): PatternNode {
   }
   const body = parseChoice(reader)
   reader.next()
-  return isLookaround ? { kind: 'look', body, behind: isLookbehind } : body
+  return isLookaround ? { kind: 'look', body, isBehind: isLookbehind } : body
 }
 
 function parseCharacterClass(reader: PatternReader): CodePoints {
@@ -137,20 +137,20 @@ function parseCharacterClass(reader: PatternReader): CodePoints {
   if (!isNegated) return sortedPoints
   // A property is taken for everything, so that its complement must be as well.
   const [first, last] = sortedPoints
-  return first === 0 && last === lastPoint ? allCodePoints : complementOf(sortedPoints)
+  return first === 0 && last === maxCodePoint ? allCodePoints : complementOf(sortedPoints)
 }
 
 function parseClassMember(reader: PatternReader): CodePoints {
   const from = parseCharacter(reader)
   if (reader.peek() !== '-' || reader.peek(1) === ']') return from
   reader.next()
-  return [from[0] ?? 0, parseCharacter(reader)[1] ?? lastPoint]
+  return [from[0] ?? 0, parseCharacter(reader)[1] ?? maxCodePoint]
 }
 
 /** One character, or the set that an escape stands for. */
 function parseCharacter(reader: PatternReader): CodePoints {
   const nextCharacter = reader.next()
-  if (nextCharacter !== '\\') return singlePoint(pointOf(nextCharacter))
+  if (nextCharacter !== '\\') return toCodePoints(codePointOf(nextCharacter))
   const escapeCharacter = reader.next()
   const classPoints = classEscapes.get(escapeCharacter)
   if (classPoints !== undefined) return classPoints
@@ -159,14 +159,14 @@ function parseCharacter(reader: PatternReader): CodePoints {
     return allCodePoints
   }
   if (/[1-9k]/.test(escapeCharacter)) throw new UnboundedPatternError('has a back reference')
-  return singlePoint(parseEscapedPoint(escapeCharacter, reader))
+  return toCodePoints(parseEscapedPoint(escapeCharacter, reader))
 }
 
 function parseEscapedPoint(escapeCharacter: string, reader: PatternReader): number {
   if (escapeCharacter === 'x') return parseHexDigits(2, reader)
-  if (escapeCharacter === 'c') return pointOf(reader.next()) % 32
+  if (escapeCharacter === 'c') return codePointOf(reader.next()) % 32
   if (escapeCharacter === 'u') return parseUnicodePoint(reader)
-  return controlEscapes.get(escapeCharacter) ?? pointOf(escapeCharacter)
+  return controlEscapes.get(escapeCharacter) ?? codePointOf(escapeCharacter)
 }
 
 function parseUnicodePoint(reader: PatternReader): number {
@@ -180,11 +180,11 @@ function parseHexDigits(length: number, reader: PatternReader): number {
   return Number.parseInt(Array.from({ length }, () => reader.next()).join(''), 16)
 }
 
-function pointOf(character: string): number {
+function codePointOf(character: string): number {
   return character.codePointAt(0) ?? 0
 }
 
-function singlePoint(point: number): CodePoints {
+function toCodePoints(point: number): CodePoints {
   return [point, point]
 }
 
@@ -197,7 +197,7 @@ function complementOf(points: CodePoints): CodePoints {
     if (first > next) complementPoints.push(next, first - 1)
     next = last + 1
   }
-  return next > lastPoint ? complementPoints : complementPoints.concat([next, lastPoint])
+  return next > maxCodePoint ? complementPoints : complementPoints.concat([next, maxCodePoint])
 }
 
 /** Pairs in any order, as pairs that are ascending and apart. */

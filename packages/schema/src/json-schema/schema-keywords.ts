@@ -73,14 +73,14 @@ const keywordsByForm: readonly (readonly [KeywordForm, readonly string[]])[] = [
     { description: 'a number above zero', test: (value) => Number.isFinite(value) && Number(value) > 0 },
     ['multipleOf'],
   ],
-  [{ description: 'the name of a type, or an array of them', test: isType }, ['type']],
+  [{ description: 'the name of a type, or an array of them', test: isTypeKeyword }, ['type']],
 ]
 
 const formByKeyword: ReadonlyMap<string, KeywordForm> = new Map(
   keywordsByForm.flatMap(([form, keywords]) => keywords.map((keyword) => [keyword, form] as const)),
 )
 
-function isType(value: unknown): boolean {
+function isTypeKeyword(value: unknown): boolean {
   return (
     typeNames.has(value) || (Array.isArray(value) && value.length > 0 && value.every((name) => typeNames.has(name)))
   )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { call, refusalOf } from '../testing/refusal.ts'
+import { createCallText, refusalOf } from '../testing/refusal.ts'
 import { errorCodes } from '../basic/mcp-error.ts'
 import { defaultBounds } from './scan-text.ts'
 import { parseBatch, parseMessage } from './parse-message.ts'
@@ -8,17 +8,17 @@ import { parseBatch, parseMessage } from './parse-message.ts'
 describe('keys are exact (CVE-2026-27896)', () => {
   test.each([
     ['Method', '{"jsonrpc":"2.0","id":7,"Method":"x"}', 'method'],
-    ['METHOD beside method', call(',"METHOD":"x"'), 'method'],
-    ['params with a long s', call(',"param\u017f":{}'), 'params'],
-    ['params with an escaped long s', call(',"param\\u017f":{}'), 'params'],
-    ['ID with a Kelvin-like full-width letter', call(',"\uff29\uff24":1'), 'id'],
-    ['Name in params', call(',"params":{"Name":"x"}'), 'params.name'],
-    ['ARGUMENTS in params', call(',"params":{"name":"x","ARGUMENTS":{}}'), 'params.arguments'],
-    ['requeststate in params', call(',"params":{"requeststate":"x"}'), 'params.requestState'],
-    ['_META in params', call(',"params":{"_META":{}}'), 'params._meta'],
+    ['METHOD beside method', createCallText(',"METHOD":"x"'), 'method'],
+    ['params with a long s', createCallText(',"param\u017f":{}'), 'params'],
+    ['params with an escaped long s', createCallText(',"param\\u017f":{}'), 'params'],
+    ['ID with a Kelvin-like full-width letter', createCallText(',"\uff29\uff24":1'), 'id'],
+    ['Name in params', createCallText(',"params":{"Name":"x"}'), 'params.name'],
+    ['ARGUMENTS in params', createCallText(',"params":{"name":"x","ARGUMENTS":{}}'), 'params.arguments'],
+    ['requeststate in params', createCallText(',"params":{"requeststate":"x"}'), 'params.requestState'],
+    ['_META in params', createCallText(',"params":{"_META":{}}'), 'params._meta'],
     [
       'a protocolversion in _meta',
-      call(',"params":{"_meta":{"io.modelcontextprotocol/protocolversion":"x"}}'),
+      createCallText(',"params":{"_meta":{"io.modelcontextprotocol/protocolversion":"x"}}'),
       'params._meta.io.modelcontextprotocol/protocolVersion',
     ],
   ])('%s is refused, since another reader might take it for the key', (_, text, key) => {
@@ -29,7 +29,7 @@ describe('keys are exact (CVE-2026-27896)', () => {
   })
 
   test('the same spellings mean nothing where keys are the application’s own', () => {
-    const text = call(',"params":{"name":"x","arguments":{"Name":1,"name":2,"Method":3,"URI":4}}')
+    const text = createCallText(',"params":{"name":"x","arguments":{"Name":1,"name":2,"Method":3,"URI":4}}')
     expect(parseMessage(text)).toEqual(JSON.parse(text))
   })
 })
@@ -41,7 +41,7 @@ test('a result may have a key twice: nobody acts upon it between a server and it
 test('a key that stands twice in arguments of any depth is found', () => {
   const bounds = { ...defaultBounds, depth: 100_000, elements: 200_000 }
   const deep = `${'[{"a":'.repeat(40_000)}{"b":1,"b":1}${'}]'.repeat(40_000)}`
-  expect(refusalOf(call(`,"params":{"arguments":${deep}}`), bounds).message).toContain('stands twice')
+  expect(refusalOf(createCallText(`,"params":{"arguments":${deep}}`), bounds).message).toContain('stands twice')
 })
 
 describe('a key that stands twice is refused where a gateway may read the other value', () => {
@@ -72,7 +72,7 @@ describe('a key that stands twice is refused where a gateway may read the other 
     ['an object in params', ',"params":{"inputResponses":{"q":{"content":{"sure":false,"sure":true}}}}', 7],
     ['an object in params', ',"params":{"_meta":{"com.example/a":{"b":1,"b":2}}}', 7],
   ])('in %s: %s', (level, members, id) => {
-    expect(refusalOf(call(members))).toEqual({
+    expect(refusalOf(createCallText(members))).toEqual({
       code: errorCodes.invalidRequest,
       message: `A key of ${level} stands twice, which readers take differently; send each key once`,
       id,
@@ -91,7 +91,7 @@ describe('a key that stands twice is refused where a gateway may read the other 
     ['as keys written with escapes', ',"p\\u0061rams":{"n\\u0061me":"a","_m\\u0065ta":{"a\\/b":1}}'],
     ['as text after escaped backslashes', ',"params":{"name":"\\\\","arguments":{"q":"\\\\\\",\\"name\\":"}}'],
   ])('but not %s', (_, members) => {
-    const text = call(members)
+    const text = createCallText(members)
     expect(parseMessage(text)).toEqual(JSON.parse(text))
   })
 
@@ -101,7 +101,9 @@ describe('a key that stands twice is refused where a gateway may read the other 
       fc.property(json, json, fc.boolean(), (one, other, twice) => {
         // The texts of this arbitrary may have a key twice.
         const [first, second] = [one, other].map((part) => JSON.stringify(JSON.parse(part)))
-        const text = call(`,"params":{"arguments":${first},"other":${second}${twice ? ',"arguments":{}' : ''}}`)
+        const text = createCallText(
+          `,"params":{"arguments":${first},"other":${second}${twice ? ',"arguments":{}' : ''}}`,
+        )
         if (twice) expect(refusalOf(text).message).toContain('A key of params stands twice')
         else expect(parseMessage(text)).toEqual(JSON.parse(text))
       }),

@@ -4,7 +4,7 @@ import type { RequestId, RpcMessage } from '../basic/rpc.ts'
 /** Serializes a message as one line of JSON. The text of a {@link prepareResult} result is reused. */
 export function encodeMessage(message: RpcMessage): string {
   if (!('result' in message)) return JSON.stringify(message)
-  const text = resultText(message.result)
+  const text = resultTextOf(message.result)
   if (text === undefined) return JSON.stringify(message)
   return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${text}}`
 }
@@ -38,7 +38,7 @@ export function encodePieces(message: RpcMessage): MessagePieces | undefined {
   const cachedText = preparedTextOf(message.result)
   if (cachedText === undefined || cachedText.text.length < largeTextLength) return undefined
   cachedText.bytes ??= new TextEncoder().encode(cachedText.text)
-  return { head: `{"jsonrpc":"2.0","id":${asciiOf(message.id)},"result":`, result: cachedText.bytes, tail: '}' }
+  return { head: `{"jsonrpc":"2.0","id":${toAsciiJson(message.id)},"result":`, result: cachedText.bytes, tail: '}' }
 }
 
 const largeTextLength = 16_384
@@ -51,7 +51,7 @@ interface PreparedText {
 
 const preparedTexts = new WeakMap<object, PreparedText | undefined>()
 
-function resultText(result: JsonObject): string | undefined {
+function resultTextOf(result: JsonObject): string | undefined {
   return preparedTextOf(result)?.text
 }
 
@@ -63,7 +63,7 @@ function preparedTextOf(result: JsonObject): PreparedText | undefined {
   return cachedText
 }
 
-function asciiOf(id: RequestId): string {
+function toAsciiJson(id: RequestId): string {
   return JSON.stringify(id).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyText } from '../testing/any-text.ts'
-import { call, errorOf, refusalOf } from '../testing/refusal.ts'
+import { createCallText, errorOf, refusalOf } from '../testing/refusal.ts'
 import { encodeMessage } from './encode-message.ts'
 import { errorCodes, errorResponse } from '../basic/mcp-error.ts'
 import {
@@ -44,7 +44,12 @@ describe('a message', () => {
   })
 
   test('keeps members that nobody knows, and they mean nothing', () => {
-    expect(parseMessage(call(',"trace":"x"'))).toEqual({ jsonrpc: '2.0', id: 7, method: 'tools/call', trace: 'x' })
+    expect(parseMessage(createCallText(',"trace":"x"'))).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      method: 'tools/call',
+      trace: 'x',
+    })
   })
 
   test('that is an error with a null id, as plain JSON-RPC has it, is read as one without an id', () => {
@@ -57,18 +62,18 @@ describe('what is JSON but no message is refused with invalidRequest [BAS-002]',
   test.each([
     ['a string', '"x"', 'The message must be a JSON object', undefined],
     ['null', 'null', 'The message must be a JSON object', undefined],
-    ['a batch', `[${call('')}]`, 'batches do not exist', undefined],
+    ['a batch', `[${createCallText('')}]`, 'batches do not exist', undefined],
     ['an empty batch', '[]', 'batches do not exist', undefined],
     ['no jsonrpc', '{"id":7,"method":"x"}', 'jsonrpc must be "2.0"', 7],
     ['another jsonrpc', '{"jsonrpc":"1.0","id":7,"method":"x"}', 'jsonrpc must be "2.0"', 7],
     ['a number for jsonrpc', '{"jsonrpc":2.0,"id":7,"method":"x"}', 'jsonrpc must be "2.0"', 7],
     ['neither method nor answer', '{"jsonrpc":"2.0","id":7}', 'exactly one of', 7],
-    ['a method and a result', call(',"result":{}'), 'exactly one of', 7],
-    ['a method and an error', call(',"error":{"code":1,"message":""}'), 'exactly one of', 7],
+    ['a method and a result', createCallText(',"result":{}'), 'exactly one of', 7],
+    ['a method and an error', createCallText(',"error":{"code":1,"message":""}'), 'exactly one of', 7],
     ['a result and an error', '{"jsonrpc":"2.0","id":7,"result":{},"error":{}}', 'exactly one of', 7],
     ['a method that is no string', '{"jsonrpc":"2.0","id":7,"method":["x"]}', 'method must be a string', 7],
-    ['params that are an array', call(',"params":[]'), 'params must be an object', 7],
-    ['params that are null', call(',"params":null'), 'params must be an object', 7],
+    ['params that are an array', createCallText(',"params":[]'), 'params must be an object', 7],
+    ['params that are null', createCallText(',"params":null'), 'params must be an object', 7],
     ['a result that is no object', '{"jsonrpc":"2.0","id":7,"result":[]}', 'result must be an object', 7],
     ['a result without an id', '{"jsonrpc":"2.0","result":{}}', 'id must be', undefined],
     ['an error that is no object', '{"jsonrpc":"2.0","id":7,"error":"x"}', 'error must be an object', 7],
@@ -117,7 +122,7 @@ describe('a text that is not JSON is refused with parse', () => {
   })
 
   test('a byte order mark in front, which JSON texts do not have', () => {
-    expect(refusalOf(`\ufeff${call('')}`)).toMatchObject({
+    expect(refusalOf(`\ufeff${createCallText('')}`)).toMatchObject({
       code: errorCodes.parse,
       message: expect.stringContaining('byte order mark'),
     })
@@ -130,7 +135,7 @@ describe('a text that is not JSON is refused with parse', () => {
 
 describe('hostile names', () => {
   test('__proto__ and constructor are plain keys and change no object', () => {
-    const text = call(
+    const text = createCallText(
       ',"params":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},"__proto__":{}',
     )
     const message = parseMessage(text)
@@ -144,7 +149,7 @@ describe('hostile names', () => {
   })
 
   test('half a surrogate pair is kept as it came', () => {
-    const text = call(',"params":{"a":"\\ud800"}')
+    const text = createCallText(',"params":{"a":"\\ud800"}')
     expect(encodeMessage(parseMessage(text))).toBe(text)
   })
 })
@@ -194,7 +199,7 @@ test.each([
 })
 
 test('a side that asks nothing refuses responses and takes the rest', () => {
-  expect(parseRequestOrNotification(call(''))).toMatchObject({ method: 'tools/call' })
+  expect(parseRequestOrNotification(createCallText(''))).toMatchObject({ method: 'tools/call' })
   expect(() => parseRequestOrNotification('{"jsonrpc":"2.0","id":1,"result":{}}')).toThrow('is a response')
 })
 

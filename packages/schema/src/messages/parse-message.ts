@@ -161,15 +161,15 @@ function invalidRequestError(value: JsonObject, message: string, problem?: KeyPr
  */
 function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
-  const problem = problemAt(messageLevel, message, counts.message)
+  const problem = findLevelProblem(messageLevel, message, counts.message)
   if (problem !== undefined || !isJsonObject(params)) return problem
   return paramsProblem(params, counts) ?? duplicateProblem('an object in params', hasDuplicates(message, counts))
 }
 
 function paramsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const meta = params['_meta']
-  const problem = problemAt(paramsLevel, params, counts.params)
-  return problem !== undefined || !isJsonObject(meta) ? problem : problemAt(metaLevel, meta, counts.meta)
+  const problem = findLevelProblem(paramsLevel, params, counts.params)
+  return problem !== undefined || !isJsonObject(meta) ? problem : findLevelProblem(metaLevel, meta, counts.meta)
 }
 
 /**
@@ -204,9 +204,9 @@ interface KeyProblem {
 interface MessageLevel {
   readonly name: string
   readonly path: string
-  readonly known: ReadonlySet<string>
+  readonly knownKeys: ReadonlySet<string>
   /** The known keys by their folded form. */
-  readonly folded: ReadonlyMap<string, string>
+  readonly foldedKeys: ReadonlyMap<string, string>
 }
 
 const messageLevel = createMessageLevel('the message', '', 'jsonrpc id method params result error')
@@ -219,14 +219,14 @@ const metaLevel = createMessageLevel('params._meta', 'params._meta.', Object.val
 
 function createMessageLevel(name: string, path: string, keys: string): MessageLevel {
   const known = keys.split(' ')
-  return { name, path, known: new Set(known), folded: new Map(known.map((key) => [foldKey(key), key])) }
+  return { name, path, knownKeys: new Set(known), foldedKeys: new Map(known.map((key) => [foldKey(key), key])) }
 }
 
-function problemAt(level: MessageLevel, object: JsonObject, written: number): KeyProblem | undefined {
+function findLevelProblem(level: MessageLevel, object: JsonObject, written: number): KeyProblem | undefined {
   const keys = Object.keys(object)
   if (keys.length !== written) return duplicateProblem(level.name, true)
   for (const key of keys) {
-    const meant = level.known.has(key) ? undefined : level.folded.get(foldKey(key))
+    const meant = level.knownKeys.has(key) ? undefined : level.foldedKeys.get(foldKey(key))
     if (meant !== undefined) return foldedKeyProblem(level, key, meant)
   }
   return undefined

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { call, refusalOf } from '../testing/refusal.ts'
+import { createCallText, refusalOf } from '../testing/refusal.ts'
 import { defaultBounds } from './scan-text.ts'
 import { errorCodes } from '../basic/mcp-error.ts'
 import { parseMessage } from './parse-message.ts'
@@ -10,8 +10,8 @@ afterEach(() => {
 })
 
 describe('bounds hold before anything is built (CVE-2026-111768, GHSA-f897-62hf-6gxq)', () => {
-  const nested = (depth: number): string => call(`,"params":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)
-  const many = (count: number): string => call(`,"params":{"a":[${Array(count).fill(0).join(',')}]}`)
+  const nested = (depth: number): string => createCallText(`,"params":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)
+  const many = (count: number): string => createCallText(`,"params":{"a":[${Array(count).fill(0).join(',')}]}`)
 
   test.each([
     ['4 MiB of zeros', `[${'0,'.repeat(2 ** 21 - 2)}0]`, 'elements'],
@@ -20,7 +20,7 @@ describe('bounds hold before anything is built (CVE-2026-111768, GHSA-f897-62hf-
     ['100,000 arrays in one another', nested(100_000), 'levels'],
     ['2,000,000 unclosed objects', '{"a":'.repeat(800_000), 'levels'],
     ['100,000 levels behind a string that ends in backslashes', `["\\\\",${'['.repeat(100_000)}`, 'levels'],
-    ['a byte more than 4 MiB', call(`,"params":{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`), '4194304 bytes'],
+    ['a byte more than 4 MiB', createCallText(`,"params":{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`), '4194304 bytes'],
   ])('%s', (_, text, limit) => {
     const parse = vi.spyOn(JSON, 'parse')
     const refusal = refusalOf(text)
@@ -42,7 +42,7 @@ describe('bounds hold before anything is built (CVE-2026-111768, GHSA-f897-62hf-
 
   test('empty arrays and objects have no elements', () => {
     const bounds = { ...defaultBounds, elements: 5 }
-    expect(parseMessage(call(',"params":{ "a": [ ] }'), bounds)).toMatchObject({ id: 7 })
+    expect(parseMessage(createCallText(',"params":{ "a": [ ] }'), bounds)).toMatchObject({ id: 7 })
   })
 
   test.each([
@@ -52,14 +52,14 @@ describe('bounds hold before anything is built (CVE-2026-111768, GHSA-f897-62hf-
     ['a pair of surrogates', '🙂'],
     ['half a pair', '\ud83d'],
   ])('bytes are those of UTF-8: %s', (_, unit) => {
-    const text = call(`,"params":{"a":"${unit.repeat(9)}"}`)
+    const text = createCallText(`,"params":{"a":"${unit.repeat(9)}"}`)
     const bytes = new TextEncoder().encode(text).length
     expect(parseMessage(text, { ...defaultBounds, bytes })).toMatchObject({ id: 7 })
     expect(refusalOf(text, { ...defaultBounds, bytes: bytes - 1 }).message).toContain(`${bytes - 1} bytes`)
   })
 
   test('brackets, quotes and commas in strings count for nothing', () => {
-    const text = call(`,"params":{"a":${JSON.stringify('[{,"\\'.repeat(5000))}}`)
+    const text = createCallText(`,"params":{"a":${JSON.stringify('[{,"\\'.repeat(5000))}}`)
     expect(parseMessage(text, { ...defaultBounds, depth: 2, elements: 5 })).toEqual(JSON.parse(text))
   })
 

@@ -20,7 +20,7 @@ export function scanText(text: string, bounds: ParseBounds): KeyCounts {
   for (let at = 0; at < text.length; at++) {
     const codeUnit = text.charCodeAt(at)
     // Outside strings, most characters are digits and spaces, which one table look-up skips.
-    if (codeUnit < 0x80 && markTable[codeUnit] === 1) at = readMark(scan, codeUnit, at)
+    if (codeUnit < 0x80 && structuralCharacterTable[codeUnit] === 1) at = readStructuralCharacter(scan, codeUnit, at)
   }
   const [, message, params, meta] = scan.keys
   return { message, params, meta, elements: scan.elements }
@@ -52,11 +52,11 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-const markTable = new Uint8Array(0x80)
-for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) markTable[mark] = 1
+const structuralCharacterTable = new Uint8Array(0x80)
+for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) structuralCharacterTable[mark] = 1
 
 /** Scans a token that begins at a mark, and returns its end. */
-function readMark(scan: ScanState, mark: number, at: number): number {
+function readStructuralCharacter(scan: ScanState, mark: number, at: number): number {
   if (mark === quote) return readString(scan, at)
   if (mark === comma) countElement(scan)
   else if (mark === openBrace || mark === openBracket) scanOpening(scan, mark, at)
@@ -164,7 +164,8 @@ export const defaultBounds: ParseBounds = { bytes: 4 * 1024 * 1024, depth: 256, 
 export function checkBytes(text: string, bounds: ParseBounds): void {
   // A UTF-16 code unit takes one to three bytes, so the length alone decides for most texts.
   if (text.length * 3 <= bounds.bytes) return
-  if (text.length > bounds.bytes || utf8Length(text) > bounds.bytes) throw messageTooLargeError(`${bounds.bytes} bytes`)
+  if (text.length > bounds.bytes || countUtf8Bytes(text) > bounds.bytes)
+    throw messageTooLargeError(`${bounds.bytes} bytes`)
 }
 
 /** Creates the error of a text that exceeds a limit. */
@@ -172,7 +173,7 @@ function messageTooLargeError(limit: string): McpError {
   return new McpError(errorCodes.parse, `The message is too large: more than ${limit}`)
 }
 
-function utf8Length(text: string): number {
+function countUtf8Bytes(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const codeUnit = text.charCodeAt(at)
@@ -186,14 +187,14 @@ function utf8Length(text: string): number {
 
 function isInSurrogatePair(text: string, at: number): boolean {
   const codeUnit = text.charCodeAt(at)
-  if (codeUnit >= 0xd800 && codeUnit < 0xdc00) return isLow(text.charCodeAt(at + 1))
-  return isLow(codeUnit) && isHighSurrogate(text.charCodeAt(at - 1))
+  if (codeUnit >= 0xd800 && codeUnit < 0xdc00) return isLowSurrogate(text.charCodeAt(at + 1))
+  return isLowSurrogate(codeUnit) && isHighSurrogate(text.charCodeAt(at - 1))
 }
 
 function isHighSurrogate(codeUnit: number): boolean {
   return codeUnit >= 0xd800 && codeUnit < 0xdc00
 }
 
-function isLow(codeUnit: number): boolean {
+function isLowSurrogate(codeUnit: number): boolean {
   return codeUnit >= 0xdc00 && codeUnit < 0xe000
 }

@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Check, Failure } from '../basic/failure.ts'
 import { arbitraryOf } from './arbitrary.ts'
-import { mutationsOf, spoiling } from './mutate.ts'
+import { mutationsOf, mutationArbitrary } from './mutate.ts'
 import { validatorOf } from './published.ts'
 
 /** A check, and the definition by whose validator it is judged. */
-export interface Pair {
+export interface ValidatorPair {
   readonly definition: string
   readonly check: Check
 }
@@ -17,12 +17,12 @@ export interface Pair {
  * thing wrong, and each spoilt at random places of any depth. Both what is made up and the published examples are
  * tried.
  */
-export function expectAgreement(pair: Pair, made = pair.definition): void {
+export function expectAgreement(pair: ValidatorPair, made = pair.definition): void {
   const published = examples().filter(({ definition }) => definition === made)
   // They are read from files of JSON.
   const written = published.map(({ value }) => value as fc.JsonValue)
   const value = written.length === 0 ? arbitraryOf(made) : fc.oneof(arbitraryOf(made), fc.constantFrom(...written))
-  const spoilings = fc.array(spoiling, { minLength: 40, maxLength: 40 })
+  const spoilings = fc.array(mutationArbitrary, { minLength: 40, maxLength: 40 })
   fc.assert(
     fc.property(value, spoilings, (valid, ways) => {
       expect(pair.check(valid)).toBeUndefined()
@@ -34,18 +34,18 @@ export function expectAgreement(pair: Pair, made = pair.definition): void {
 }
 
 /** Fails unless the check and the validator of the definition say the same of a value. */
-export function expectSame({ definition, check }: Pair, value: unknown): void {
+export function expectSame({ definition, check }: ValidatorPair, value: unknown): void {
   const { success } = validatorOf(definition).safeParse(value)
   const failure = check(value)
   if (success !== (failure === undefined)) {
     const verdict = failure === undefined ? 'taken' : `refused at "${failure.path}"`
     expect.fail(`zod ${success ? 'takes' : 'refuses'} ${JSON.stringify(value)}, by hand it is ${verdict}`)
   }
-  if (failure !== undefined) expectTrue(failure, value)
+  if (failure !== undefined) expectCorrectFailure(failure, value)
 }
 
 /** Fails unless what a failure says that stood at its path does stand there. */
-function expectTrue({ path, got }: Failure, value: unknown): void {
+function expectCorrectFailure({ path, got }: Failure, value: unknown): void {
   const steps = [...path.matchAll(/\.([\w$]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]
   expect(steps.map(([step]) => step).join('')).toBe(path)
   const found = steps.reduce<unknown>((holder, [, plain, index, quoted]) => {

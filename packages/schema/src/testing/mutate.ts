@@ -11,10 +11,10 @@ const maximumDepth = 3
 
 /** Values with one thing wrong, or merely different: a key dropped, a value replaced, a list too long. */
 export function mutationsOf(value: Json): readonly Json[] {
-  return placesOf(value, maximumDepth).flatMap((place) => [
-    dropped(value, place),
-    replaced(value, place, lengthened),
-    ...replacements.map((replacement) => replaced(value, place, () => replacement)),
+  return pathsOf(value, maximumDepth).flatMap((place) => [
+    removeAt(value, place),
+    replaceAt(value, place, lengthenValue),
+    ...replacements.map((replacement) => replaceAt(value, place, () => replacement)),
   ])
 }
 
@@ -31,33 +31,33 @@ const keys =
   ' enum oneOf anyOf minLength default mode blob uri _meta annotations icons size total name title items x-unknown'
 
 const changes: readonly Change[] = [
-  (_value, choice) => chosen(replacements, choice),
-  (_value, choice) => chosen(words.split(' '), choice),
-  (value) => lengthened(value),
+  (_value, choice) => pickElement(replacements, choice),
+  (_value, choice) => pickElement(words.split(' '), choice),
+  (value) => lengthenValue(value),
   (value, choice) =>
-    isObject(value) ? { ...value, [chosen(keys.split(' '), choice)]: chosen(replacements, choice) } : value,
-  (value, choice) => (isObject(value) ? { ...value, [chosen(keys.split(' '), choice)]: ['a'] } : value),
+    isObject(value) ? { ...value, [pickElement(keys.split(' '), choice)]: pickElement(replacements, choice) } : value,
+  (value, choice) => (isObject(value) ? { ...value, [pickElement(keys.split(' '), choice)]: ['a'] } : value),
 ]
 
 /** A way to spoil any value at up to three places of any depth: one for each run of a property. */
-export const spoiling: fc.Arbitrary<(value: Json) => Json> = fc
+export const mutationArbitrary: fc.Arbitrary<(value: Json) => Json> = fc
   .array(fc.record({ place: fc.nat(), kind: fc.nat({ max: changes.length + 1 }), choice: fc.nat() }), {
     minLength: 1,
     maxLength: 3,
   })
   .map((steps) => (value) => {
     return steps.reduce<Json>((changed, { place: at, kind, choice }) => {
-      const places = placesOf(changed, Number.POSITIVE_INFINITY)
-      const place = chosen(places, at)
+      const places = pathsOf(changed, Number.POSITIVE_INFINITY)
+      const place = pickElement(places, at)
       const change = changes[kind]
-      if (change !== undefined) return replaced(changed, place, (part) => change(part, choice))
+      if (change !== undefined) return replaceAt(changed, place, (part) => change(part, choice))
       // Dropped, or what stands elsewhere in the value.
-      if (kind === changes.length) return dropped(changed, place)
-      return replaced(changed, place, () => valueAt(changed, chosen(places, choice)))
+      if (kind === changes.length) return removeAt(changed, place)
+      return replaceAt(changed, place, () => valueAt(changed, pickElement(places, choice)))
     }, value)
   })
 
-function chosen<T>(from: readonly T[], choice: number): T {
+function pickElement<T>(from: readonly T[], choice: number): T {
   const item = from[choice % from.length]
   if (item === undefined) throw new Error('there is nothing to choose from')
   return item
@@ -72,32 +72,32 @@ function valueAt(value: Json, [name, ...deeper]: Path): Json {
   return valueAt(Object.entries(value).find(([key]) => key === String(name))?.[1] ?? null, deeper)
 }
 
-function placesOf(value: Json, depth: number): readonly Path[] {
+function pathsOf(value: Json, depth: number): readonly Path[] {
   if (typeof value !== 'object' || value === null || depth === 0) return [[]]
   const entries: (readonly [string | number, Json | undefined])[] = Array.isArray(value)
     ? [...value.entries()]
     : Object.entries(value)
-  return [[], ...entries.flatMap(([name, item = null]) => placesOf(item, depth - 1).map((path) => [name, ...path]))]
+  return [[], ...entries.flatMap(([name, item = null]) => pathsOf(item, depth - 1).map((path) => [name, ...path]))]
 }
 
-function lengthened(value: Json): Json {
+function lengthenValue(value: Json): Json {
   if (Array.isArray(value)) return Array.from({ length: 101 }, (_, index) => value[index % value.length] ?? 'text')
   return [value]
 }
 
-function replaced(value: Json, path: Path, change: (value: Json) => Json): Json {
+function replaceAt(value: Json, path: Path, change: (value: Json) => Json): Json {
   const [name, ...deeper] = path
   if (name === undefined) return change(value)
-  if (Array.isArray(value)) return value.map((item, index) => (index === name ? replaced(item, deeper, change) : item))
+  if (Array.isArray(value)) return value.map((item, index) => (index === name ? replaceAt(item, deeper, change) : item))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, item = null]) => [key, key === name ? replaced(item, deeper, change) : item]),
+    Object.entries(value).map(([key, item = null]) => [key, key === name ? replaceAt(item, deeper, change) : item]),
   )
 }
 
-function dropped(value: Json, path: Path): Json {
+function removeAt(value: Json, path: Path): Json {
   const last = path.at(-1)
-  return replaced(value, path.slice(0, -1), (holder) => {
+  return replaceAt(value, path.slice(0, -1), (holder) => {
     if (Array.isArray(holder)) return holder.filter((_, index) => index !== last)
     if (typeof holder !== 'object' || holder === null) return holder
     return Object.fromEntries(Object.entries(holder).filter(([key]) => key !== last))

@@ -1,7 +1,7 @@
 import type { PublishedSchema } from '@tooling/spec'
-import { definitions, referenced, typeName, validatorName } from './published.ts'
+import { definitions, definitionNameOf, typeName, validatorName } from './published.ts'
 
-const header = `// biome-ignore-all format: generated from the published schema by published-types.ts; vitest -u writes it anew
+const fileHeader = `// biome-ignore-all format: generated from the published schema by published-types.ts; vitest -u writes it anew
 import type * as z from 'zod/mini'
 import type * as Schema from '../index.ts'
 import type * as validators from '../zod.ts'
@@ -15,63 +15,63 @@ export type PublishedTypes = [
 `
 
 /** What a type here says on purpose otherwise than the published one. */
-export const differences: ReadonlyMap<string, string> = new Map([
+export const knownDifferences: ReadonlyMap<string, string> = new Map([
   ['ResultType', 'the values that the specification gives it are named beside any other string'],
   ['JSONRPCResultResponse', 'a result of a server of an earlier revision has no resultType'],
 ])
 
 /** TypeScript that compares every type and validator with its definition when it is compiled. */
-export function publishedTypes(): string {
+export function renderPublishedTypes(): string {
   const rows = Object.entries(definitions).flatMap(([name, schema]) => {
     const type = `Schema.${typeName(name)}`
     const declared = `  Expect<Same<z.output<typeof validators.${validatorName(name)}>, ${type}>>,`
-    if (differences.has(name)) return [declared]
-    return [`  Expect<Same<Flat<${type}>, Flat<${typed(schema, isMeta(name))}>>>,`, declared]
+    if (knownDifferences.has(name)) return [declared]
+    return [`  Expect<Same<Flat<${type}>, Flat<${renderType(schema, isMetaName(name))}>>>,`, declared]
   })
-  return `${header}${rows.join('\n')}\n]\n`
+  return `${fileHeader}${rows.join('\n')}\n]\n`
 }
 
 /** The schema leaves every object open; the types are open where the specification's TypeScript says so. */
-function isMeta(name: string): boolean {
+function isMetaName(name: string): boolean {
   return name.endsWith('MetaObject')
 }
 
-function typed(schema: PublishedSchema, open = false): string {
-  if (schema.$ref !== undefined) return `Schema.${typeName(referenced(schema.$ref))}`
-  if (schema.anyOf !== undefined) return schema.anyOf.map((member) => typed(member)).join(' | ')
-  if (schema.allOf !== undefined) return schema.allOf.map((member) => typed(member)).join(' & ')
+function renderType(schema: PublishedSchema, open = false): string {
+  if (schema.$ref !== undefined) return `Schema.${typeName(definitionNameOf(schema.$ref))}`
+  if (schema.anyOf !== undefined) return schema.anyOf.map((member) => renderType(member)).join(' | ')
+  if (schema.allOf !== undefined) return schema.allOf.map((member) => renderType(member)).join(' & ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.type === undefined) return 'Schema.JsonValue'
   const types = typeof schema.type === 'string' ? [schema.type] : schema.type
-  return types.map((type) => simple(type, schema, open)).join(' | ')
+  return types.map((type) => renderPrimitiveType(type, schema, open)).join(' | ')
 }
 
-function simple(type: string, schema: PublishedSchema, open: boolean): string {
+function renderPrimitiveType(type: string, schema: PublishedSchema, open: boolean): string {
   if (type === 'integer') return 'number'
-  if (type === 'array') return `readonly (${typed(schema.items ?? {})})[]`
-  return type === 'object' ? object(schema, open) : type
+  if (type === 'array') return `readonly (${renderType(schema.items ?? {})})[]`
+  return type === 'object' ? renderObjectType(schema, open) : type
 }
 
-function object(schema: PublishedSchema, open: boolean): string {
+function renderObjectType(schema: PublishedSchema, open: boolean): string {
   const properties = Object.entries(schema.properties ?? {})
   if (properties.length === 0 && schema.additionalProperties === undefined) return 'Schema.JsonObject'
-  const fields = properties.map(([name, property]) => field(name, property, schema.required ?? []))
+  const fields = properties.map(([name, property]) => renderField(name, property, schema.required ?? []))
   const others = open ? {} : schema.additionalProperties
-  if (others !== undefined) fields.push(`readonly [key: string]: ${indexed(others)}`)
+  if (others !== undefined) fields.push(`readonly [key: string]: ${renderIndexSignature(others)}`)
   return `{ ${fields.join('; ')} }`
 }
 
-function field(name: string, schema: PublishedSchema, required: readonly string[]): string {
+function renderField(name: string, schema: PublishedSchema, required: readonly string[]): string {
   // The schema writes the result's type out as any string; the types name its known values.
-  const type = name === 'resultType' ? 'Schema.ResultType' : typed(schema)
+  const type = name === 'resultType' ? 'Schema.ResultType' : renderType(schema)
   return required.includes(name)
     ? `readonly ${JSON.stringify(name)}: ${type}`
     : `readonly ${JSON.stringify(name)}?: ${type} | undefined`
 }
 
 // A key of a JsonObject may be absent, and so be looked up as undefined.
-function indexed(schema: PublishedSchema): string {
-  const type = typed(schema)
+function renderIndexSignature(schema: PublishedSchema): string {
+  const type = renderType(schema)
   return type === 'Schema.JsonValue' ? `${type} | undefined` : type
 }

@@ -12,22 +12,22 @@ const { paramsValidators: _params, resultValidators: _results, issueOf: _issueOf
 export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(Object.entries(rest))
 
 /** The definitions, as they were published. */
-export const published: Definitions = readSchema().$defs
+export const publishedDefinitions: Definitions = readSchema().$defs
 
 /**
  * The definitions, as they were meant. The JSON Schema is generated from the specification's TypeScript, which is the
  * source of truth; the generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
  */
 export const definitions: Definitions = {
-  ...published,
-  JSONValue: { anyOf: [...(published['JSONValue']?.anyOf ?? []), { type: ['number', 'null'] }] },
+  ...publishedDefinitions,
+  JSONValue: { anyOf: [...(publishedDefinitions['JSONValue']?.anyOf ?? []), { type: ['number', 'null'] }] },
   ElicitResult: withContent({
     anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: ['string', 'number', 'boolean'] }],
   }),
 }
 
 function withContent(field: PublishedSchema): PublishedSchema {
-  const { ElicitResult } = published
+  const { ElicitResult } = publishedDefinitions
   return {
     ...ElicitResult,
     properties: { ...ElicitResult?.properties, content: { type: 'object', additionalProperties: field } },
@@ -35,7 +35,7 @@ function withContent(field: PublishedSchema): PublishedSchema {
 }
 
 // JSON-RPC's own names are changed, so that `Request` and `Response` are always the web's, and `Error` JavaScript's.
-const renamed = new Map([
+const namesByDefinition = new Map([
   ['Error', 'WireError'],
   ['JSONArray', 'JsonArray'],
   ['JSONObject', 'JsonObject'],
@@ -52,7 +52,7 @@ const renamed = new Map([
 
 /** What a definition's type is called here. */
 export function typeName(definition: string): string {
-  return renamed.get(definition) ?? definition
+  return namesByDefinition.get(definition) ?? definition
 }
 
 /** What a definition's validator is called here. */
@@ -69,15 +69,15 @@ export function validatorOf(definition: string): z.ZodMiniType {
 }
 
 /** The name that a `$ref` points at. */
-export function referenced(reference: string): string {
+export function definitionNameOf(reference: string): string {
   return reference.slice('#/$defs/'.length)
 }
 
 /** Decides by the schema whether a value is of a definition. */
-export type Referee = (definition: string, value: unknown) => boolean
+export type SchemaPredicate = (definition: string, value: unknown) => boolean
 
 /** A referee over the given definitions; formats are annotations unless asked for. */
-export function refereeOf($defs: Definitions, options: { formats: boolean }): Referee {
+export function createSchemaPredicate($defs: Definitions, options: { formats: boolean }): SchemaPredicate {
   const ajv = new Ajv2020({ strict: false, validateFormats: options.formats })
   if (options.formats) formats.default(ajv)
   ajv.addSchema({ $id: 'published', $defs })

@@ -4,7 +4,7 @@ import { parseMessage, rejectedRequestIdOf } from '../messages/parse-message.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
 /** The text of a request with the id 7 and further members. */
-export const call = (members: string): string => `{"jsonrpc":"2.0","id":7,"method":"tools/call"${members}}`
+export const createCallText = (members: string): string => `{"jsonrpc":"2.0","id":7,"method":"tools/call"${members}}`
 
 /** What `parseMessage` throws for a text; fails when it throws nothing. */
 export function errorOf(text: string, bounds = defaultBounds): unknown {

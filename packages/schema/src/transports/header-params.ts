@@ -74,20 +74,20 @@ export function checkHeaderParam(
 const annotationKeyword = 'x-mcp-header'
 
 /** A field name of RFC 9110, section 5.1, no longer than servers take one. */
-const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
+const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
-const types = ['string', 'integer', 'boolean'] as const
+const headerParamTypes = ['string', 'integer', 'boolean'] as const
 
 function readAnnotation({ schema, pointer, propertyPath }: Subschema): HeaderParam | string {
   const name = schema[annotationKeyword]
   const annotationPlace = `${annotationKeyword} at ${pointer === '' ? 'the root' : pointer}`
   if (typeof name !== 'string') return `${annotationPlace} must be a string`
-  if (!tokenForm.test(name))
+  if (!tokenPattern.test(name))
     return `${annotationPlace} is ${quoteHeader(name)}, which is not a header name of 1 to 128 characters`
   if (propertyPath === undefined || propertyPath.length === 0) {
     return `${annotationPlace} is not on a way of properties alone from the root of the schema`
   }
-  const type = types.find((candidate) => candidate === schema['type'])
+  const type = headerParamTypes.find((candidate) => candidate === schema['type'])
   if (type === undefined) return `${annotationPlace} is on a parameter whose type is not string, integer or boolean`
   return { name, path: propertyPath, type }
 }
@@ -119,10 +119,10 @@ function differenceProblem(param: HeaderParam, value: Scalar, header: string | u
 }
 
 // A gateway may write 42.0. Forms that only some readers understand, such as 0x2a, 042 or 4.2e1, are not taken.
-const decimalForm = /^-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,16})?$/
+const decimalPattern = /^-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,16})?$/
 
 function isSameNumber(text: string, value: number): boolean {
-  return text === String(value) || (decimalForm.test(text) && Number(text) === value)
+  return text === String(value) || (decimalPattern.test(text) && Number(text) === value)
 }
 
 function isUnsafeInteger(param: HeaderParam, value: Scalar): boolean {
@@ -143,14 +143,14 @@ function quoteHeader(text: string): string {
  * UTF-8 cannot carry.
  */
 export function encodeHeaderValue(value: string): string {
-  if (plainForm.test(value) && !isSentinel(value)) return value
+  if (plainValuePattern.test(value) && !isSentinel(value)) return value
   const bytes = encoder.encode(value)
   if (decoder.decode(bytes) !== value) {
     throw new McpError(errorCodes.invalidParams, 'A header cannot carry text with half a surrogate pair')
   }
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
-  return prefix + btoa(binary) + suffix
+  return sentinelPrefix + btoa(binary) + sentinelSuffix
 }
 
 /**
@@ -159,26 +159,26 @@ export function encodeHeaderValue(value: string): string {
  * HTTP defines it, without surrounding white space.
  */
 export function decodeHeaderValue(value: string): string | undefined {
-  if (!plainForm.test(value)) return undefined
+  if (!plainValuePattern.test(value)) return undefined
   if (!isSentinel(value)) return value
   // In =?base64?= the two markers share a character, so no content can stand between them.
-  return value.length < prefix.length + suffix.length
+  return value.length < sentinelPrefix.length + sentinelSuffix.length
     ? undefined
-    : decodeBase64(value.slice(prefix.length, -suffix.length))
+    : decodeBase64(value.slice(sentinelPrefix.length, -sentinelSuffix.length))
 }
 
-const prefix = '=?base64?'
-const suffix = '?='
+const sentinelPrefix = '=?base64?'
+const sentinelSuffix = '?='
 
 /** Visible ASCII, with inner spaces and tabs. The second group cannot match in two ways, so this is linear. */
-const plainForm = /^(?:[\x21-\x7e]+(?:[\t ]+[\x21-\x7e]+)*)?$/
+const plainValuePattern = /^(?:[\x21-\x7e]+(?:[\t ]+[\x21-\x7e]+)*)?$/
 
 const encoder = new TextEncoder()
 // A byte order mark belongs to the text here; it is not a hint at the encoding.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function isSentinel(value: string): boolean {
-  return value.startsWith(prefix) && value.endsWith(suffix)
+  return value.startsWith(sentinelPrefix) && value.endsWith(sentinelSuffix)
 }
 
 function decodeBase64(base64: string): string | undefined {

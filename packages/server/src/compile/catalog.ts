@@ -45,7 +45,7 @@ export interface CompiledTool extends CompiledDefinition {
 
 /** A prompt that is ready to be filled in. */
 export interface CompiledPrompt extends CompiledDefinition {
-  readonly input: CompiledSchema['check']
+  readonly checkArguments: CompiledSchema['check']
   readonly requiredArguments: readonly string[]
   /** Every argument, and what completes it. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
@@ -122,7 +122,7 @@ export function createListing<Entry extends ListedEntry>(
   const cursors = new Map(entries.map((entry) => [entry, encodeCursor(options.field, entry.key)]))
   const isSameForAll = entries.every((entry) => entry.visibleTo === undefined)
   const listing = { byKey, options, cursors, sharedPages: undefined }
-  return isSameForAll ? { ...listing, sharedPages: fixedPages(entries, listing) } : listing
+  return isSameForAll ? { ...listing, sharedPages: createFixedPages(entries, listing) } : listing
 }
 
 /**
@@ -134,7 +134,7 @@ export function encodeCursor(field: ListField, key: string): string {
 }
 
 /** The definition of this name, if the caller may know of it. */
-export function findVisible<Entry extends ListedEntry>(
+export function findVisibleEntry<Entry extends ListedEntry>(
   listing: Listing<Entry>,
   key: string,
   caller: Caller,
@@ -163,7 +163,7 @@ function rejectCursor(): never {
   throw new McpError(errorCodes.invalidParams, `Invalid params: params.cursor is not a cursor of this list; ${advice}`)
 }
 
-function fixedPages(
+function createFixedPages(
   entries: readonly ListedEntry[],
   listing: Listing<ListedEntry>,
 ): ReadonlyMap<string | undefined, JsonObject> {
@@ -198,13 +198,13 @@ function buildPage(
 }
 
 /** The bytes that go through one call; a larger spread would overflow the stack. */
-const chunk = 0x2000
+const chunkBytes = 0x2000
 
 /** The Base64 of bytes, with the padding that `blob` fields have. */
 export function encodeBase64(bytes: Uint8Array): string {
   let binary = ''
-  for (let start = 0; start < bytes.length; start += chunk) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + chunk))
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + chunkBytes))
   }
   return btoa(binary)
 }

@@ -17,7 +17,7 @@ import {
   type ListField,
   type Listing,
 } from './catalog.ts'
-import { cacheHints, type CompileContext, checkMaxElements } from './compile-entry.ts'
+import { compileCacheHints, type CompileContext, checkMaxElements } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import type { Tool } from '../definitions/tool.ts'
@@ -113,7 +113,7 @@ function discoveryOf(
   capabilities: ServerCapabilities,
   meta: JsonObject | undefined,
 ): JsonObject {
-  const { ttlMs, scope } = cacheHints(definition.cache, listDefaults, 'server')
+  const { ttlMs, scope } = compileCacheHints(definition.cache, listDefaults, 'server')
   const result = {
     resultType: 'complete',
     supportedVersions: [protocolVersion],
@@ -135,7 +135,7 @@ function createListingFactory(
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
     throw new DefinitionError('value', 'server', { reason: `pageSize is ${pageSize}; write a whole number from 1` })
   }
-  const { ttlMs, scope } = cacheHints(cache, listDefaults, 'server')
+  const { ttlMs, scope } = compileCacheHints(cache, listDefaults, 'server')
   return (field, entries) => {
     rejectDuplicates(field, entries)
     const variesByCaller = entries.some(({ visibleTo }) => visibleTo !== undefined)

@@ -60,7 +60,7 @@ export function rejectExtensionName(identifier: string): void {
 }
 
 /** Caching hints with what is absent filled in (server/utilities/caching). */
-export function cacheHints(
+export function compileCacheHints(
   hints: CacheHints | undefined,
   defaults: CompiledCacheHints,
   subject: string,

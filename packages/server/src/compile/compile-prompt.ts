@@ -27,7 +27,7 @@ export function compilePrompt(
   return {
     ...compileEntry(wire, definition, subject),
     key: name,
-    input: input.check,
+    checkArguments: input.check,
     requiredArguments: list.filter(({ required }) => required).map((argument) => argument.name),
     completers: compileCompleters(
       list.map((argument) => argument.name),

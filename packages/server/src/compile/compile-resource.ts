@@ -1,6 +1,6 @@
 import type { Resource as ListedResource } from '@x/schema'
 import type { CompiledResource, CompiledTemplate } from './catalog.ts'
-import { cacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
+import { compileCacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import type {
   Resource,
@@ -65,7 +65,7 @@ function readCacheHints({ cache, visibleTo }: ResourceDescription, subject: stri
     const reason = 'a public result would reach callers to whom visibleTo does not show it; write the scope "private"'
     throw new DefinitionError('cache', subject, { reason })
   }
-  return cacheHints(cache, readDefaults, subject)
+  return compileCacheHints(cache, readDefaults, subject)
 }
 
 export async function readOwnPage(

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { createServer, memoryBus, type ServerDefinition, tool } from '../index.ts'
-import { ask, callTool } from '../testing/ask.ts'
+import { sendRequest, callTool } from '../testing/ask.ts'
 
 const fail = tool('q', {
   description: 'Fails',
@@ -50,7 +50,7 @@ test('errors of the change bus, and of what makes the server ready, are lines to
 })
 
 test('what the peer sees whole is no error of the author', async () => {
-  expect(await linesOf({}, (server) => ask(server, 'tools/call', { name: 'unknown' }))).toEqual([])
+  expect(await linesOf({}, (server) => sendRequest(server, 'tools/call', { name: 'unknown' }))).toEqual([])
 })
 
 test('false silences errors and warnings', async () => {

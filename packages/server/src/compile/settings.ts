@@ -3,7 +3,13 @@ import { randomKey, sealed, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import { type CallerLimit, createCallerLimit, type LoadMonitor, openLoadMonitor } from '../shedding/load-monitor.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
-import { type ErrorContext, type ErrorReporter, quote, report, type ServerWarning } from '../request/report.ts'
+import {
+  type ErrorContext,
+  type ErrorReporter,
+  quote,
+  reportServerError,
+  type ServerWarning,
+} from '../request/report.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 
@@ -44,7 +50,7 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     const reason = `maxNotificationsPerSecond is ${maxNotificationsPerSecond}; write a whole number from 0`
     throw new DefinitionError('value', 'server', { reason })
   }
-  const warn = reportOnce(
+  const warn = deduplicateWarnings(
     errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describeContext(undefined, where) : '')),
   )
   const runtimeSources = runtimeSourcesOf(definition)
@@ -63,7 +69,7 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     loadMonitor,
     callerLimit: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
-      onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
+      onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: runtimeSources.wallClock,
     }),
   }
@@ -135,7 +141,7 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
 const maxReportedWarnings = 1000
 
 /** Passes every warning on once. A listener that fails changes nothing. */
-function reportOnce(listen: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
+function deduplicateWarnings(listen: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
   const said = new Set<string>()
   return (warning) => {
     const warningKey = JSON.stringify([warning.code, warning.where, warning.key])

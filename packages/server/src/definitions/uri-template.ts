@@ -98,10 +98,10 @@ function variablePartOf({ literals, variables }: UriTemplate, uri: string): stri
 function splitVariables({ literals, variables }: UriTemplate, variablePart: string): readonly string[] | undefined {
   // From the right, for each place where a variable may begin: where it ends, so that the rest still fits.
   const endIndexes: Int32Array[] = []
-  let nextEnds = lastVariableEnds(variablePart, variables[variables.length - 1])
+  let nextEnds = findLastVariableEnds(variablePart, variables[variables.length - 1])
   endIndexes.unshift(nextEnds)
   for (let index = variables.length - 2; index >= 0; index--) {
-    nextEnds = earlierVariableEnds(
+    nextEnds = findEarlierVariableEnds(
       { middle: variablePart, separator: literals[index + 1] ?? '', next: nextEnds },
       variables[index],
     )
@@ -119,7 +119,7 @@ function splitVariables({ literals, variables }: UriTemplate, variablePart: stri
 }
 
 /** The end of the last variable, by its start: at the end of the text, or 0 for nowhere. */
-function lastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
+function findLastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
   const endIndexes = new Int32Array(variablePart.length + 1)
   const first = variable?.allowsSlashes === true ? 0 : variablePart.lastIndexOf('/') + 1
   endIndexes.fill(variablePart.length, first, variablePart.length)
@@ -127,7 +127,7 @@ function lastVariableEnds(variablePart: string, variable: UriVariable | undefine
 }
 
 /** The end of a variable before a separator, by its start; 0 for nowhere. */
-function earlierVariableEnds(
+function findEarlierVariableEnds(
   { middle, separator, next }: { middle: string; separator: string; next: Int32Array },
   variable: UriVariable | undefined,
 ): Int32Array {

@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import {
   rejectOtherKeywords,
-  boundedText,
+  checkTextLength,
   type Field,
   labelsOf,
   maxLabelLength,
@@ -96,7 +96,7 @@ function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly s
   return Object.freeze(
     names.map((name) => {
       if (typeof name !== 'string') throw fieldError(field, '"enumNames" has to hold strings only')
-      return boundedText(field, name, { what: 'one of "enumNames"', longest: maxLabelLength })
+      return checkTextLength(field, name, { boundName: 'one of "enumNames"', maxTextLength: maxLabelLength })
     }),
   )
 }
@@ -138,7 +138,7 @@ function answerableRangeOf(field: Field, count: number): [number | undefined, nu
 function defaultChoicesOf(
   field: Field,
   options: readonly ChoiceOption[],
-  { least, most }: { least: number; most: number },
+  { least: min, most: max }: { least: number; most: number },
 ): readonly string[] | undefined {
   const defaultValue = field.schema['default']
   if (defaultValue === undefined) return undefined
@@ -147,8 +147,8 @@ function defaultChoicesOf(
   const isAllowedDefault =
     Array.isArray(defaultValue) &&
     defaultChoice.length === defaultItems.length &&
-    defaultItems.length >= least &&
-    defaultItems.length <= most
+    defaultItems.length >= min &&
+    defaultItems.length <= max
   if (!isAllowedDefault)
     throw invalidDefaultError(field, 'an array of the values to choose, each once, and as many as are allowed')
   return Object.freeze(defaultChoice)

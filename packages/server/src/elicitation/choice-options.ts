@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue, type TitledOption } from '@x/schema'
 import {
   rejectOtherKeywords,
-  boundedText,
+  checkTextLength,
   type Field,
   maxLabelLength,
   fieldError,
@@ -56,7 +56,7 @@ export function optionValues(options: readonly ChoiceOption[]): readonly string[
 function untitledOption(field: Field, value: JsonValue): ChoiceOption {
   if (typeof value === 'string') {
     return {
-      value: boundedText(field, value, { what: 'a value to choose', longest: maxLabelLength }),
+      value: checkTextLength(field, value, { boundName: 'a value to choose', maxTextLength: maxLabelLength }),
       title: undefined,
     }
   }

@@ -62,13 +62,20 @@ export function readTextKeyword(field: Field, keyword: string, maxLength: number
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a string`)
-  return boundedText(field, value, { what: `"${keyword}"`, longest: maxLength })
+  return checkTextLength(field, value, { boundName: `"${keyword}"`, maxTextLength: maxLength })
 }
 
 /** A text that is not too long to be shown. */
-export function boundedText(field: Field, value: string, bound: { what: string; longest: number }): string {
-  if (value.length <= bound.longest) return value
-  throw fieldError(field, `${bound.what} has ${value.length} characters; at most ${bound.longest} are allowed`)
+export function checkTextLength(
+  field: Field,
+  value: string,
+  bound: { boundName: string; maxTextLength: number },
+): string {
+  if (value.length <= bound.maxTextLength) return value
+  throw fieldError(
+    field,
+    `${bound.boundName} has ${value.length} characters; at most ${bound.maxTextLength} are allowed`,
+  )
 }
 
 /** Two keywords that say how few and how many there may be. */

@@ -96,7 +96,7 @@ const maxRememberedForms = 256
 const maxKeyLength = 10_000
 
 /** After so many, construction is no start-up or test, and costs more than all else that a round does. */
-const manyRebuilds = 100
+const rebuildWarningCount = 100
 
 /** Returns the form of a schema of zod by those of equal schemas; undefined for a schema without a key. */
 function equalFormOf(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
@@ -105,7 +105,7 @@ function equalFormOf(schema: AnySchema, onRebuilt: () => void): Form<unknown> | 
   const equal = formsByKey.get(key)
   if (equal === undefined) return rememberForm(key, compileForm(schema, 'form'))
   equal.rebuildCount++
-  if (equal.rebuildCount === manyRebuilds) onRebuilt()
+  if (equal.rebuildCount === rebuildWarningCount) onRebuilt()
   return { requestedSchema: equal.requestedSchema, check: equal.checkOf(schema) }
 }
 

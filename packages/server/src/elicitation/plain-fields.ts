@@ -15,7 +15,7 @@ import {
 } from './field.ts'
 
 /** A text of a form (client/elicitation, string schema). */
-export function textField(field: Field): StringSchema {
+export function compileTextField(field: Field): StringSchema {
   const format = formatOf(field)
   const allowedKeywords = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
   // Libraries check a format by a pattern of their own. The format tells the user as much, and the schema still checks.
@@ -32,13 +32,13 @@ export function textField(field: Field): StringSchema {
   })
 }
 
-function defaultText(field: Field, { least, most }: { least: number; most: number }): string | undefined {
+function defaultText(field: Field, { least: min, most: max }: { least: number; most: number }): string | undefined {
   if (field.schema['default'] === undefined) return undefined
   if (typeof field.schema['default'] !== 'string') throw invalidDefaultError(field, 'a string')
   const declaredValue = readTextKeyword(field, 'default', maxFieldTextLength)
   // JSON Schema counts characters, and not UTF-16 units.
   const size = [...(declaredValue ?? '')].length
-  if (size < least || size > most) throw invalidDefaultError(field, 'a string of the allowed length')
+  if (size < min || size > max) throw invalidDefaultError(field, 'a string of the allowed length')
   return declaredValue
 }
 
@@ -59,7 +59,7 @@ function formatOf(field: Field): StringSchema['format'] {
 }
 
 /** A number of a form (client/elicitation, number schema). */
-export function numberField(field: Field, type: 'integer' | 'number'): NumberSchema {
+export function compileNumberField(field: Field, type: 'integer' | 'number'): NumberSchema {
   const allowedKeywords = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
   const exclusiveKeywords = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
   rejectOtherKeywords(field, type === 'integer' ? 'an integer' : 'a number', [...allowedKeywords, ...exclusiveKeywords])
@@ -110,7 +110,7 @@ function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSche
 }
 
 /** A yes or no of a form (client/elicitation, boolean schema). */
-export function booleanField(field: Field): BooleanSchema {
+export function compileBooleanField(field: Field): BooleanSchema {
   rejectOtherKeywords(field, 'a boolean', ['type', 'title', 'description', 'default'])
   const declaredValue = field.schema['default']
   if (declaredValue !== undefined && typeof declaredValue !== 'boolean')

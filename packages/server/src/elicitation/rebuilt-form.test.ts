@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as mini from 'zod/mini'
 import { z } from 'zod'
 import { zodKeyOf } from '../json-schema/zod-key.ts'
-import { accept, play, send, serve, toolKind } from '../testing/rounds.ts'
+import { accept, completeCall, send, serve, toolKind } from '../testing/rounds.ts'
 import { formOf } from './form.ts'
 
 const inputSchemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' })
@@ -143,7 +143,7 @@ test('a question whose schema is built in every run is warned of once, after a h
     return String(rebuilt)
   }
   const served = serve(run, { strictReplay: false }, toolKind)
-  expect((await play(served, { rebuilt: accept({ rebuilt: true }) })).text).toBe('true')
+  expect((await completeCall(served, { rebuilt: accept({ rebuilt: true }) })).text).toBe('true')
   expect(served.warnings).toEqual([])
   for (let round = 0; round < 200; round++) await send(served)
   expect(served.warnings).toMatchObject([

@@ -8,7 +8,7 @@ import {
 import { compileMultiSelect, compileSingleSelect } from './choice-fields.ts'
 import {
   rejectOtherKeywords,
-  boundedText,
+  checkTextLength,
   definitionsOf,
   type Field,
   maxLabelLength,
@@ -18,7 +18,7 @@ import {
   formatJson,
 } from './field.ts'
 import { isChoice, nullAdvice } from './choice-options.ts'
-import { booleanField, numberField, textField } from './plain-fields.ts'
+import { compileBooleanField, compileNumberField, compileTextField } from './plain-fields.ts'
 
 /** More than a person fills in at one time. */
 const maxProperties = 100
@@ -80,7 +80,7 @@ function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] 
 
 function compileProperty(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
   const field = { ...root, location: `property ${formatJson(name)}` }
-  boundedText(field, name, { what: 'its name', longest: maxLabelLength })
+  checkTextLength(field, name, { boundName: 'its name', maxTextLength: maxLabelLength })
   if (name === '') throw fieldError(field, 'it needs a name')
   if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${formatJson(schema)}; ${propertyAdvice}`)
   return compilePrimitive(resolveField({ ...field, schema }))
@@ -94,9 +94,9 @@ function compilePrimitive(field: Field): PrimitiveSchemaDefinition {
     throw fieldError(field, type.includes('null') ? nullAdvice : `it is of several types; ${propertyAdvice}`)
   if (type === 'array') return compileMultiSelect(field)
   if (isChoice(field)) return compileSingleSelect(field)
-  if (type === 'string') return textField(field)
-  if (type === 'number' || type === 'integer') return numberField(field, type)
-  if (type === 'boolean') return booleanField(field)
+  if (type === 'string') return compileTextField(field)
+  if (type === 'number' || type === 'integer') return compileNumberField(field, type)
+  if (type === 'boolean') return compileBooleanField(field)
   throw fieldError(field, `${typeProblems.get(type) ?? 'it has no type that a form can have'}; ${propertyAdvice}`)
 }
 

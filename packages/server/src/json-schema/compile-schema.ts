@@ -12,7 +12,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from './frozen-json.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
-import { interpretedValidation } from './zod-key.ts'
+import { createInterpretedValidate } from './zod-key.ts'
 
 /**
  * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
@@ -68,7 +68,7 @@ export interface CompiledSchema {
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
-interface SchemaCompilation {
+interface SchemaCompilationSettings {
   /** Such as `tool "greet", input`. */
   readonly subject: string
   /** A schema that transforms has two sides: clients write its input, and read its output. */
@@ -85,14 +85,14 @@ interface SchemaCompilation {
  * Makes a schema ready, once. Throws {@link DefinitionError} for one that gives no JSON Schema, or one that must not
  * be used (basic/index, JSON Schema usage): a client is never shown an empty schema in its place.
  */
-export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilation): CompiledSchema {
+export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilationSettings): CompiledSchema {
   const standardProps = standardPropsOf(schema)
   if (standardProps === undefined) {
     rejectSchemasByName(schema, schemaOptions)
     const json = requireValidSchema(freezeJsonObject(schema, schemaOptions.subject), schemaOptions)
     // The default validator stops at ten issues; of another one nothing is known.
     const stopsEarly = schemaOptions.compile === compileJsonSchema
-    const bound = createBound(json, schemaOptions)
+    const bound = createBoundedCheckFactory(json, schemaOptions)
     return { json, check: bound(compileCheck(json, schemaOptions), () => ({ find: () => [], isComplete: stopsEarly })) }
   }
   if (typeof standardProps.validate !== 'function') {
@@ -102,19 +102,19 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     )
   }
   const json = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
-  const bound = createBound(json, schemaOptions)
+  const bound = createBoundedCheckFactory(json, schemaOptions)
   const isZod = isZodSchema(schema)
   return {
     json,
     check: bound(createStandardCheck(standardProps.validate), () => (isZod ? createZodIssueFinder(schema) : undefined)),
     checkOf: isZod
-      ? (equal) => bound(createStandardCheck(interpretedValidation(equal)), () => createZodIssueFinder(equal))
+      ? (equal) => bound(createStandardCheck(createInterpretedValidate(equal)), () => createZodIssueFinder(equal))
       : undefined,
   }
 }
 
 /** Rejects an object of schemas: other libraries take one, and as JSON Schema it would mean nothing. */
-function rejectSchemasByName(schema: AnySchema, schemaOptions: SchemaCompilation): void {
+function rejectSchemasByName(schema: AnySchema, schemaOptions: SchemaCompilationSettings): void {
   for (const [name, member] of Object.entries(schema)) {
     if (typeof member !== 'object' || member === null || !('~standard' in member)) continue
     const reason = `it is an object with the schema of ${JSON.stringify(name)}; write one schema, as in z.object({ … })`
@@ -125,9 +125,9 @@ function rejectSchemasByName(schema: AnySchema, schemaOptions: SchemaCompilation
 type IssueFinderFactory = () => ZodIssueFinder | undefined
 
 /** Bounds what comes from a peer; what handlers return is their author's. */
-function createBound(
+function createBoundedCheckFactory(
   json: JsonObject,
-  { side, maxElements = defaultMaxElements }: SchemaCompilation,
+  { side, maxElements = defaultMaxElements }: SchemaCompilationSettings,
 ): (check: Check, createFinder: IssueFinderFactory) => Check {
   if (side === 'output') return (check) => check
   const required = maxRequiredCount(json)
@@ -139,7 +139,7 @@ interface StandardProps {
   readonly vendor: string
   readonly validate?: StandardSchemaV1['~standard']['validate'] | undefined
   readonly jsonSchema?:
-    | { readonly [Side in SchemaCompilation['side']]?: (options: { target: string }) => object }
+    | { readonly [Side in SchemaCompilationSettings['side']]?: (options: { target: string }) => object }
     | undefined
 }
 
@@ -155,7 +155,7 @@ function standardPropsOf(schema: AnySchema): StandardProps | undefined {
   return schemaObject['~standard'] as StandardProps
 }
 
-function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompilation): JsonObject {
+function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompilationSettings): JsonObject {
   const convert = standardProps.jsonSchema?.[schemaOptions.side]
   if (convert === undefined) {
     const advice =
@@ -177,13 +177,13 @@ function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompila
   }
 }
 
-function requireValidSchema(json: JsonObject, schemaOptions: SchemaCompilation): JsonObject {
+function requireValidSchema(json: JsonObject, schemaOptions: SchemaCompilationSettings): JsonObject {
   const reason = checkSchema(json)
   if (reason !== undefined) throw unusableSchemaError(schemaOptions, reason)
   return json
 }
 
-function compileCheck(json: JsonObject, schemaOptions: SchemaCompilation): CompiledSchema['check'] {
+function compileCheck(json: JsonObject, schemaOptions: SchemaCompilationSettings): CompiledSchema['check'] {
   try {
     const issuesOf = schemaOptions.compile(json)
     return (value) => {
@@ -239,7 +239,7 @@ function issueMessage(issue: unknown): string | undefined {
   return hasMessage && typeof issue.message === 'string' ? issue.message : undefined
 }
 
-function unusableSchemaError({ subject }: SchemaCompilation, reason: string): DefinitionError {
+function unusableSchemaError({ subject }: SchemaCompilationSettings, reason: string): DefinitionError {
   return new DefinitionError('schema', subject, { reason })
 }
 
@@ -273,15 +273,15 @@ interface CheckBounds {
 function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, createFinder }: CheckBounds): Check {
   let finder: ZodIssueFinder | undefined
   return (value) => {
-    const size: Size = { elements: 0, issues: 0, maxElements, required: maxMissingMembers }
+    const size: ElementCounter = { elementCount: 0, issueCount: 0, maxElements, requiredCount: maxMissingMembers }
     countElements(value, size)
-    if (size.elements > maxElements) return tooManyElements(`more than ${maxElements} elements; send fewer`)
-    if (size.issues <= maxUnboundedIssues) return check(value)
+    if (size.elementCount > maxElements) return rejectTooManyElements(`more than ${maxElements} elements; send fewer`)
+    if (size.issueCount <= maxUnboundedIssues) return check(value)
     finder ??= createFinder() ?? unknownFinder
     const issues = finder.find(value, maxShownIssues)
-    if (issues.length > 0) return firstIssues(issues)
-    if (!finder.isComplete && size.issues > maxIssues)
-      return tooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
+    if (issues.length > 0) return rejectWithFirstIssues(issues)
+    if (!finder.isComplete && size.issueCount > maxIssues)
+      return rejectTooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
     return check(value)
   }
 }
@@ -289,34 +289,34 @@ function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, crea
 /** Finds nothing: what the validator may find is unknown. */
 const unknownFinder: ZodIssueFinder = { find: () => [], isComplete: false }
 
-function firstIssues(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
+function rejectWithFirstIssues(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
   return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
 }
 
-function tooManyElements(problem: string): CheckedValue {
+function rejectTooManyElements(problem: string): CheckedValue {
   const message = `It has ${problem}. Values in arrays and members of objects count as elements.`
   return { issues: [{ path: '', message }] }
 }
 
-interface Size {
-  elements: number
+interface ElementCounter {
+  elementCount: number
   /**
    * The most issues that a validator could find: one for each element, and one for each required member that is
    * missing.
    */
-  issues: number
+  issueCount: number
   readonly maxElements: number
-  readonly required: number
+  readonly requiredCount: number
 }
 
 /** Counts the elements of a value, and stops past the bound. */
-function countElements(value: unknown, size: Size): void {
+function countElements(value: unknown, size: ElementCounter): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    size.elements += value.length
-    size.issues += value.length
+    size.elementCount += value.length
+    size.issueCount += value.length
     for (const item of value) {
-      if (size.elements > size.maxElements) return
+      if (size.elementCount > size.maxElements) return
       if (typeof item === 'object') countElements(item, size)
     }
     return
@@ -325,12 +325,12 @@ function countElements(value: unknown, size: Size): void {
   // No list of the members is made: nearly every call is small, and passes here.
   for (const key in value) {
     members++
-    if (++size.elements > size.maxElements) return
+    if (++size.elementCount > size.maxElements) return
     // Any object may be asked for its own members.
     const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
     if (typeof member === 'object') countElements(member, size)
   }
-  size.issues += Math.max(members, size.required)
+  size.issueCount += Math.max(members, size.requiredCount)
 }
 
 /** The most members that one object can lack: those that a schema requires, over all of its alternatives. */

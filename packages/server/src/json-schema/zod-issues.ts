@@ -62,10 +62,10 @@ interface ZodCheckDefinition {
  */
 export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined {
   if (!isZodSchema(schema)) return undefined
-  const traversal: IssueTraversal = { finders: new Map(), complete: true }
+  const traversal: IssueTraversal = { finders: new Map(), isExhaustive: true }
   try {
     const find = finderOf(schema, traversal)
-    return { find, isComplete: traversal.complete }
+    return { find, isComplete: traversal.isExhaustive }
   } catch {
     // The schema of a version that is built in another way; the bound on issues holds for it.
     return undefined
@@ -75,7 +75,7 @@ export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined
 interface IssueTraversal {
   /** Undefined while the look of a schema is made: one that contains itself comes back to it. */
   readonly finders: Map<ZodSchema, IssueFinder | undefined>
-  complete: boolean
+  isExhaustive: boolean
 }
 
 const noIssues: readonly Issue[] = Object.freeze([])
@@ -99,7 +99,7 @@ function finderOf(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
 
 /** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
 function createUnknownFinder(traversal: IssueTraversal): IssueFinder {
-  traversal.complete = false
+  traversal.isExhaustive = false
   return findNoIssues
 }
 
@@ -117,10 +117,10 @@ const finderFactories: ReadonlyMap<string, FinderFactory> = new Map<string, Find
   ['record', recordFinder],
   ['tuple', tupleFinder],
   ['union', unionFinder],
-  ['optional', (schema, traversal) => finderUnlessEqual(undefined, schema, traversal)],
-  ['default', (schema, traversal) => finderUnlessEqual(undefined, schema, traversal)],
-  ['prefault', (schema, traversal) => finderUnlessEqual(undefined, schema, traversal)],
-  ['nullable', (schema, traversal) => finderUnlessEqual(null, schema, traversal)],
+  ['optional', (schema, traversal) => createOptionalFinder(undefined, schema, traversal)],
+  ['default', (schema, traversal) => createOptionalFinder(undefined, schema, traversal)],
+  ['prefault', (schema, traversal) => createOptionalFinder(undefined, schema, traversal)],
+  ['nullable', (schema, traversal) => createOptionalFinder(null, schema, traversal)],
   ['readonly', (schema, traversal) => innerFinder(schema._zod.def.innerType, traversal)],
   ['lazy', (schema, traversal) => innerFinder(schema._zod.def.getter?.(), traversal)],
   ['pipe', pipeFinder],
@@ -131,7 +131,11 @@ function innerFinder(inner: ZodSchema | undefined, traversal: IssueTraversal): I
 }
 
 /** A schema that takes one value more than the schema in it. */
-function finderUnlessEqual(acceptedValue: null | undefined, schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function createOptionalFinder(
+  acceptedValue: null | undefined,
+  schema: ZodSchema,
+  traversal: IssueTraversal,
+): IssueFinder {
   const inner = innerFinder(schema._zod.def.innerType, traversal)
   return (value, maxIssues) => (value === acceptedValue ? noIssues : inner(value, maxIssues))
 }
@@ -139,7 +143,7 @@ function finderUnlessEqual(acceptedValue: null | undefined, schema: ZodSchema, t
 /** The first half is checked before anything is transformed; what follows may have faults of its own. */
 function pipeFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const findIssues = innerFinder(def.in, traversal)
-  traversal.complete = false
+  traversal.isExhaustive = false
   return findIssues
 }
 
@@ -168,7 +172,7 @@ function zodValidationIssues(schema: ZodSchema, value: unknown): readonly Issue[
 
 function objectFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { shape = {}, catchall, checks = [] } = schema._zod.def
-  if (checks.length > 0) traversal.complete = false
+  if (checks.length > 0) traversal.isExhaustive = false
   const isStrict = catchall?._zod.def.type === 'never'
   const otherFinder = catchall === undefined || isStrict ? undefined : finderOf(catchall, traversal)
   const memberFinders = Object.entries(shape).map(([key, member]) => {
@@ -207,7 +211,7 @@ const lengthChecks: ReadonlySet<string> = new Set(['min_length', 'max_length', '
 function arrayFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { element, checks = [] } = schema._zod.def
   const bounds = checks.map(({ _zod }) => _zod.def)
-  if (!bounds.every(({ check }) => lengthChecks.has(check))) traversal.complete = false
+  if (!bounds.every(({ check }) => lengthChecks.has(check))) traversal.isExhaustive = false
   const item = innerFinder(element, traversal)
   return (value, maxIssues) => {
     if (!Array.isArray(value)) return zodValidationIssues(schema, value)
@@ -243,7 +247,7 @@ function recordFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder
   const { keyType, valueType, checks = [] } = schema._zod.def
   // Keys of other types are converted, or there must be one of each.
   if (keyType?._zod.def.type !== 'string') return createUnknownFinder(traversal)
-  if (checks.length > 0) traversal.complete = false
+  if (checks.length > 0) traversal.isExhaustive = false
   const name = finderOf(keyType, traversal)
   const item = innerFinder(valueType, traversal)
   return (value, maxIssues) => {
@@ -261,7 +265,7 @@ function recordFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder
 
 function tupleFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { items = [], rest, checks = [] } = schema._zod.def
-  if (checks.length > 0) traversal.complete = false
+  if (checks.length > 0) traversal.isExhaustive = false
   const finders = items.map((item) => finderOf(item, traversal))
   const otherFinder = rest === undefined || rest === null ? undefined : finderOf(rest, traversal)
   const minItems = items.findLastIndex(({ _zod }) => _zod.optin === undefined && _zod.optout === undefined) + 1

@@ -29,13 +29,13 @@ export function zodKeyOf(schema: object): string | undefined {
   try {
     return schemaKey(schema, { remaining: maxParts })
   } catch (error) {
-    if (error === opaque) return undefined
+    if (error === opaqueMarker) return undefined
     throw error
   }
 }
 
 /** Thrown for a part that has no key; it carries nothing, and so needs no stack. */
-const opaque = Symbol('opaque')
+const opaqueMarker = Symbol('opaque')
 
 interface PartBudget {
   remaining: number
@@ -43,11 +43,11 @@ interface PartBudget {
 
 function schemaKey(schema: ZodSchema, budget: PartBudget): string {
   const { def } = schema._zod
-  if (!transparentTypes.has(def.type) || 'toJSONSchema' in schema._zod) throw opaque
+  if (!transparentTypes.has(def.type) || 'toJSONSchema' in schema._zod) throw opaqueMarker
   // Titles and descriptions are not in the definition; zod/mini does not show them.
-  if (!('meta' in schema) || typeof schema.meta !== 'function') throw opaque
+  if (!('meta' in schema) || typeof schema.meta !== 'function') throw opaqueMarker
   const metadata: unknown = schema.meta()
-  return `${membersKey(def, budget)}${metadata === undefined ? '' : partKey(metadata, budget)}`
+  return `${membersKey(def, budget)}${metadata === undefined ? '' : valueKeyOf(metadata, budget)}`
 }
 
 function membersKey(members: object, budget: PartBudget): string {
@@ -56,7 +56,7 @@ function membersKey(members: object, budget: PartBudget): string {
     if (member === undefined) continue
     // A check may be a schema too, and has one meaning in this place.
     const isChecks = name === 'checks' && Array.isArray(member)
-    key += `${textKey(name)}${isChecks ? checksKey(member, budget) : partKey(member, budget)}`
+    key += `${textKey(name)}${isChecks ? checksKey(member, budget) : valueKeyOf(member, budget)}`
   }
   return `${key}}`
 }
@@ -67,15 +67,15 @@ function textKey(text: string): string {
 }
 
 /** The key of a value in a definition or in metadata. */
-function partKey(part: unknown, budget: PartBudget): string {
-  if (budget.remaining-- === 0) throw opaque
+function valueKeyOf(part: unknown, budget: PartBudget): string {
+  if (budget.remaining-- === 0) throw opaqueMarker
   if (typeof part === 'string') return textKey(part)
   if (typeof part === 'function') return 'f'
   if (typeof part !== 'object' || part === null) return `${String(part)},`
-  if (Array.isArray(part)) return `[${part.map((item) => partKey(item, budget)).join()}]`
+  if (Array.isArray(part)) return `[${part.map((item) => valueKeyOf(item, budget)).join()}]`
   if (part instanceof RegExp) return `r${textKey(String(part))}`
   if (isZodSchema(part)) return schemaKey(part, budget)
-  if (!isPlain(part)) throw opaque
+  if (!isPlain(part)) throw opaqueMarker
   return membersKey(part, budget)
 }
 
@@ -92,7 +92,7 @@ function checksKey(checks: readonly ZodCheck[], budget: PartBudget): string {
 
 function checkKey({ _zod: { def, onattach } }: ZodCheck, budget: PartBudget): string {
   const isRefinement = def.check === 'custom' && !hasItems(onattach)
-  if (!isRefinement && !transparentChecks.has(def.check)) throw opaque
+  if (!isRefinement && !transparentChecks.has(def.check)) throw opaqueMarker
   return membersKey(def, budget)
 }
 
@@ -104,7 +104,7 @@ function hasItems(list: unknown): boolean {
  * Validates as zod does, without the code that zod generates for a schema: the generation takes longer than a hundred
  * validations.
  */
-export function interpretedValidation(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
+export function createInterpretedValidate(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
   // zod makes each of these members when it is first read, and most questions are asked before they are answered.
   return (value) => {
     if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return schema['~standard'].validate(value)

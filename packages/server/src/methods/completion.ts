@@ -1,6 +1,6 @@
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type CompiledPrompt, type CompiledTemplate, findVisible } from '../compile/catalog.ts'
+import { type CompiledPrompt, type CompiledTemplate, findVisibleEntry } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/base-definition.ts'
 import { quote } from '../request/report.ts'
@@ -35,13 +35,13 @@ function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Req
   return completableEntry.completers
 
   function promptOf(name: string): CompiledPrompt {
-    const prompt = findVisible(catalog.prompts, name, call)
+    const prompt = findVisibleEntry(catalog.prompts, name, call)
     if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quote(name)}`)
     return prompt
   }
 
   function templateOf(uri: string): CompiledTemplate {
-    const template = findVisible(catalog.templates, uri, call)
+    const template = findVisibleEntry(catalog.templates, uri, call)
     if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quote(uri)}`)
     return template
   }

@@ -1,7 +1,7 @@
 import { errorCodes, McpError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, resource, type ResourceLister, resourceTemplate, type ServerOffers } from '../index.ts'
-import { collector, errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'
+import { createErrorCollector, errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'
 
 const about = { name: 'demo', version: '1.0.0', pageSize: 2 }
 const serve = (offers: ServerOffers) => createServer({ ...about, ...offers })
@@ -83,7 +83,7 @@ describe('the resources of templates are listed', () => {
   })
 
   test('an entry that could not be read is left out, and a list that fails is reported', async () => {
-    const { reported, onError } = collector()
+    const { reported, onError } = createErrorCollector()
     const foreign = [{ uri: 'file:///etc/passwd', name: 'x' }, { uri: 'note://a/1', name: '' }, entry('a', 2)]
     const server = createServer({ ...about, resourceTemplates: [note(() => foreign)], onError })
     expect(uris([await resultOf(server, 'resources/list')])).toEqual([['note://a/2']])

@@ -2,7 +2,14 @@ import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, prompt, resource, resourceTemplate, type ServerOffers, tool } from '../index.ts'
 import { callTool, errorOf } from '../testing/ask.ts'
-import { endOf, handBus, honouredBy, listening, settled, startListening } from '../testing/listening.ts'
+import {
+  waitForListenResult,
+  createManualBus,
+  acknowledgedFilterOf,
+  openListenStream,
+  flushAsyncWork,
+  startListenStream,
+} from '../testing/listening.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 const read = () => 'text'
@@ -32,7 +39,7 @@ describe('a stream', () => {
     'with the id %j begins with its acknowledgement, and all that is sent on it names the request [SUB-002 SUB-003 SUB-006 BAS-062]',
     async (id) => {
       const server = whole()
-      const stream = await listening(server, everything, { id })
+      const stream = await openListenStream(server, everything, { id })
       expect(stream.messages).toEqual([
         {
           jsonrpc: '2.0',
@@ -58,14 +65,14 @@ describe('a stream', () => {
     [{ toolsListChanged: true, resourceSubscriptions: ['text://a'] }, ['tools', 'text://a']],
   ])('of %j hears of that, and of nothing else [SUB-001 SUB-007 TOL-009]', async (filter, heard) => {
     const server = whole()
-    const stream = await listening(server, filter)
+    const stream = await openListenStream(server, filter)
     await changeAll(server)
     expect(stream.changes()).toEqual(heard)
   })
 
   test('says what changed in the form that the schema publishes', async () => {
     const server = whole()
-    const stream = await listening(server, everything, { id: 7 })
+    const stream = await openListenStream(server, everything, { id: 7 })
     await server.notifyListChanged('tools')
     await server.notifyResourceUpdated('note://1')
     const _meta = { [metaKeys.subscriptionId]: 7 }
@@ -86,7 +93,7 @@ describe('a stream', () => {
     })
     const server = createServer({ ...about, tools: [talks] })
     const meta = { progressToken: 1, [metaKeys.logLevel]: 'debug' }
-    const stream = await listening(server, { toolsListChanged: true }, { id: 1, meta })
+    const stream = await openListenStream(server, { toolsListChanged: true }, { id: 1, meta })
     await callTool(server, 'talks', {}, { id: 2, meta })
     expect(stream.changes()).toEqual([])
   })
@@ -94,7 +101,7 @@ describe('a stream', () => {
   test('is one of many, of callers with the same ids as well, and each hears only what it asked for', async () => {
     const server = whole()
     const filters = [{ toolsListChanged: true }, { promptsListChanged: true }, { toolsListChanged: true }]
-    const streams = await Promise.all(filters.map((filter) => listening(server, filter, { id: 1 })))
+    const streams = await Promise.all(filters.map((filter) => openListenStream(server, filter, { id: 1 })))
     await server.notifyListChanged('tools')
     streams[0]?.abort()
     await server.notifyListChanged('tools')
@@ -104,10 +111,10 @@ describe('a stream', () => {
 
   test('leaves nothing behind for the next one of the same id [SUB-012]', async () => {
     const server = whole()
-    const first = await listening(server, everything)
+    const first = await openListenStream(server, everything)
     first.abort()
     await first.response
-    const second = await listening(server, { promptsListChanged: true })
+    const second = await openListenStream(server, { promptsListChanged: true })
     await changeAll(server)
     expect([first.changes(), second.changes()]).toEqual([[], ['prompts']])
   })
@@ -117,7 +124,7 @@ describe('a stream', () => {
     const server = createServer({ ...about, ...offers, onError: (error) => void reported.push(error) })
     let broken = false
     const failure = new Error('the reader fails')
-    const failing = await listening(
+    const failing = await openListenStream(
       server,
       { toolsListChanged: true },
       {
@@ -126,7 +133,7 @@ describe('a stream', () => {
         },
       },
     )
-    const other = await listening(server, { toolsListChanged: true })
+    const other = await openListenStream(server, { toolsListChanged: true })
     broken = true
     await server.notifyListChanged('tools')
     expect(await failing.response).toMatchObject({ error: { code: errorCodes.internal, message: 'Internal error' } })
@@ -138,9 +145,9 @@ describe('a stream', () => {
 describe('a stream ends in good order', () => {
   test('with a result that names it, when it is told to stop [SUB-009 SUB-010]', async () => {
     const server = whole()
-    const stream = await listening(server, everything, { id: 'mine' })
+    const stream = await openListenStream(server, everything, { id: 'mine' })
     stream.abort(new Error('The server is stopping'))
-    expect(await endOf(stream)).toEqual({
+    expect(await waitForListenResult(stream)).toEqual({
       resultType: 'complete',
       _meta: { [metaKeys.serverInfo]: about, [metaKeys.subscriptionId]: 'mine' },
     })
@@ -149,16 +156,19 @@ describe('a stream ends in good order', () => {
   })
 
   test('also of a server that keeps to itself who it is', async () => {
-    const stream = await listening(createServer({ ...about, serverInfo: false }), {})
+    const stream = await openListenStream(createServer({ ...about, serverInfo: false }), {})
     stream.abort()
-    expect(await endOf(stream)).toEqual({ resultType: 'complete', _meta: { [metaKeys.subscriptionId]: 1 } })
+    expect(await waitForListenResult(stream)).toEqual({
+      resultType: 'complete',
+      _meta: { [metaKeys.subscriptionId]: 1 },
+    })
   })
 
   test('in the middle of its acknowledgement', async () => {
     const controller = new AbortController()
     const { signal } = controller
-    const stream = await listening(whole(), everything, { signal, notify: () => controller.abort() })
-    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+    const stream = await openListenStream(whole(), everything, { signal, notify: () => controller.abort() })
+    expect(await waitForListenResult(stream)).toMatchObject({ resultType: 'complete' })
   })
 })
 
@@ -170,7 +180,7 @@ describe('the acknowledgement', () => {
   ]
   test.each(some)('of a server with %s leaves out what it does not have [SUB-004]', async (_, given, honoured) => {
     const server = createServer({ ...about, ...given })
-    expect(honouredBy(await listening(server, everything))).toEqual(honoured)
+    expect(acknowledgedFilterOf(await openListenStream(server, everything))).toEqual(honoured)
   })
 
   test('leaves out resources that are unknown, and those that are hidden, alike [SUB-004]', async () => {
@@ -183,11 +193,11 @@ describe('the acknowledgement', () => {
     const resourceSubscriptions = ['text://none', 'text://secret', 'secret://1', 'secret://1/2', 'text://a', '']
     const filter = { resourceSubscriptions }
     const [ada, bob, nobody] = [
-      await listening(server, filter, { principal: { subject: 'ada' } }),
-      await listening(server, filter, { principal: { subject: 'bob' } }),
-      await listening(server, filter),
+      await openListenStream(server, filter, { principal: { subject: 'ada' } }),
+      await openListenStream(server, filter, { principal: { subject: 'bob' } }),
+      await openListenStream(server, filter),
     ]
-    expect([ada, bob, nobody].map(honouredBy)).toEqual([
+    expect([ada, bob, nobody].map(acknowledgedFilterOf)).toEqual([
       { resourceSubscriptions: ['text://secret', 'secret://1', 'text://a'] },
       { resourceSubscriptions: ['text://a'] },
       { resourceSubscriptions: ['text://a'] },
@@ -200,7 +210,7 @@ describe('the acknowledgement', () => {
 
   test('leaves out what this revision does not know', async () => {
     const filter = { toolsListChanged: true, 'com.example/x': ['y'], __proto__: null, constructor: true }
-    expect(honouredBy(await listening(whole(), filter))).toEqual({ toolsListChanged: true })
+    expect(acknowledgedFilterOf(await openListenStream(whole(), filter))).toEqual({ toolsListChanged: true })
   })
 
   test.each([
@@ -227,14 +237,14 @@ describe('update', () => {
     ['nothing', {}, []],
   ])('of %s tells who listens [TOL-009]', async (_, given, heard) => {
     const server = whole()
-    const stream = await listening(server, everything)
+    const stream = await openListenStream(server, everything)
     server.update(given)
     expect(stream.changes()).toEqual(heard)
   })
 
   test('tells nobody when it is refused', async () => {
     const server = whole()
-    const stream = await listening(server, everything)
+    const stream = await openListenStream(server, everything)
     expect(() => server.update({ tools: [echo, echo] })).toThrow('twice')
     expect(stream.changes()).toEqual([])
   })
@@ -242,11 +252,11 @@ describe('update', () => {
   test('succeeds though the bus fails, which the author is told of', async () => {
     const reported: unknown[] = []
     const failure = new Error('the bus is away')
-    const bus = handBus({ publish: () => Promise.reject(failure) })
+    const bus = createManualBus({ publish: () => Promise.reject(failure) })
     const onError = (error: unknown, where: object) => void reported.push({ error, where })
     const server = createServer({ ...about, ...offers, subscriptions: { bus }, onError })
     server.update({ tools: [] })
-    await settled()
+    await flushAsyncWork()
     expect(reported).toEqual([{ error: failure, where: { method: 'notifications/tools/list_changed' } }])
     await expect(server.notifyListChanged('tools')).rejects.toBe(failure)
     await expect(server.notifyResourceUpdated('text://a')).rejects.toBe(failure)
@@ -254,9 +264,9 @@ describe('update', () => {
   })
 
   test('tells streams that go on with what they were promised, and the old definitions are not kept for them', async () => {
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const server = createServer({ ...about, ...offers, subscriptions: { bus } })
-    const stream = await listening(server, everything)
+    const stream = await openListenStream(server, everything)
     server.update({ resources: [] })
     bus.change('resource:text://a')
     expect(stream.changes()).toEqual(['text://a'])
@@ -278,15 +288,15 @@ describe('a server without subscriptions', () => {
     await server.notifyListChanged('tools')
     await server.notifyResourceUpdated('text://a')
     server.update({ tools: [] })
-    await settled()
+    await flushAsyncWork()
   })
 })
 
 test('a stream of which nobody wants the answer before it begins is not begun', async () => {
-  const bus = handBus({ atOnce: true })
+  const bus = createManualBus({ atOnce: true })
   const server = createServer({ ...about, ...offers, subscriptions: { bus } })
   const reason = new Error('too late')
-  const stream = startListening(server, everything, { signal: AbortSignal.abort(reason) })
+  const stream = startListenStream(server, everything, { signal: AbortSignal.abort(reason) })
   await expect(stream.response).rejects.toBe(reason)
   expect([stream.messages, bus.attempts]).toEqual([[], []])
 })

@@ -6,7 +6,7 @@ import {
   type SubscriptionFilter,
 } from '@x/schema'
 import type { RequestState } from '../replay/served-request.ts'
-import { type Catalog, type Caller, findVisible, isVisible } from '../compile/catalog.ts'
+import { type Catalog, type Caller, findVisibleEntry, isVisible } from '../compile/catalog.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { listChangeKinds } from '../subscriptions/topics.ts'
 
@@ -39,9 +39,9 @@ interface FilterContext {
 function restrictFilter(requestedTopics: SubscriptionFilter, limits: FilterContext): SubscriptionFilter {
   const { capabilities } = limits.catalog
   const acceptedLists = listChangeKinds.filter(
-    (list) => requestedTopics[list.asked] === true && capabilities[list.kind]?.listChanged === true,
+    (list) => requestedTopics[list.filterKey] === true && capabilities[list.kind]?.listChanged === true,
   )
-  const filter = Object.fromEntries(acceptedLists.map((list) => [list.asked, true]))
+  const filter = Object.fromEntries(acceptedLists.map((list) => [list.filterKey, true]))
   const uris = restrictUris(requestedTopics.resourceSubscriptions ?? [], limits)
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris }
 }
@@ -57,7 +57,7 @@ function restrictUris(
   if (catalog.capabilities.resources?.subscribe !== true || requestedTopics.length === 0) return []
   const templates = [...catalog.templates.byKey.values()].filter((template) => isVisible(template, caller))
   const isKnown = (uri: string): boolean =>
-    findVisible(catalog.resources, uri, caller) !== undefined ||
+    findVisibleEntry(catalog.resources, uri, caller) !== undefined ||
     templates.some(({ template }) => matchUriTemplate(template, uri) !== undefined)
   return [...new Set(requestedTopics)].filter(isKnown)
 }

@@ -8,7 +8,7 @@ import {
   type PromptMessage,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type CompiledPrompt, mergeResultMeta, findVisible, readPage } from '../compile/catalog.ts'
+import { type CompiledPrompt, mergeResultMeta, findVisibleEntry, readPage } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
 import { replay } from '../replay/replay.ts'
 import { formatIssues } from '../json-schema/compile-schema.ts'
@@ -29,12 +29,12 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
  * Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error.
  */
 export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
-  const prompt = findVisible(request.catalog.prompts, params.name, request.call)
+  const prompt = findVisibleEntry(request.catalog.prompts, params.name, request.call)
   if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quote(params.name)}`)
   requireCapabilities(prompt.requires, request)
   const givenArguments = params.arguments ?? noArguments
   rejectMissingArguments(prompt, givenArguments)
-  return mapAwaitable(prompt.input(givenArguments), (checkedArguments) => {
+  return mapAwaitable(prompt.checkArguments(givenArguments), (checkedArguments) => {
     if (checkedArguments.issues !== undefined) {
       throw invalidPromptError(`Invalid arguments for prompt ${quote(prompt.key)}:\n${formatIssues(checkedArguments)}`)
     }

@@ -9,9 +9,9 @@ import {
   resourceTemplate,
   type ServerOffers,
 } from '../index.ts'
-import { collector, errorOf, invalidParams, resultOf } from '../testing/ask.ts'
+import { createErrorCollector, errorOf, invalidParams, resultOf } from '../testing/ask.ts'
 
-const { reported, onError } = collector()
+const { reported, onError } = createErrorCollector()
 const serve = (offers: ServerOffers) => createServer({ name: 'demo', version: '1.0.0', onError, ...offers })
 const uri = 'test://a'
 const alice = { principal: { subject: 'alice' } }

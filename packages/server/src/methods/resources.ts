@@ -10,7 +10,7 @@ import type {
 import type { Awaitable } from '../request/awaitable.ts'
 import {
   encodeBase64,
-  findVisible,
+  findVisibleEntry,
   isVisible,
   readPage,
   type CompiledResource,
@@ -30,7 +30,7 @@ import { requireCapabilities, type RequestState } from '../replay/served-request
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { freezeJsonObject } from '../json-schema/frozen-json.ts'
 import { openRequestContext } from '../replay/open-context.ts'
-import { report } from '../request/report.ts'
+import { reportServerError } from '../request/report.ts'
 import { readOwnPage } from '../compile/compile-resource.ts'
 
 /** A page of the resources that the caller may read (server/resources, listing resources). */
@@ -48,16 +48,16 @@ export function listResourceTemplates({ cursor }: PaginatedRequestParams, { cata
 /** Reads a resource: that of the very URI, or else of the first template that the URI fits (server/resources). */
 export function readResource({ uri }: ReadResourceRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
-  const resource = findVisible(catalog.resources, uri, call)
+  const resource = findVisibleEntry(catalog.resources, uri, call)
   if (resource !== undefined) {
     requireCapabilities(resource.requires, request)
-    return runRead((ctx) => resource.definition.read(ctx), { uri, resource, request })
+    return runReadHandler((ctx) => resource.definition.read(ctx), { uri, resource, request })
   }
   for (const template of catalog.templates.byKey.values()) {
     const variables = isVisible(template, call) ? matchUriTemplate(template.template, uri) : undefined
     if (variables !== undefined) {
       requireCapabilities(template.requires, request)
-      return runRead((ctx) => template.definition.read(variables, ctx), { uri, resource: template, request })
+      return runReadHandler((ctx) => template.definition.read(variables, ctx), { uri, resource: template, request })
     }
   }
   throw resourceNotFound(uri)
@@ -69,7 +69,7 @@ interface ReadTarget {
   readonly request: RequestState
 }
 
-function runRead(
+function runReadHandler(
   run: (ctx: Context) => Awaitable<ResourceReturn | InputRequired>,
   target: ReadTarget,
 ): Awaitable<JsonObject> {
@@ -199,7 +199,7 @@ function listEntryOf(
     if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
     return [freezeJsonObject({ ...(mimeType !== undefined && { mimeType }), ...listed }, uri)]
   } catch (cause) {
-    report(
+    reportServerError(
       new Error('A listed resource was left out', { cause }),
       { method: request.method, name: key },
       request.settings,

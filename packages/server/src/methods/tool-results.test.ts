@@ -2,9 +2,9 @@ import { type JsonObject, McpError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, type Tool, type ToolDefinition, ToolError, isToolError, tool, toolResult } from '../index.ts'
-import { callTool, collector, errorOf, textOf } from '../testing/ask.ts'
+import { callTool, createErrorCollector, errorOf, textOf } from '../testing/ask.ts'
 
-const { reported, onError } = collector()
+const { reported, onError } = createErrorCollector()
 const serve = (...tools: Tool[]) => createServer({ name: 'demo', version: '1.0.0', tools, onError })
 const description = 'A tool'
 const point = z.object({ x: z.number(), y: z.number() })

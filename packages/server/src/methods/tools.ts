@@ -13,11 +13,11 @@ import {
   type JsonValue,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { type CompiledTool, mergeResultMeta, findVisible, readPage } from '../compile/catalog.ts'
+import { type CompiledTool, mergeResultMeta, findVisibleEntry, readPage } from '../compile/catalog.ts'
 import { type Context, type TaskChoice, isInputDeclined } from '../definitions/context.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { replay } from '../replay/replay.ts'
-import { quote, report } from '../request/report.ts'
+import { quote, reportServerError } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 import { formatIssues, type RejectedValue } from '../json-schema/compile-schema.ts'
 import { isHandlerError } from '../replay/handler-error.ts'
@@ -36,7 +36,7 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
  */
 export function callTool(params: CallToolRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
-  const tool = findVisible(catalog.tools, params.name, call)
+  const tool = findVisibleEntry(catalog.tools, params.name, call)
   if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
   requireCapabilities(tool.requires, request)
   const toolContent = params.arguments ?? noArguments
@@ -167,7 +167,7 @@ function handleToolError(error: unknown, tool: CompiledTool, request: RequestSta
   if (isMcpError(error) || request.call.signal.aborted) throw error
   if (isInputDeclined(error) || isToolError(error)) return errorResultOf(error.message, request)
   const errorContext = { method: request.method, name: tool.key }
-  report(error, errorContext, request.settings)
+  reportServerError(error, errorContext, request.settings)
   // A handler's misuse of its context concerns its author, not a model.
   if (isHandlerError(error)) return errorResultOf(`Tool ${quote(tool.key)} failed`, request)
   return errorResultOf(request.settings.describeError(error, errorContext), request)
@@ -175,7 +175,7 @@ function handleToolError(error: unknown, tool: CompiledTool, request: RequestSta
 
 function unusableResult(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
   const errorContext = { method: request.method, name: tool.key }
-  report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), errorContext, request.settings)
+  reportServerError(new Error(`What tool ${quote(tool.key)} returned ${reason}`), errorContext, request.settings)
   return errorResultOf(`Tool ${quote(tool.key)} failed`, request)
 }
 

@@ -3,7 +3,7 @@ import { memoryStore, randomKey, sealed, singleUse } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { InputDeclined } from '../index.ts'
-import { accept, modes, play, type Run, send, serve, toolKind } from '../testing/rounds.ts'
+import { accept, replayModes, completeCall, type RunHandler, send, serve, toolKind } from '../testing/rounds.ts'
 
 const age = {
   message: 'How old are you?',
@@ -20,49 +20,51 @@ const sentence = {
   cancel: 'The user dismissed the question "age"',
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('an answer for a tool', () => {
-    const run: Run = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
+    const run: RunHandler = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
 
     test('is checked, and what the schema makes of it is what the handler gets', async () => {
-      expect((await play(serve(run, mode), { age: accept({ age: 20 }) })).text).toBe('{"age":20,"nick":"nobody"}')
-      const twice: Run = async (ctx) => String((await ctx.elicit('n', doubled)).twice)
-      expect((await play(serve(twice, mode), { n: accept({ n: 21 }) })).text).toBe('42')
+      expect((await completeCall(serve(run, mode), { age: accept({ age: 20 }) })).text).toBe(
+        '{"age":20,"nick":"nobody"}',
+      )
+      const twice: RunHandler = async (ctx) => String((await ctx.elicit('n', doubled)).twice)
+      expect((await completeCall(serve(twice, mode), { n: accept({ n: 21 }) })).text).toBe('42')
     })
 
     test.each(actions)('that is %s ends the call and is never asked for again', async (action) => {
       const served = serve(run, mode)
-      const { asked, text, isError } = await play(served, { age: { action } })
+      const { asked, text, isError } = await completeCall(served, { age: { action } })
       expect(asked).toEqual([['age']])
       expect([text, isError]).toEqual([sentence[action], true])
       expect(served.reported).toEqual([])
     })
 
     test.each(actions)('that is %s is what ctx.ask returns, in every later run too', async (action) => {
-      const asks: Run = async (ctx) => {
+      const asks: RunHandler = async (ctx) => {
         const first = await ctx.elicitResult('age', age)
         const second = await ctx.elicit('n', doubled)
         return JSON.stringify([first, second])
       }
-      const { asked, text } = await play(serve(asks, mode), { age: { action }, n: accept({ n: 1 }) })
+      const { asked, text } = await completeCall(serve(asks, mode), { age: { action }, n: accept({ n: 1 }) })
       expect([asked, text]).toEqual([[['age'], ['n']], `[{"action":"${action}"},{"twice":2}]`])
     })
 
     test('that is missing is asked for again under the very key, with the same question [MRT-025]', async () => {
       const late = (_: unknown, round: number) => (round < 2 ? undefined : accept({ age: 30 }))
       const other = (_: unknown, round: number) => (round === 0 ? accept({ n: 1 }) : undefined)
-      const both: Run = async (ctx) => {
+      const both: RunHandler = async (ctx) => {
         const [{ age: years }, { twice }] = await Promise.all([ctx.elicit('age', age), ctx.elicit('n', doubled)])
         return `${years} ${twice}`
       }
-      const { rounds, asked, text } = await play(serve(both, mode), { age: late, n: other })
+      const { rounds, asked, text } = await completeCall(serve(both, mode), { age: late, n: other })
       expect([asked, text]).toEqual([[['age', 'n'], ['age'], ['age']], '30 2'])
       expect(rounds[1]?.requests['age']).toEqual(rounds[0]?.requests['age'])
       expect(rounds[2]?.requests['age']).toEqual(rounds[0]?.requests['age'])
     })
 
     test('that does not fit is asked for twice more under new keys, with the reason, and then refused', async () => {
-      const { rounds, asked, error } = await play(serve(run, mode), {
+      const { rounds, asked, error } = await completeCall(serve(run, mode), {
         age: accept({ age: 5 }),
         'age~2': accept({ age: 'x' }),
         'age~3': accept({}),
@@ -79,7 +81,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('that fits after one that does not ends the call well, and an answer to the old key is ignored', async () => {
-      const { asked, text } = await play(serve(run, mode), {
+      const { asked, text } = await completeCall(serve(run, mode), {
         age: accept({ age: 5 }),
         'age~2': accept({ age: 6 }),
         'age~3': accept({ age: 44 }),
@@ -140,7 +142,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('that was given before it was asked is kept for the rounds that follow', async () => {
-      const two: Run = async (ctx) => {
+      const two: RunHandler = async (ctx) => {
         const first = await ctx.elicit('first', { message: 'First', schema: z.object({ age: z.number() }) })
         const second = await ctx.elicit('second', { message: 'Second', schema: z.object({ age: z.number() }) })
         return `${first.age} ${second.age}`
@@ -171,12 +173,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('an accepted answer without content is checked as an empty one', async () => {
-    const run: Run = async (ctx) => JSON.stringify(await ctx.elicit('age', { message: 'm', schema: z.object({}) }))
-    expect((await play(serve(run, mode), { age: { action: 'accept' } })).text).toBe('{}')
+    const run: RunHandler = async (ctx) =>
+      JSON.stringify(await ctx.elicit('age', { message: 'm', schema: z.object({}) }))
+    expect((await completeCall(serve(run, mode), { age: { action: 'accept' } })).text).toBe('{}')
   })
 
   test('the first answer wins: one that comes again with a later round changes nothing', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const { twice } = await ctx.elicit('n', doubled)
       return `${twice} ${(await ctx.elicit('m', doubled)).twice}`
     }
@@ -191,7 +194,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('a handler may catch that its user declined, and go on', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       try {
         return JSON.stringify(await ctx.elicit('age', age))
       } catch (error) {
@@ -199,31 +202,31 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         return `${error.key} ${error.action}`
       }
     }
-    expect((await play(serve(run, mode), { age: { action: 'cancel' } })).text).toBe('age cancel')
+    expect((await completeCall(serve(run, mode), { age: { action: 'cancel' } })).text).toBe('age cancel')
   })
 
   test('an answer of another kind than the form is asked for again', async () => {
-    const run: Run = async (ctx) => String((await ctx.elicit('n', doubled)).twice)
+    const run: RunHandler = async (ctx) => String((await ctx.elicit('n', doubled)).twice)
     const roots = { roots: [] }
     const said = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }
-    const { asked, text } = await play(serve(run, mode), { n: roots, 'n~2': said, 'n~3': accept({ n: 3 }) })
+    const { asked, text } = await completeCall(serve(run, mode), { n: roots, 'n~2': said, 'n~3': accept({ n: 3 }) })
     expect([asked, text]).toEqual([[['n'], ['n~2'], ['n~3']], '6'])
   })
 
   test('what a handler does to an answer does not reach the runs after it', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const { content } = await ctx.elicitResult('n', { message: 'm', schema: z.looseObject({ tags: z.string() }) })
       if (content) content.tags += '!'
       await ctx.elicit('next', doubled)
       return String(content?.tags)
     }
     const answers = { n: accept({ tags: 'a' }), next: accept({ n: 1 }) }
-    expect((await play(serve(run, mode), answers)).text).toBe('a!')
+    expect((await completeCall(serve(run, mode), answers)).text).toBe('a!')
   })
 
   test('a schema that no form can carry fails the call and tells the author, also when it is swallowed', async () => {
     const schema = z.object({ deep: z.object({ no: z.string() }) })
-    const run: Run = (ctx) => ctx.elicit('bad', { message: 'm', schema }).then(String, () => 'swallowed')
+    const run: RunHandler = (ctx) => ctx.elicit('bad', { message: 'm', schema }).then(String, () => 'swallowed')
     const served = serve(run, mode)
     const { text, isError } = await send(served)
     expect([text, isError]).toEqual(['Tool "do" failed', true])
@@ -234,7 +237,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('a server with state: false fails what asks, and tells its author alone why', async () => {
-    const run: Run = async (ctx) => ctx.elicit('n', doubled).then(String, () => 'swallowed')
+    const run: RunHandler = async (ctx) => ctx.elicit('n', doubled).then(String, () => 'swallowed')
     const served = serve(run, { ...mode, state: false }, toolKind)
     const { text, isError } = await send(served)
     expect([text, isError]).toEqual(['Tool "do" failed', true])
@@ -249,7 +252,7 @@ describe('fifty wrong answers, with every state that the client has had', () => 
     ['are all taken, as an earlier state opens again', 50, sealedOnly],
     ['are taken three times where a state opens once', 3, () => singleUse(sealedOnly(), memoryStore())],
   ])('%s', async (_title, most, codec) => {
-    const run: Run = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
+    const run: RunHandler = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
     const served = serve(run, { state: codec(), strictReplay: false })
     const wrong = accept({ age: 5 })
     const responses = { age: wrong, 'age~2': wrong, 'age~3': wrong }

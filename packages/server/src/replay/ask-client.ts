@@ -31,7 +31,7 @@ export interface ClientQuestion<T> {
   /** The request as JSON, where that is known already. */
   readonly text?: string
   /** The client capabilities that it needs. */
-  readonly needed: ClientCapabilities
+  readonly requiredCapabilities: ClientCapabilities
   /** Converts the answer for the handler; runs again in every run. */
   readonly parseResponse: (response: JsonObject) => Awaitable<AnswerOutcome<T>>
 }
@@ -55,62 +55,70 @@ const maxQuestionChanges = 2
  */
 export async function answerQuestion<T>(run: Run, key: string, question: ClientQuestion<T>): Promise<T> {
   const text = question.text ?? JSON.stringify(question.request)
-  registerContextUse(run, { kind: 'ask', called: question.functionName, key, text })
+  registerContextUse(run, { kind: 'ask', calledFunction: question.functionName, key, text })
   const questionRecord = journalOf(run).questions.get(key)
   const response =
-    questionRecord === undefined ? findUnaskedResponse(run, key, question.needed) : questionRecord.response
-  if (response === undefined) return suspendForAnswer(run, key, { question, text, known: questionRecord })
-  const parsedAnswer = parseAnswer(run, key, { known: questionRecord, response, question, text })
+    questionRecord === undefined
+      ? findUnaskedResponse(run, key, question.requiredCapabilities)
+      : questionRecord.response
+  if (response === undefined) return suspendForAnswer(run, key, { question, text, previousRecord: questionRecord })
+  const parsedAnswer = parseAnswer(run, key, { previousRecord: questionRecord, response, question, text })
   const outcome = isPromiseLike(parsedAnswer) ? await trackRead(run, parsedAnswer) : parsedAnswer
   if (run.phase !== 'running') throw lateUseError(run, question.functionName)
   if ('value' in outcome) return outcome.value
-  rejectEndlessQuestion(run, { key, text, again: outcome })
-  return suspendForAnswer(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
+  rejectEndlessQuestion(run, { key, text, repeatCause: outcome })
+  return suspendForAnswer(run, key, {
+    question,
+    text,
+    previousRecord: journalOf(run).questions.get(key),
+    repeatCause: outcome,
+  })
 }
 
 interface RepeatedQuestion {
   readonly key: string
   readonly text: string
-  readonly again: RepeatReason
+  readonly repeatCause: RepeatReason
 }
 
 /** A question that would be asked again without end fails the call. */
-function rejectEndlessQuestion(run: Run, { key, text, again }: RepeatedQuestion): void {
-  if ('changes' in again && again.changes > maxQuestionChanges) {
+function rejectEndlessQuestion(run: Run, { key, text, repeatCause }: RepeatedQuestion): void {
+  if ('changeCount' in repeatCause && repeatCause.changeCount > maxQuestionChanges) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
     throw failRun(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
   }
-  if ('invalidAnswers' in again && again.invalidAnswers > maxInvalidAnswers) {
-    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${again.reason}`)
+  if ('invalidAnswerCount' in repeatCause && repeatCause.invalidAnswerCount > maxInvalidAnswers) {
+    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${repeatCause.reason}`)
   }
 }
 
 interface PendingQuestion<T> {
   readonly question: ClientQuestion<T>
   readonly text: string
-  readonly known: QuestionRecord | undefined
+  readonly previousRecord: QuestionRecord | undefined
   /** The reason why an answered question is asked once more. */
-  readonly again?: RepeatReason | undefined
+  readonly repeatCause?: RepeatReason | undefined
 }
 
 type RepeatReason =
-  | { readonly changes: number }
-  | { readonly invalidAnswers: number; readonly reason: string }
+  | { readonly changeCount: number }
+  | { readonly invalidAnswerCount: number; readonly reason: string }
   | { readonly pending: string }
 
 function suspendForAnswer<T>(
   run: Run,
   key: string,
-  { question, text, known, again }: PendingQuestion<T>,
+  { question, text, previousRecord, repeatCause }: PendingQuestion<T>,
 ): Promise<never> {
-  requireCapabilities(question.needed, run.request)
-  const { times, invalidAnswers, changes } = known ?? { times: 1, invalidAnswers: 0, changes: 0 }
+  requireCapabilities(question.requiredCapabilities, run.request)
+  const { times, invalidAnswers, changes } = previousRecord ?? { times: 1, invalidAnswers: 0, changes: 0 }
   const askedQuestion: AskedQuestion = {
-    request: again === undefined ? question.request : withRepeatReason(question.request, again),
+    request: repeatCause === undefined ? question.request : withRepeatReason(question.request, repeatCause),
     text,
-    times: again === undefined ? times : times + 1,
-    invalidAnswers: again && 'invalidAnswers' in again ? again.invalidAnswers : invalidAnswers,
-    changes: again && 'changes' in again ? again.changes : changes,
+    times: repeatCause === undefined ? times : times + 1,
+    invalidAnswerCount:
+      repeatCause && 'invalidAnswerCount' in repeatCause ? repeatCause.invalidAnswerCount : invalidAnswers,
+    changeCount: repeatCause && 'changeCount' in repeatCause ? repeatCause.changeCount : changes,
   }
   return addQuestion(run, key, askedQuestion)
 }
@@ -135,7 +143,7 @@ function findUnaskedResponse(
 type ParsedAnswer<T> = { readonly value: T } | RepeatReason
 
 interface ParseAnswerOptions<T> {
-  readonly known: QuestionRecord | undefined
+  readonly previousRecord: QuestionRecord | undefined
   readonly response: JsonObject
   readonly question: ClientQuestion<T>
   readonly text: string
@@ -145,16 +153,16 @@ interface ParseAnswerOptions<T> {
 function parseAnswer<T>(
   run: Run,
   key: string,
-  { known, response, question, text }: ParseAnswerOptions<T>,
+  { previousRecord, response, question, text }: ParseAnswerOptions<T>,
 ): Awaitable<ParsedAnswer<T>> {
   return mapAwaitable(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
-    const record = known ?? { fingerprint, times: 1, invalidAnswers: 0, changes: 0, response }
+    const record = previousRecord ?? { fingerprint, times: 1, invalidAnswers: 0, changes: 0, response }
     journalOf(run).questions.set(key, record)
     // The user answered another question: that of an earlier version, or one whose text is not repeatable.
-    if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
+    if (fingerprint !== record.fingerprint) return { changeCount: record.changes + 1 }
     // A copy: what a handler does to an answer must not change the journal.
     return mapAwaitable(question.parseResponse(cloneJson(response)), (answer) =>
-      'problem' in answer ? { invalidAnswers: record.invalidAnswers + 1, reason: answer.problem } : answer,
+      'problem' in answer ? { invalidAnswerCount: record.invalidAnswers + 1, reason: answer.problem } : answer,
     )
   })
 }

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inputRequired, tool } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
-import { accept, modes, type Run, send, type Served, serve } from '../testing/rounds.ts'
+import { accept, replayModes, type RunHandler, send, type TestServer, serve } from '../testing/rounds.ts'
 
 const named = z.object({ name: z.string().min(2) })
 
@@ -54,7 +54,7 @@ function keeper(journal: JsonObject, responses: JsonObject = {}) {
 }
 
 /** The journal with which a call is handed over before its handler runs. */
-async function begun(served: Served): Promise<JsonObject> {
+async function begun(served: TestServer): Promise<JsonObject> {
   let journal: JsonObject = {}
   const begin = async (given: JsonObject) => {
     journal = JSON.parse(JSON.stringify(given))
@@ -67,19 +67,19 @@ async function begun(served: Served): Promise<JsonObject> {
   return journal
 }
 
-const serveTask = (run: Run, definition: object): Served =>
+const serveTask = (run: RunHandler, definition: object): TestServer =>
   serve(run, {
     tools: [tool('do', { description: 'Does', task: 'allowed', run: (_, ctx) => run(ctx) })],
     ...definition,
   })
 
 /** Runs a call with a journal that is kept. */
-async function runWith(served: Served, kept: ReturnType<typeof keeper>) {
+async function runWith(served: TestServer, kept: ReturnType<typeof keeper>) {
   const round = await send(served, {}, { journal: kept.keeper })
   return { round, journal: kept.after() }
 }
 
-describe.each(modes)('a journal that is kept elsewhere ($strictReplay)', (definition) => {
+describe.each(replayModes)('a journal that is kept elsewhere ($strictReplay)', (definition) => {
   test('is handed over when the call is to go on as a task, with nothing run before', async () => {
     const runs: string[] = []
     const served = serveTask(() => `${runs.push('run')}`, definition)

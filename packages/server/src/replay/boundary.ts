@@ -1,5 +1,5 @@
 import { canHandOffKey } from '@x/schema'
-import { report } from '../request/report.ts'
+import { reportServerError } from '../request/report.ts'
 import { decideHandOff } from '../shedding/hand-off.ts'
 import { yieldForTick } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
@@ -14,7 +14,7 @@ const workSliceMs = 10
  * another instance, or later. Undefined when it goes on here at once; otherwise a promise that resolves when it does,
  * or never.
  */
-export function handleBoundary(run: Run): Promise<void> | undefined {
+export function handleStepBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
   const reason = isStopping(run) ? undefined : shedReason(run)
   if (reason !== undefined) return handOffRun(run, reason)
@@ -32,7 +32,7 @@ function shedReason(run: Run): ShedReason | undefined {
   const call = { method, name, sheds, rounds: round, workedMs, drainCount, stops, handOff }
   const reason = decideHandOff(settings.loadMonitor, call)
   if (typeof reason !== 'object') return reason
-  report(reason.error, { method, name }, settings)
+  reportServerError(reason.error, { method, name }, settings)
   return undefined
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
-import { glass, type Run, send, serve } from '../testing/rounds.ts'
+import { createStateRecorder, type RunHandler, send, serve } from '../testing/rounds.ts'
 import { fingerprintOf } from './call-identity.ts'
 
 afterEach(() => {
@@ -30,10 +30,10 @@ test('the same question has the same fingerprint on every platform', async () =>
 test('a question has the fingerprint of its JSON, whoever wrote that down, so that another version knows it again', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary' }), async (message) => {
-      const { codec, sealed } = glass()
+      const { codec, sealed } = createStateRecorder()
       const schema = { type: 'object', properties: { sure: { type: 'boolean', title: message } } }
       const url = 'https://example.com'
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         await Promise.all([ctx.elicit('form', { message, schema }), ctx.elicitUrl('url', { message, url })])
         return 'done'
       }

@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Context } from '../index.ts'
-import { accept, glass, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import {
+  accept,
+  createStateRecorder,
+  replayModes,
+  completeCall,
+  type RunHandler,
+  send,
+  serve,
+} from '../testing/rounds.ts'
 
 const login = (at: string) => ({ message: `Your name at ${at}?`, schema: z.object({ name: z.string() }) })
 const named = (name: string) => accept({ name })
 
 /** Before the upgrade: two accounts, one after the other. */
-const older: Run = async (ctx) => {
+const older: RunHandler = async (ctx) => {
   const github = await ctx.elicit('github_login', login('GitHub'))
   const google = await ctx.elicit('google_login', login('Google'))
   const done = await ctx.elicit('confirm', login('both'))
@@ -15,13 +23,13 @@ const older: Run = async (ctx) => {
 }
 
 /** After it: both are replaced by another. */
-const newer: Run = async (ctx) => {
+const newer: RunHandler = async (ctx) => {
   const microsoft = await ctx.elicit('microsoft_login', login('Microsoft'))
   const done = await ctx.elicit('confirm', login('both'))
   return `new: ${microsoft.name} ${done.name}`
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   const everybody = {
     github_login: named('octocat'),
     google_login: named('g'),
@@ -29,7 +37,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     confirm: named('yes'),
   }
   const [github, google, microsoft, confirm] = ['github_login', 'google_login', 'microsoft_login', 'confirm']
-  const fleets: [string, Run[], string, unknown[]][] = [
+  const fleets: [string, RunHandler[], string, unknown[]][] = [
     ['a call begins before the upgrade', [older, newer, newer, newer], 'new: m yes', [github, microsoft, confirm]],
     ['both versions take turns', [older, newer], 'old: octocat g yes', [github, microsoft, google, confirm]],
     [
@@ -48,12 +56,12 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   test.each(fleets)('when %s, every answer counts and nothing is asked twice', async (_, runs, end, order) => {
     const [first, ...rest] = runs.map((run) => serve(run, mode))
     if (first === undefined) throw new Error('a fleet has an instance')
-    const { text, asked } = await play([first, ...rest], everybody)
+    const { text, asked } = await completeCall([first, ...rest], everybody)
     expect([text, asked.flat()]).toEqual([end, order])
   })
 
   test('what another version asked, recorded and saved is kept for it', async () => {
-    const one: Run = async (ctx) => {
+    const one: RunHandler = async (ctx) => {
       const plan = await ctx.step('plan', () => 'the plan')
       const scan = ctx.checkpoint('scan', 0)
       if (scan.value === 0) await scan.save(7)
@@ -61,8 +69,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await ctx.elicit('one', login('one'))
       return JSON.stringify([plan, scan.value, id.length])
     }
-    const two: Run = async (ctx) => (await ctx.elicit('two', login('two'))).name
-    const { codec, sealed } = glass()
+    const two: RunHandler = async (ctx) => (await ctx.elicit('two', login('two'))).name
+    const { codec, sealed } = createStateRecorder()
     const settings = { ...mode, state: codec }
     const [old, next] = [serve(one, settings), serve(two, settings)]
     const first = await send(old)
@@ -83,7 +91,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     ['schema', login('GitHub'), { message: login('GitHub').message, schema: z.object({ name: z.string().max(5) }) }],
   ]
   test.each(changes)('a question with another %s is asked again, under a new key', async (_, before, after) => {
-    const asks = (question: object): Run => {
+    const asks = (question: object): RunHandler => {
       const form = { ...login('x'), ...question }
       return async (ctx) => (await ctx.elicit('login', form)).name
     }
@@ -95,8 +103,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('a question of another kind under the same key is asked again', async () => {
-    const asElicit: Run = async (ctx) => (await ctx.elicit('who', login('x'))).name
-    const asRoots: Run = async (ctx) => String((await ctx.roots('who')).length)
+    const asElicit: RunHandler = async (ctx) => (await ctx.elicit('who', login('x'))).name
+    const asRoots: RunHandler = async (ctx) => String((await ctx.roots('who')).length)
     const { state } = await send(serve(asElicit, mode))
     const round = await send(serve(asRoots, mode), { state, responses: { who: { roots: [] } } })
     expect(Object.entries(round.requests)).toMatchObject([['who~2', { method: 'roots/list' }]])
@@ -104,7 +112,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('an open question that reads another way is not answered by an answer to the first', async () => {
     const ask =
-      (question: ReturnType<typeof login>): Run =>
+      (question: ReturnType<typeof login>): RunHandler =>
       async (ctx) =>
         (await ctx.elicit('k', question)).name
     const [old, next] = [serve(ask(login('old')), mode), serve(ask(login('new')), mode)]
@@ -122,7 +130,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const answers = Object.fromEntries(
       ['k', ...[2, 3, 4, 5, 6].map((times) => `k~${times}`)].map((key) => [key, named(key)]),
     )
-    const { text, isError, asked } = await play(served, answers)
+    const { text, isError, asked } = await completeCall(served, answers)
     expect([text, isError]).toEqual(['Tool "do" failed', true])
     expect(asked.length).toBeLessThanOrEqual(3)
     expect(served.reported[0]?.error).toMatchObject({

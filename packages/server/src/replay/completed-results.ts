@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { report } from '../request/report.ts'
+import { reportServerError } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 import { deriveEffectsId } from './call-identity.ts'
 import type { RunStart } from './run.ts'
@@ -81,7 +81,7 @@ async function tryStoreOperation<T>(
   try {
     return await operation()
   } catch (error) {
-    report(error, { method, name }, settings)
+    reportServerError(error, { method, name }, settings)
     return undefined
   }
 }

@@ -2,7 +2,7 @@ import { errorCodes, type InputRequest, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inputRequired } from '../index.ts'
-import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const form = {
   method: 'elicitation/create',
@@ -18,10 +18,10 @@ const model = {
 } as const satisfies InputRequest
 const roots = { method: 'roots/list' } as const satisfies InputRequest
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('a tool that returns inputRequired', () => {
     test('asks what it says, and reads the answers and its own state in the next round [MRT-005 MRT-006 MRT-014]', async () => {
-      const run: Run = (ctx) => {
+      const run: RunHandler = (ctx) => {
         const { responses, state } = ctx
         if (state === undefined) return inputRequired({ requests: { who: form, where: roots }, state: { step: 1 } })
         if (responses.size < 3 && JSON.stringify(state) === '{"step":1}') {
@@ -32,7 +32,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       }
       const said = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }
       const answers = { who: accept({ n: 'Ada' }), where: { roots: [] }, model: said }
-      const { rounds, asked, text } = await play(serve(run, mode), answers)
+      const { rounds, asked, text } = await completeCall(serve(run, mode), answers)
       expect(asked).toEqual([['who', 'where'], ['model']])
       expect(rounds[0]?.requests).toEqual({ who: form, where: roots })
       const seen = JSON.stringify([
@@ -43,7 +43,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('may keep state alone, and the client comes back at once', async () => {
-      const run: Run = ({ state }) => (state === undefined ? inputRequired({ state: null }) : `state ${state}`)
+      const run: RunHandler = ({ state }) => (state === undefined ? inputRequired({ state: null }) : `state ${state}`)
       const served = serve(run, mode)
       const first = await send(served)
       expect('result' in first.response && 'inputRequests' in first.response.result).toBe(false)
@@ -51,7 +51,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('reads answers that come without requestState, and no state: it does not ask for ever [MRT-024]', async () => {
-      const run: Run = ({ responses, state }) =>
+      const run: RunHandler = ({ responses, state }) =>
         responses.has('who') ? `${[...responses.keys()]} ${state}` : inputRequired({ requests: { who: form } })
       const served = serve(run, mode)
       expect(Object.keys((await send(served)).requests)).toEqual(['who'])
@@ -72,7 +72,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('and gives it no state needs no keys', async () => {
-      const run: Run = ({ responses }) => (responses.has('who') ? 'done' : inputRequired({ requests: { who: form } }))
+      const run: RunHandler = ({ responses }) =>
+        responses.has('who') ? 'done' : inputRequired({ requests: { who: form } })
       const served = serve(run, { ...mode, state: false })
       const first = await send(served)
       expect([Object.keys(first.requests), first.state]).toEqual([['who'], undefined])
@@ -80,13 +81,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('verifies a requestState beside answers as ever [MRT-009]', async () => {
-      const run: Run = ({ responses }) => (responses.has('who') ? 'done' : inputRequired({ requests: { who: form } }))
+      const run: RunHandler = ({ responses }) =>
+        responses.has('who') ? 'done' : inputRequired({ requests: { who: form } })
       const { error } = await send(serve(run, mode), { state: 'forged', responses: { who: accept() } })
       expect(error).toMatchObject({ code: errorCodes.invalidParams, data: { reason: 'requestState' } })
     })
 
     test('drops answers that were not asked for, or are of another kind than was asked', async () => {
-      const run: Run = ({ responses, state }) =>
+      const run: RunHandler = ({ responses, state }) =>
         state === undefined
           ? inputRequired({ requests: { who: form, where: roots, model }, state: 1 })
           : JSON.stringify([...responses.keys()])
@@ -114,7 +116,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       ['a model', { elicitation: { form: {}, url: {} }, roots: {} }, { sampling: {} }],
     ]
     test.each(lacking)('is refused for a client that cannot answer %s [MRT-015]', async (_, declared, missing) => {
-      const run: Run = () => inputRequired({ requests: { form, page, model, roots } })
+      const run: RunHandler = () => inputRequired({ requests: { form, page, model, roots } })
       const meta = { [metaKeys.clientCapabilities]: JSON.parse(JSON.stringify(declared)) }
       const { error, requests } = await send(serve(run, mode), {}, { meta })
       expect(requests).toEqual({})
@@ -122,7 +124,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('and gives it a state that is not JSON fails, and its author is told where', async () => {
-      const run: Run = () => Reflect.apply(inputRequired, undefined, [{ state: { at: new Date(0) } }])
+      const run: RunHandler = () => Reflect.apply(inputRequired, undefined, [{ state: { at: new Date(0) } }])
       const served = serve(run, mode)
       const { text, error } = await send(served)
       expect(text === 'Tool "do" failed' || error?.code === errorCodes.internal).toBe(true)
@@ -140,31 +142,31 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('what a step recorded before an explicit round is there after it', async () => {
     let ran = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const count = await ctx.step('count', () => ++ran)
       return ctx.state === undefined ? inputRequired({ state: 1 }) : `${count} ${ctx.now() > 0}`
     }
-    expect((await play(serve(run, mode))).text).toBe('1 true')
+    expect((await completeCall(serve(run, mode))).text).toBe('1 true')
   })
 
   test('a question that is swallowed before inputRequired wins over it', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.elicit('k', { message: 'm', schema: z.object({}) }).catch(() => {})
       return ctx.state === undefined ? inputRequired({ requests: { form }, state: 1 }) : 'done'
     }
-    const { asked, text } = await play(serve(run, mode), { k: accept(), form: accept() })
+    const { asked, text } = await completeCall(serve(run, mode), { k: accept(), form: accept() })
     expect([asked, text]).toEqual([[['k'], ['form']], 'done'])
   })
 
   test('what a round kept and was answered is for the next round alone, even when that one asks by ctx.elicit', async () => {
     const seen: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       seen.push(`${ctx.state} ${ctx.responses.size}`)
       if (ctx.state === undefined && seen.length < 3) return inputRequired({ requests: { form }, state: 1 })
       await ctx.elicit('k', { message: 'm', schema: z.object({}) })
       return 'done'
     }
-    const { asked } = await play(serve(run, { strictReplay: false }), { k: accept(), form: accept() })
+    const { asked } = await completeCall(serve(run, { strictReplay: false }), { k: accept(), form: accept() })
     expect([asked, seen]).toEqual([
       [['form'], ['k']],
       ['undefined 0', '1 1', 'undefined 0'],
@@ -173,7 +175,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('what a handler does to the answers of a round does not reach the next run', async () => {
     const seen: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const where = ctx.responses.get('where')
       if (where === undefined) return inputRequired({ requests: { where: roots } })
       seen.push(JSON.stringify(where))
@@ -181,7 +183,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await ctx.step('work', () => 1)
       return 'done'
     }
-    expect((await play(serve(run, mode), { where: { roots: [] } })).text).toBe('done')
+    expect((await completeCall(serve(run, mode), { where: { roots: [] } })).text).toBe('done')
     expect(new Set(seen)).toEqual(new Set(['{"roots":[]}']))
   })
 })

@@ -6,7 +6,7 @@ import { beginCall, endCall } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { beginRun, waitUntilDrained, endRun, endRunHandOff, isStopping, type Run } from './run.ts'
 import { handOverToTask, shedCall } from './shed-call.ts'
-import { suspendCall, suspendExplicitly } from './suspend-call.ts'
+import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
 
 /** A handler, and what becomes of what it returns. */
@@ -68,7 +68,7 @@ function applyEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awa
 function applyOutcome<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
-  return isInputRequired(returned) ? suspendExplicitly(run, returned) : handler.finish(returned)
+  return isInputRequired(returned) ? suspendForExplicitRound(run, returned) : handler.finish(returned)
 }
 
 async function finishShedRun<T>(run: Run, reason: ShedReason, handler: Handler<T>): Promise<JsonObject> {
@@ -76,7 +76,7 @@ async function finishShedRun<T>(run: Run, reason: ShedReason, handler: Handler<T
   const result = await shedCall(run, reason)
   if (result !== undefined) return result
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
-  const stayingRun = beginRun(request, name, { journal, responses, before: run, stays: true })
+  const stayingRun = beginRun(request, name, { journal, responses, before: run, isBoundToInstance: true })
   beginCall(request)
   return finishRun(stayingRun, await runAttempt(handler, stayingRun), handler)
 }

@@ -2,7 +2,7 @@ import { afterEach, expect, test, describe } from 'vitest'
 import { z } from 'zod'
 import { isSuspension, suspensionFor } from './handler-error.ts'
 import { type Context, inputRequired } from '../index.ts'
-import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const { stackTraceLimit } = Error
 afterEach(() => {
@@ -47,10 +47,10 @@ const refused: [string, string][] = [
   ['a megabyte long', 'x'.repeat(1_000_000)],
 ]
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe.each(uses)('a key given to ctx.%s', (called, use) => {
     test.each(refused)('is refused when it is %s, also when the handler swallows that', async (_, key) => {
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         try {
           await use(ctx, key)
         } catch {
@@ -69,7 +69,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     test.each(['a', 'A-z_0.9:/', 'k'.repeat(128), '__proto__', 'constructor', 'toString', '0'])(
       'may be %s',
       async (key) => {
-        const run: Run = async (ctx) => {
+        const run: RunHandler = async (ctx) => {
           await use(ctx, key)
           return 'done'
         }
@@ -83,7 +83,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
     if (called === 'uuid') return
     test('fails the call when it comes twice in one run, also when the handler swallows that', async () => {
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         const twice = [use(ctx, 'same')]
         try {
           twice.push(use(ctx, 'same'))
@@ -103,7 +103,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('a key that is not a string is refused and shown', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await Reflect.apply(ctx.step, undefined, [17, () => 1])
       return 'done'
     }
@@ -113,7 +113,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('the kinds of a tool have keys of their own: one key may stand in each', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const id = ctx.uuid('k')
       const checkpoint = ctx.checkpoint('k', 0)
       await checkpoint.save(1)
@@ -121,11 +121,11 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await ctx.elicit('k', text)
       return `${id.length} ${checkpoint.value} ${done}`
     }
-    expect((await play(serve(run, mode), { k: accept() })).text).toBe('36 1 stepped')
+    expect((await completeCall(serve(run, mode), { k: accept() })).text).toBe('36 1 stepped')
   })
 
   test('questions of all kinds share their keys, because all are asked by key', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await Promise.all([ctx.elicit('k', text), ctx.roots('k')])
       return 'done'
     }
@@ -136,7 +136,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('hostile keys keep their answers, results and progress over rounds', async () => {
     const hostile = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const found: unknown[] = []
       for (const key of hostile) {
         const step = await ctx.step(key, () => Object.fromEntries([['__proto__', key]]))
@@ -148,7 +148,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       return JSON.stringify(found)
     }
     const answers = Object.fromEntries(hostile.map((key) => [key, accept()]))
-    const { asked, text: result } = await play(serve(run, mode), answers)
+    const { asked, text: result } = await completeCall(serve(run, mode), answers)
     expect(asked).toEqual(hostile.map((key) => [key]))
     expect(result).toBe(JSON.stringify(hostile.flatMap((key) => [[['__proto__', key]], key, 'accept', true])))
     expect(Object.prototype).toEqual({})

@@ -1,5 +1,5 @@
 import { errorCodes, isMcpError, McpError } from '@x/schema'
-import { report } from '../request/report.ts'
+import { reportServerError } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
 
 /** The mistakes of a handler in the use of its context. */
@@ -45,10 +45,10 @@ export function isHandlerError(error: unknown): error is HandlerError {
  * Returns the error that the peer sees for a failure outside the handler, which is not a result of its tool: an
  * McpError unchanged, everything else without detail. The author receives the original.
  */
-export function hideError(error: unknown, { method, call, settings }: RequestState, name: string): McpError {
+export function toInternalError(error: unknown, { method, call, settings }: RequestState, name: string): McpError {
   if (isMcpError(error)) return error
   // A call that was told to stop has not failed.
-  if (!call.signal.aborted) report(error, { method, name }, settings)
+  if (!call.signal.aborted) reportServerError(error, { method, name }, settings)
   return new McpError(errorCodes.internal, 'Internal error')
 }
 
@@ -106,11 +106,11 @@ export function checkHandlerKey(key: unknown, called: string): asserts key is st
  * Under which name a question of an explicit round goes over the wire where no key may be used twice: `r` and a number
  * are in no other key, since authors' keys have no `~`.
  */
-export function explicitKey(key: string, round: number): string {
+export function formatExplicitKey(key: string, round: number): string {
   return `${key}~r${round}`
 }
 
 /** Under which name a question goes over the wire: its key, and from the second time on how often it was asked. */
-export function wireKey(key: string, times: number): string {
+export function formatWireKey(key: string, times: number): string {
   return times === 1 ? key : `${key}~${times}`
 }

@@ -7,15 +7,15 @@ import type { AskOptions } from '../testing/ask.ts'
 import { resultOf } from '../testing/ask.ts'
 import {
   accept,
-  capable,
-  glass,
-  modes,
-  play,
+  fullCapabilities,
+  createStateRecorder,
+  replayModes,
+  completeCall,
   type Retry,
-  type Run,
+  type RunHandler,
   send,
   serve,
-  type Served,
+  type TestServer,
 } from '../testing/rounds.ts'
 
 const key = 'AAAAAAAAAAAAAAAAAAAAAA'
@@ -27,11 +27,11 @@ const mallory = accept({ to: 'mallory' })
 
 const keyed = (value: unknown = key, more: Partial<AskOptions> = {}): AskOptions => ({
   ...more,
-  meta: { [metaKeys.clientCapabilities]: capable, [projectMetaKeys.idempotencyKey]: value as string },
+  meta: { [metaKeys.clientCapabilities]: fullCapabilities, [projectMetaKeys.idempotencyKey]: value as string },
 })
 
 /** A handler that pays whom the client names, and notes under which keys it does. */
-function paying(keys: string[] = []): Run {
+function paying(keys: string[] = []): RunHandler {
   return async (ctx) => {
     const { to } = await ctx.elicit('to', question)
     return ctx.step('pay', ({ idempotencyKey }) => {
@@ -42,12 +42,12 @@ function paying(keys: string[] = []): Run {
 }
 
 /** A handler that says under which names it works. */
-const names: Run = async (ctx) => {
+const names: RunHandler = async (ctx) => {
   const idempotencyKey = await ctx.step('one', (step) => step.idempotencyKey)
   return JSON.stringify([ctx.uuid('id'), idempotencyKey])
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test('a call that is sent again has the same uuid and the same idempotency keys, at any instance', async () => {
     const [first, second] = [serve(names, mode), serve(names, mode)]
     const one = await send(first, {}, keyed())
@@ -65,7 +65,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         const run = {
           description: 'Does',
           input: z.object({ n: z.number() }),
-          run: (_: unknown, ctx: Parameters<Run>[0]) => names(ctx),
+          run: (_: unknown, ctx: Parameters<RunHandler>[0]) => names(ctx),
         }
         const { server } = serve(names, { ...mode, tools: [tool('do', run as never)] })
         return (await resultOf(server, 'tools/call', { name: 'do', arguments: { n: 1 } }, keyed()))['content']
@@ -78,7 +78,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('keys differ for each step and uuid of a call', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const steps = await Promise.all(['a', 'b'].map((name) => ctx.step(name, (step) => step.idempotencyKey)))
       return JSON.stringify([...steps, ctx.uuid('a'), ctx.uuid('b')])
     }
@@ -110,7 +110,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       const params = { message: name, requestedSchema: { type: 'object', properties: {} } } as const
       return inputRequired({ requests: { [name]: { method: 'elicitation/create', params } }, state })
     }
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       if (ctx.state === undefined) return ask('to', { at: 1 })
       if (ctx.responses.has('to')) return ask('sure', { at: 2 })
       return ctx.step('pay', ({ idempotencyKey }) => void keys.push(idempotencyKey)).then(() => 'paid')
@@ -127,7 +127,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   test('what a step returned counts for nothing: a call that is sent again after it has the same keys', async () => {
     const keys: string[] = []
     let random = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.step('roll', () => ++random)
       await ctx.step('pay', ({ idempotencyKey }) => void keys.push(idempotencyKey))
       return 'done'
@@ -152,7 +152,7 @@ test.each([['short'], ['A'.repeat(23)], ['!'.repeat(22)], [7], [null], [{}], [''
 )
 
 test('a state of one call is not opened by the key of another', async () => {
-  const { codec, sealed } = glass()
+  const { codec, sealed } = createStateRecorder()
   const served = serve(paying(), { state: codec, strictReplay: false })
   const { state } = await send(served, {}, keyed())
   await send(served, { state, responses: { to: { action: 'decline' } } }, keyed(other))
@@ -166,9 +166,9 @@ describe('with a store', () => {
   function fleet(
     settings: Partial<ServerDefinition> = {},
     run?: (count: number) => string,
-  ): [Served, Served, () => number] {
+  ): [TestServer, TestServer, () => number] {
     let ran = 0
-    const handler: Run = async (ctx) => {
+    const handler: RunHandler = async (ctx) => {
       const { to } = await ctx.elicit('to', question)
       ran++
       return run?.(ran) ?? `${to} ${ran}`
@@ -178,7 +178,7 @@ describe('with a store', () => {
   }
 
   /** Asks and answers, then sends the answer again to the other instance. */
-  async function twice([first, second]: readonly [Served, Served, unknown], options: AskOptions) {
+  async function twice([first, second]: readonly [TestServer, TestServer, unknown], options: AskOptions) {
     const { state } = await send(first, {}, options)
     const retry: Retry = { state, responses: { to: alice } }
     return [await send(first, retry, options), await send(second, retry, options)] as const
@@ -200,10 +200,10 @@ describe('with a store', () => {
   })
 
   test('another principal with the same key gets nothing of it', async () => {
-    const run: Run = () => 'secret'
+    const run: RunHandler = () => 'secret'
     const store = memoryStore()
     let ran = 0
-    const counting: Run = (ctx) => `${run(ctx)} ${++ran}`
+    const counting: RunHandler = (ctx) => `${run(ctx)} ${++ran}`
     const served = serve(counting, { strictReplay: false, idempotency: { store } })
     await send(served, {}, keyed(key, { principal: ada }))
     const { text } = await send(served, {}, keyed(key, { principal: { ...ada, subject: 'mallory' } }))
@@ -222,7 +222,7 @@ describe('with a store', () => {
 
   test('of two that run at once the first result is the answer of both', async () => {
     const ends: ((text: string) => void)[] = []
-    const run: Run = () => new Promise<string>((resolve) => void ends.push(resolve))
+    const run: RunHandler = () => new Promise<string>((resolve) => void ends.push(resolve))
     const served = serve(run, { strictReplay: false, idempotency: { store: memoryStore() } })
     const calls = [0, 1].map(() => send(served, {}, keyed(key, { principal })))
     await expect.poll(() => ends.length).toBe(2)
@@ -262,7 +262,7 @@ describe('with a store', () => {
 
   test('a call plays to its end as it does without', async () => {
     const [first, second] = fleet()
-    expect((await play([first, second], { to: alice }, keyed(key, { principal }))).text).toBe('alice 1')
+    expect((await completeCall([first, second], { to: alice }, keyed(key, { principal }))).text).toBe('alice 1')
   })
 })
 

@@ -7,7 +7,7 @@ import { journalOf, type Run } from './run.ts'
 import { warnAboutRun } from './warnings.ts'
 
 /** Most clients give up after ten rounds. */
-const warnedRoundCount = 8
+const roundCountWarningThreshold = 8
 
 /** The result of a round that has asked, with the journal as it stands: sealed, unless it is kept for the call. */
 export function createInputRequiredResult(
@@ -18,9 +18,12 @@ export function createInputRequiredResult(
   journal.round++
   // People take their time: what it tells of a load would be old.
   journal.handOff = undefined
-  if (journal.round === warnedRoundCount) {
+  if (journal.round === roundCountWarningThreshold) {
     const advice = 'most clients stop at ten: ask several things at once'
-    warnAboutRun(run, { code: 'rounds', problem: `has asked ${warnedRoundCount} times in one call, and ${advice}` })
+    warnAboutRun(run, {
+      code: 'rounds',
+      problem: `has asked ${roundCountWarningThreshold} times in one call, and ${advice}`,
+    })
   }
   recordJournalEntry(run, 'round')
   const isJournalStored = run.request.journal !== undefined

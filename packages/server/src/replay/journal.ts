@@ -30,7 +30,7 @@ export interface Journal {
   /** Values of `ctx.uuid`, by key. */
   readonly uuids: Map<string, string>
   /** The requests and the state of `inputRequired`, when the last round ended with it. */
-  explicit: ExplicitRecord | undefined
+  explicit: ExplicitRoundRecord | undefined
   /** Names the answers to explicit rounds before the last, which the journal does not keep. */
   past: string | undefined
   /** Members that a later version of this package wrote, kept for it. */
@@ -57,7 +57,7 @@ export interface StepRecord {
 }
 
 /** The requests of an explicit round, by kind, and the author's own state. */
-export interface ExplicitRecord {
+export interface ExplicitRoundRecord {
   readonly kinds: ReadonlyMap<string, string>
   readonly state: JsonValue | undefined
   /** The answers to it, when the call has been handed off since. */
@@ -71,7 +71,7 @@ const journalVersion = 2
  * The members of a journal, which a codec may write as their index here: the order is a part of the format. A later
  * member is not added, so that this version still opens the tokens of a later one.
  */
-export const memberNames: readonly string[] = [
+export const journalMemberNames: readonly string[] = [
   'v',
   'flow',
   'began',
@@ -88,10 +88,10 @@ export const memberNames: readonly string[] = [
   'tries',
 ]
 
-const knownMembers = new Set(memberNames)
+const knownMembers = new Set(journalMemberNames)
 
 /** A journal in which nothing stands yet. */
-export function emptyJournal(callId: string, began: number): Journal {
+export function createEmptyJournal(callId: string, began: number): Journal {
   return {
     callId,
     startedAt: began,
@@ -111,15 +111,15 @@ export function emptyJournal(callId: string, began: number): Journal {
 }
 
 /** A journal as JSON; short names, because it travels with every round. */
-export function writeJournal(journal: Journal): JsonObject {
+export function serializeJournal(journal: Journal): JsonObject {
   const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicit, others } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
   const journalJson: Record<string, JsonValue> = { v: journalVersion, flow: callId, began: startedAt, round }
-  if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, writeQuestion)
+  if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, serializeQuestion)
   if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
   if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
   if (uuids.size > 0) journalJson['uuids'] = objectFromMap(uuids, (value) => value)
-  if (explicit !== undefined) journalJson['explicit'] = writeExplicitRecord(explicit)
+  if (explicit !== undefined) journalJson['explicit'] = serializeExplicitRoundRecord(explicit)
   addHistory(journal, journalJson)
   return others.size === 0 ? journalJson : { ...objectFromMap(others, (value) => value), ...journalJson }
 }
@@ -131,15 +131,15 @@ function addHistory(
 ): void {
   if (sheds > 0) journalJson['sheds'] = sheds
   if (stops > 0) journalJson['stops'] = stops
-  if (handOff !== undefined) journalJson['from'] = writeHandOff(handOff, startedAt)
+  if (handOff !== undefined) journalJson['from'] = serializeHandOff(handOff, startedAt)
   if (past !== undefined) journalJson['past'] = past
   if (tries.size > 0) journalJson['tries'] = objectFromMap(tries, (id) => id)
 }
 
 /**
- * A journal from the JSON that {@link writeJournal} made; undefined for anything else, such as that of a later format.
+ * A journal from the JSON that {@link serializeJournal} made; undefined for anything else, such as that of a later format.
  */
-export function readJournal(value: JsonValue): Journal | undefined {
+export function parseJournal(value: JsonValue): Journal | undefined {
   if (!isJsonObject(value) || value['v'] !== journalVersion) return undefined
   const { flow: callId, began, round } = value
   if (typeof callId !== 'string' || typeof began !== 'number' || typeof round !== 'number') return undefined
@@ -150,12 +150,12 @@ export function readJournal(value: JsonValue): Journal | undefined {
     round,
     sheds: typeof sheds === 'number' ? sheds : 0,
     stops: typeof stops === 'number' ? stops : 0,
-    handOff: readHandOff(value['from'], began),
+    handOff: parseHandOff(value['from'], began),
     questions: mapOf(value['questions'], parseQuestionRecord),
     steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
     checkpoints: mapOf(value['checkpoints'], (checkpointValue) => checkpointValue),
     uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
-    explicit: isJsonObject(explicit) ? readExplicitRecord(explicit) : undefined,
+    explicit: isJsonObject(explicit) ? parseExplicitRoundRecord(explicit) : undefined,
     tries: mapOf(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
     past: typeof past === 'string' ? past : undefined,
     others: unknownMembersOf(value),
@@ -176,10 +176,10 @@ function unknownMembersOf(journal: JsonObject): ReadonlyMap<string, JsonValue> {
 export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit' | 'past' | 'tries'
 
 /**
- * One member of a journal as it stands now, in the JSON that {@link writeJournal} makes; with a key, a member of that.
+ * One member of a journal as it stands now, in the JSON that {@link serializeJournal} makes; with a key, a member of that.
  */
 export function journalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
-  const partValue = writeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
+  const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
   if (key === undefined) return { part, value: partValue }
   return { part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
 }
@@ -208,15 +208,15 @@ export function copyJournal(journal: Journal): Journal {
  * In about 20 bytes, because it travels: the load in hundredths, no more than a hundred times the limit, and the time
  * since the call began.
  */
-function writeHandOff({ from, load, at }: HandOffTag, began: number): JsonValue {
-  return [from, Math.min(9999, Math.round(load * 100)), Math.round(at) - began]
+function serializeHandOff({ instanceId, load, handedOffAt }: HandOffTag, began: number): JsonValue {
+  return [instanceId, Math.min(9999, Math.round(load * 100)), Math.round(handedOffAt) - began]
 }
 
-function readHandOff(value: JsonValue | undefined, began: number): HandOffTag | undefined {
+function parseHandOff(value: JsonValue | undefined, began: number): HandOffTag | undefined {
   if (!Array.isArray(value)) return undefined
   const [from, load, sinceBegan] = value
   if (typeof from !== 'string' || typeof load !== 'number' || typeof sinceBegan !== 'number') return undefined
-  return { from, load: load / 100, at: began + sinceBegan }
+  return { instanceId: from, load: load / 100, handedOffAt: began + sinceBegan }
 }
 
 /**
@@ -229,8 +229,8 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
 }
 
 /** The fingerprint, the answer or null, and the counts; what is as at first is left out at the end. */
-function writeQuestion({ fingerprint, times, invalidAnswers, changes, response }: QuestionRecord): JsonValue {
-  const answer = response === undefined ? null : writeResponse(response)
+function serializeQuestion({ fingerprint, times, invalidAnswers, changes, response }: QuestionRecord): JsonValue {
+  const answer = response === undefined ? null : serializeResponse(response)
   if (times > 1 || invalidAnswers > 0 || changes > 0) return [fingerprint, answer, times, invalidAnswers, changes]
   return answer === null ? [fingerprint] : [fingerprint, answer]
 }
@@ -244,7 +244,7 @@ function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
 }
 
 /** Most answers accept a form: such a one is an array with the content of the form alone. */
-function writeResponse(response: JsonObject): JsonValue {
+function serializeResponse(response: JsonObject): JsonValue {
   const { action, content } = response
   const isAcceptedForm = action === 'accept' && content !== undefined && Object.keys(response).length === 2
   return isAcceptedForm ? [content] : response
@@ -255,7 +255,7 @@ function parseResponse(answer: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(answer) ? answer : undefined
 }
 
-function writeExplicitRecord({ kinds, state, responses }: ExplicitRecord): JsonObject {
+function serializeExplicitRoundRecord({ kinds, state, responses }: ExplicitRoundRecord): JsonObject {
   return {
     kinds: objectFromMap(kinds, (kind) => kind),
     ...(state !== undefined && { state }),
@@ -263,7 +263,7 @@ function writeExplicitRecord({ kinds, state, responses }: ExplicitRecord): JsonO
   }
 }
 
-function readExplicitRecord(value: JsonObject): ExplicitRecord {
+function parseExplicitRoundRecord(value: JsonObject): ExplicitRoundRecord {
   const kinds = mapOf(value['kinds'], (kind) => (typeof kind === 'string' ? kind : undefined))
   const responses = mapOf(value['responses'], (response) => (isJsonObject(response) ? response : undefined))
   return { kinds, state: value['state'], responses }

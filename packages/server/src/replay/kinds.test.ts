@@ -2,15 +2,15 @@ import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { inputRequired, type ServerDefinition } from '../index.ts'
-import { openHand, overloaded, serveUnder } from '../testing/load.ts'
+import { createManualLoad, overloadedLoad, serveWithLoad } from '../testing/load.ts'
 import {
   accept,
   type Answer,
-  type Kind,
-  kinds,
-  modes,
-  play,
-  type Run,
+  type HandlerKind,
+  handlerKinds,
+  replayModes,
+  completeCall,
+  type RunHandler,
   send,
   serve,
   toolKind,
@@ -28,7 +28,7 @@ const form = {
 /** What a handler does, and what its client answers. */
 interface Program {
   readonly title: string
-  readonly run: Run
+  readonly run: RunHandler
   readonly answers?: Readonly<Record<string, Answer>>
 }
 
@@ -92,10 +92,10 @@ const programs: readonly Program[] = [
 ]
 
 /** Everything that a client and the author see of a call, with one name for all kinds. */
-async function transcriptOf({ run, answers = {} }: Program, kind: Kind, settings: Partial<ServerDefinition>) {
+async function transcriptOf({ run, answers = {} }: Program, kind: HandlerKind, settings: Partial<ServerDefinition>) {
   const runtime = { now: () => 1_000_000_000_000, randomUuid: () => 'uuid' }
   const served = serve(run, { ...settings, runtime }, kind)
-  const { rounds, asked, text, error } = await play(served, answers)
+  const { rounds, asked, text, error } = await completeCall(served, answers)
   return {
     requests: rounds.map(({ requests }) => requests),
     asked,
@@ -106,31 +106,31 @@ async function transcriptOf({ run, answers = {} }: Program, kind: Kind, settings
   }
 }
 
-const others = kinds.filter((kind) => kind !== toolKind)
+const others = handlerKinds.filter((kind) => kind !== toolKind)
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe.each(others)('a $kind', (kind) => {
     test.each(programs)('that $title behaves as a tool does [MRT-001 MRT-006 MRT-014 MRT-025]', async (program) => {
       expect(await transcriptOf(program, kind, mode)).toEqual(await transcriptOf(program, toolKind, mode))
     })
 
     test('that its user does not answer fails with the key and the action: it has no result for that', async () => {
-      const run: Run = async (ctx) => (await ctx.elicit('who', name)).name
+      const run: RunHandler = async (ctx) => (await ctx.elicit('who', name)).name
       for (const action of ['decline', 'cancel']) {
-        const { error } = await play(serve(run, mode, kind), { who: { action } })
+        const { error } = await completeCall(serve(run, mode, kind), { who: { action } })
         expect(error).toMatchObject({ code: errorCodes.invalidParams, data: { key: 'who', action } })
       }
     })
 
     test('is handed off at the end of a step, and does not open the state of a tool', async () => {
       const ran: string[] = []
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         for (const key of ['one', 'two']) await ctx.step(key, () => void ran.push(key))
         return 'done'
       }
-      const first = await send(serveUnder(openHand(overloaded), run, { ...mode, kind }))
+      const first = await send(serveWithLoad(createManualLoad(overloadedLoad), run, { ...mode, kind }))
       expect([first.requests, ran]).toEqual([{}, ['one']])
-      const target = serveUnder(openHand(), run, { ...mode, kind })
+      const target = serveWithLoad(createManualLoad(), run, { ...mode, kind })
       expect((await send(serve(run, mode), { state: first.state })).error?.data).toEqual({ reason: 'requestState' })
       expect((await send(target, { state: first.state })).text).toBe('done')
       expect(ran).toEqual(['one', 'two'])

@@ -3,16 +3,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Context, inputRequired, isSuspension, sealedState } from '../index.ts'
-import { openHand, overloaded, serveUnder, shedding } from '../testing/load.ts'
-import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { createManualLoad, overloadedLoad, serveWithLoad, serveOverloaded } from '../testing/load.ts'
+import { accept, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const question = { message: 'What?', schema: z.object({}) }
 const next = { a: accept(), b: accept() }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test('a tool that is shed five times over three instances gives the same bytes as one that never moved', async () => {
     const ran: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const parts: unknown[] = [ctx.now(), ctx.uuid('id')]
       for (let index = 0; index < 3; index++) {
         const work = () => void ran.push(`step/${index}`)
@@ -29,9 +29,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     }
     const began = Date.now()
     const fixed = { ...mode, runtime: { now: () => began, randomUuid: () => 'uuid' } }
-    const still = await play(serve(run, fixed))
+    const still = await completeCall(serve(run, fixed))
     const once = ran.splice(0)
-    const moved = await play([shedding(run, fixed), shedding(run, fixed), shedding(run, fixed)])
+    const moved = await completeCall([
+      serveOverloaded(run, fixed),
+      serveOverloaded(run, fixed),
+      serveOverloaded(run, fixed),
+    ])
     expect([still.rounds.length, moved.rounds.length]).toEqual([0, 5])
     expect(JSON.stringify(moved.response)).toBe(JSON.stringify(still.response))
     expect(ran).toEqual(once)
@@ -48,26 +52,27 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       }
       return name
     }
-    const run: Run = async (ctx) => (await Promise.all(['a', 'b', 'c'].map((name) => branch(ctx, name)))).join('')
+    const run: RunHandler = async (ctx) =>
+      (await Promise.all(['a', 'b', 'c'].map((name) => branch(ctx, name)))).join('')
     const options = { ...mode, shedding: { budget: 9 } }
-    const { text, rounds } = await play([shedding(run, options), shedding(run, options)])
+    const { text, rounds } = await completeCall([serveOverloaded(run, options), serveOverloaded(run, options)])
     expect(text).toBe('abc')
     expect(rounds.length).toBeGreaterThan(1)
     expect(ran.toSorted()).toEqual(['a', 'b', 'c'].flatMap((name) => [0, 1, 2].map((level) => `${name}/${level}`)))
   })
 
   test('a call is not shed while it asks: the question brings it back anyway', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await Promise.all([ctx.elicit('a', question), ctx.step('one', () => 1)])
       return 'done'
     }
-    const hand = openHand(overloaded, 100)
-    const { text, asked } = await play(serveUnder(hand, run, mode), next)
+    const hand = createManualLoad(overloadedLoad, 100)
+    const { text, asked } = await completeCall(serveWithLoad(hand, run, mode), next)
     expect([text, asked, hand.sheds]).toEqual(['done', [['a']], []])
   })
 
   test('a question that is asked in the turn of a shed goes out, and the shed does not count', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const asks = async () => {
         // Later than the end of the step, and still in the same turn of the event loop.
         for (let task = 0; task < 50; task++) await Promise.resolve()
@@ -76,9 +81,9 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await Promise.all([ctx.step('one', () => 1), asks()])
       return 'done'
     }
-    const hand = openHand(overloaded, 100)
-    const served = serveUnder(hand, run, { ...mode, strictReplay: false })
-    const { text, asked } = await play(served, next)
+    const hand = createManualLoad(overloadedLoad, 100)
+    const served = serveWithLoad(hand, run, { ...mode, strictReplay: false })
+    const { text, asked } = await completeCall(served, next)
     expect([text, asked, hand.sheds]).toEqual(['done', [['a']], []])
     expect(served.server.load).toMatchObject({ running: 0, counters: { sheds: { load: 0 } } })
   })
@@ -91,13 +96,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     'a handler that %s when it is to move is shed all the same, and its author is told',
     async (_, way) => {
       const ran: string[] = []
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         await way(ctx.step('one', () => void ran.push('one')))
         await way(ctx.step('two', () => void ran.push('two')))
         return 'done'
       }
-      const busy = shedding(run, mode)
-      const { text } = await play([busy, serve(run, mode)])
+      const busy = serveOverloaded(run, mode)
+      const { text } = await completeCall([busy, serve(run, mode)])
       expect([text, ran]).toEqual(['done', ['one', 'two']])
       expect(busy.warnings).toMatchObject([{ code: 'swallowed' }])
       expect(busy.warnings[0]?.message).toContain('was to move to another instance and then')
@@ -106,7 +111,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('what cleans up knows that the call only moves, and ctx.signal aborts', async () => {
     const seen: unknown[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       try {
         await ctx.step('one', () => 1)
         return 'done'
@@ -117,31 +122,34 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         seen.push('finally')
       }
     }
-    await play([shedding(run, { ...mode, strictReplay: false }), serve(run, { ...mode, strictReplay: false })])
+    await completeCall([
+      serveOverloaded(run, { ...mode, strictReplay: false }),
+      serve(run, { ...mode, strictReplay: false }),
+    ])
     expect(seen).toEqual([true, true, 'finally', 'finally'])
   })
 
   test('a handler that does not wait for its step has its result, and needs not move', async () => {
-    const run: Run = (ctx) => {
+    const run: RunHandler = (ctx) => {
       void ctx.step('one', () => 1)
       return Promise.resolve().then(() => 'done')
     }
-    expect((await play(shedding(run, { ...mode, strictReplay: false }))).text).toBe('done')
+    expect((await completeCall(serveOverloaded(run, { ...mode, strictReplay: false }))).text).toBe('done')
   })
 
   test('a misuse of the context is an error, shed or not', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const first = ctx.step('one', () => 1)
       await Promise.allSettled([first, ctx.step('one', () => 2)])
       return 'done'
     }
-    const served = shedding(run, mode)
-    expect((await play(served)).isError).toBe(true)
+    const served = serveOverloaded(run, mode)
+    expect((await completeCall(served)).isError).toBe(true)
     expect(served.reported).toMatchObject([{ error: { code: 'duplicate' } }])
   })
 
   test('answers to an explicit round and its state are kept when the call moves after it', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const name = ctx.responses.get('name')
       if (name === undefined || !('action' in name)) {
         const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } } as const
@@ -151,23 +159,23 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await ctx.step('two', () => 2)
       return JSON.stringify([name.content, ctx.state])
     }
-    const { text, rounds } = await play(shedding(run, mode), { name: accept({ name: 'Ada' }) })
+    const { text, rounds } = await completeCall(serveOverloaded(run, mode), { name: accept({ name: 'Ada' }) })
     expect([text, rounds.length]).toEqual(['[{"name":"Ada"},{"since":7}]', 3])
   })
 
   test('answers that come with the retry of a shed are ignored, and nothing breaks [MRT-024]', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.step('one', () => 1)
       await ctx.elicit('a', question)
       return 'done'
     }
-    const { state } = await send(shedding(run, mode))
+    const { state } = await send(serveOverloaded(run, mode))
     const early = await send(serve(run, mode), { state, responses: { a: accept(), z: accept() } })
     expect(Object.keys(early.requests)).toEqual(['a'])
     expect((await send(serve(run, mode), { state: early.state, responses: next })).text).toBe('done')
   })
 
-  const unsealable: [string, () => Parameters<typeof serveUnder>[2]][] = [
+  const unsealable: [string, () => Parameters<typeof serveWithLoad>[2]][] = [
     ['is too large to travel', () => ({ state: sealedState({ keys, maxBytes: 100 }) })],
     ['cannot be stored, because the store is away', () => ({ state: stored({ store: away }) })],
   ]
@@ -175,12 +183,12 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     'a call whose journal %s runs to its end where it is, without doing a step again',
     async (_, settings) => {
       const ran: number[] = []
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         for (const index of [1, 2, 3]) await ctx.step(`step/${index}`, () => ran.push(index))
         return ran.join()
       }
-      const served = shedding(run, { ...mode, ...settings() })
-      const { text, rounds } = await play(served)
+      const served = serveOverloaded(run, { ...mode, ...settings() })
+      const { text, rounds } = await completeCall(served)
       expect([text, rounds]).toEqual(['1,2,3', []])
       expect(served.reported).toHaveLength(1)
       expect(served.server.load).toMatchObject({ running: 0, counters: { sheds: { load: 0 } } })
@@ -199,13 +207,16 @@ test('a call may be stopped wherever it is, any number of times, and comes to th
       async (stops, steps) => {
         const ran: number[] = []
         const pattern = [...stops]
-        const run: Run = async (ctx) => {
+        const run: RunHandler = async (ctx) => {
           for (let index = 0; index < steps; index++) await ctx.step(`step/${index}`, () => ran.push(index))
           return 'done'
         }
         const policy = () => pattern.shift() === true
-        const served = serveUnder(openHand(), run, { strictReplay: false, shedding: { policy, budget: 100 } })
-        const { text, rounds } = await play([served, served, served])
+        const served = serveWithLoad(createManualLoad(), run, {
+          strictReplay: false,
+          shedding: { policy, budget: 100 },
+        })
+        const { text, rounds } = await completeCall([served, served, served])
         expect(text).toBe('done')
         expect(ran).toEqual(Array.from({ length: steps }, (_, index) => index))
         expect(rounds).toHaveLength(stops.slice(0, steps).filter(Boolean).length)

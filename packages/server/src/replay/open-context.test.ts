@@ -3,8 +3,8 @@ import { loggingMessageNotification, progressNotification } from '@x/schema/zod'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type ClientFeature, type Context, createServer, type ServerDefinition, tool, resource } from '../index.ts'
-import { type AskOptions, callOf, callTool, requestOf, textOf, collector } from '../testing/ask.ts'
-import { handBus, listening } from '../testing/listening.ts'
+import { type AskOptions, callOf, callTool, requestOf, textOf, createErrorCollector } from '../testing/ask.ts'
+import { createManualBus, openListenStream } from '../testing/listening.ts'
 
 /** Runs a tool, and gives the messages that it sent. */
 async function messagesOf(
@@ -206,16 +206,16 @@ test.each([false, true])(
   'a handler notifies subscribers of its changes, within a step (%s) or beside it',
   async (steps) => {
     const server = createServer({ ...about, tools: [change], resources: [notes], strictReplay: false })
-    const stream = await listening(server, filter)
+    const stream = await openListenStream(server, filter)
     expect(textOf(await callTool(server, 'change', { steps }))).toBe('changed')
     expect(stream.changes()).toEqual(['text://notes', 'resources'])
   },
 )
 
 test('a change bus that fails is reported, and the call that has changed something goes on', async () => {
-  const { reported, onError } = collector()
+  const { reported, onError } = createErrorCollector()
   const failure = new Error('the bus is away')
-  const bus = handBus({ publish: () => Promise.reject(failure) })
+  const bus = createManualBus({ publish: () => Promise.reject(failure) })
   const options = { subscriptions: { bus }, strictReplay: false, onError }
   const server = createServer({ ...about, tools: [change], resources: [notes], ...options })
   expect(textOf(await callTool(server, 'change', { steps: false }))).toBe('changed')

@@ -6,7 +6,7 @@ import { openCheckpoint, startTimeOf, runStep, recordUuid } from './record-work.
 import { resourceTopic, topicKey, noticeOf } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { RequestState } from './served-request.ts'
-import { report } from '../request/report.ts'
+import { reportServerError } from '../request/report.ts'
 import type { ServerSettings } from '../compile/settings.ts'
 
 /** The client capabilities that each feature stands for. */
@@ -72,7 +72,7 @@ export function openContext(run: Run): Context {
     checkpoint: (key, initial) => openCheckpoint(run, key, initial),
     task: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
-    updated: rejectRenamed,
+    updated: rejectRenamedMember,
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => startTimeOf(run),
     uuid: (key) => recordUuid(run, key),
@@ -83,7 +83,7 @@ export function openContext(run: Run): Context {
 }
 
 /** A guess of authors without types, who would read "ctx.updated is not a function" otherwise. */
-function rejectRenamed(): never {
+function rejectRenamedMember(): never {
   throw new TypeError('ctx.updated is called ctx.notifyResourceUpdated')
 }
 
@@ -170,6 +170,6 @@ export async function publishTopic(topic: string, settings: ServerSettings): Pro
   try {
     await settings.subscriptions.publish(topic)
   } catch (error) {
-    report(error, { method: noticeOf(topicKey(topic)).method }, settings)
+    reportServerError(error, { method: noticeOf(topicKey(topic)).method }, settings)
   }
 }

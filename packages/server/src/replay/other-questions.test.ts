@@ -2,7 +2,7 @@ import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Context } from '../index.ts'
-import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const page = { message: 'Please sign in', url: 'https://example.com/sign-in' }
 const text = { message: 'What?', schema: z.object({}) }
@@ -10,11 +10,11 @@ const hello = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' }
 const said = { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'm' }
 const tools = [{ name: 't', inputSchema: { type: 'object' } }] as const
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('a tool that sends its user to a page', () => {
     test('sends the URL as it is, the same in every round, and goes on when the server knows it is done', async () => {
       let done = false
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         const url = `https://example.com/sign-in/${ctx.uuid('login')}`
         await ctx.elicitUrl('login', { message: 'Please sign in', url, isDone: () => done })
         return 'welcome'
@@ -24,7 +24,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         return { action: 'accept' }
       }
       const answers = { login: { action: 'accept' }, 'login~2': { action: 'accept' }, 'login~3': finish }
-      const { rounds, asked, text: end } = await play(serve(run, mode), answers)
+      const { rounds, asked, text: end } = await completeCall(serve(run, mode), answers)
       expect([asked, end]).toEqual([[['login'], ['login~2'], ['login~3']], 'welcome'])
       const params = rounds.flatMap(({ requests }) => Object.values(requests).map((request) => request.params))
       expect(params[0]).toEqual({
@@ -37,25 +37,28 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('goes on with the agreement where nothing else is to be known, and may check in its own time', async () => {
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         await ctx.elicitUrl('a', page)
         await ctx.elicitUrl('b', { ...page, isDone: async () => true })
         return 'welcome'
       }
-      const { text: end } = await play(serve(run, mode), { a: { action: 'accept' }, b: { action: 'accept' } })
+      const { text: end } = await completeCall(serve(run, mode), {
+        a: { action: 'accept' },
+        b: { action: 'accept' },
+      })
       expect(end).toBe('welcome')
     })
 
     test.each(['decline', 'cancel'])('ends when the user %ss, and does not ask again', async (action) => {
-      const run: Run = (ctx) => ctx.elicitUrl('a', { ...page, isDone: () => false }).then(() => 'welcome')
-      const { asked, isError, error } = await play(serve(run, mode), { a: { action } })
+      const run: RunHandler = (ctx) => ctx.elicitUrl('a', { ...page, isDone: () => false }).then(() => 'welcome')
+      const { asked, isError, error } = await completeCall(serve(run, mode), { a: { action } })
       expect(asked).toEqual([['a']])
       expect(isError || error?.code === errorCodes.invalidParams).toBe(true)
     })
   })
 
   test('never emits -32042 for a page [BAS-021]', async () => {
-    const run: Run = (ctx) => ctx.elicitUrl('a', page).then(() => 'welcome')
+    const run: RunHandler = (ctx) => ctx.elicitUrl('a', page).then(() => 'welcome')
     const { error, requests } = await send(serve(run, mode))
     expect([error, Object.keys(requests)]).toEqual([undefined, ['a']])
     const incapable = await send(serve(run, mode), {}, { meta: { [metaKeys.clientCapabilities]: {} } })
@@ -63,12 +66,12 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test("a tool asks the client's model, and for its roots [MRT-001 MRT-006]", async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const [{ content }, roots] = await Promise.all([ctx.sample('model', hello), ctx.roots('where')])
       return JSON.stringify([content, roots])
     }
     const answers = { model: said, where: { roots: [{ uri: 'file:///home', name: 'Home' }] } }
-    const { rounds, text: end } = await play(serve(run, mode), answers)
+    const { rounds, text: end } = await completeCall(serve(run, mode), answers)
     expect(rounds[0]?.requests).toEqual({
       model: { method: 'sampling/createMessage', params: hello },
       where: { method: 'roots/list' },
@@ -81,7 +84,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     [said, 'Hello'],
     [{ ...said, content: blocks }, 'Hello\nHello'],
   ])('the text of what a model said is one string', async (answer, expected) => {
-    const { text: end } = await play(
+    const { text: end } = await completeCall(
       serve((ctx) => ctx.sampleText('model', hello), mode),
       { model: answer },
     )
@@ -91,9 +94,9 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   test.each([[blocks[1] ?? null], [[]]])(
     'a model that said nothing in words fails the call, and is named',
     async (content) => {
-      const run: Run = (ctx) => ctx.sampleText('model', hello)
+      const run: RunHandler = (ctx) => ctx.sampleText('model', hello)
       const served = serve(run, mode)
-      const { isError, text: end } = await play(served, { model: { ...said, content } })
+      const { isError, text: end } = await completeCall(served, { model: { ...said, content } })
       expect([isError, end]).toEqual([true, 'Tool "do" failed'])
       expect(String(served.reported.at(-1)?.error)).toMatch(/"model".*(image|nothing) and no text/)
     },
@@ -108,16 +111,16 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     ['a page', (ctx) => ctx.elicitUrl('k', page), { roots: [] }, accept()],
   ]
   test.each(wrong)('what is not of the kind of %s is asked for again, twice at most', async (_, use, bad, good) => {
-    const run: Run = (ctx) => use(ctx).then(() => 'done')
-    const again = await play(serve(run, mode), { k: bad, 'k~2': good })
+    const run: RunHandler = (ctx) => use(ctx).then(() => 'done')
+    const again = await completeCall(serve(run, mode), { k: bad, 'k~2': good })
     expect([again.asked, again.text]).toEqual([[['k'], ['k~2']], 'done'])
-    const never = await play(serve(run, mode), { k: bad, 'k~2': bad, 'k~3': bad })
+    const never = await completeCall(serve(run, mode), { k: bad, 'k~2': bad, 'k~3': bad })
     expect([never.asked.length, never.error?.code]).toEqual([3, errorCodes.invalidParams])
   })
 
   test('what a model said is its own in every run', async () => {
     const seen: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const message = await ctx.sample('model', hello)
       seen.push(JSON.stringify(message.content))
       Object.assign(message.content, { text: 'changed' })
@@ -128,12 +131,12 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       return 'done'
     }
     const where = { roots: [{ uri: 'file:///home' }] }
-    await play(serve(run, mode), { model: said, where, last: accept() })
+    await completeCall(serve(run, mode), { model: said, where, last: accept() })
     expect(new Set(seen)).toEqual(new Set(['{"type":"text","text":"Hello"}', '{"uri":"file:///home"}']))
   })
 })
 
-describe.each(modes)('what a client did not declare, with strictReplay $strictReplay,', (mode) => {
+describe.each(replayModes)('what a client did not declare, with strictReplay $strictReplay,', (mode) => {
   const needs: [string, (ctx: Context) => Promise<unknown>, JsonObject, JsonObject][] = [
     ['a form', (ctx) => ctx.elicit('k', text), { elicitation: { url: {} } }, { elicitation: { form: {} } }],
     ['a form asked plainly', (ctx) => ctx.elicitResult('k', text), {}, { elicitation: { form: {} } }],
@@ -163,14 +166,14 @@ describe.each(modes)('what a client did not declare, with strictReplay $strictRe
   const able = (capabilities: JsonObject) => ({ meta: { [metaKeys.clientCapabilities]: capabilities } })
 
   test.each(needs)('%s is never asked: -32021 says what is missing [MRT-015]', async (_, use, declared, missing) => {
-    const run: Run = (ctx) => use(ctx).then(() => 'done')
+    const run: RunHandler = (ctx) => use(ctx).then(() => 'done')
     const { error, requests } = await send(serve(run, mode), {}, able(declared))
     expect(requests).toEqual({})
     expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
   })
 
   test.each(needs)('%s may be done without: the handler catches it and goes on', async (_, use, declared) => {
-    const run: Run = (ctx) =>
+    const run: RunHandler = (ctx) =>
       use(ctx).then(
         () => 'asked',
         (error: { code?: number }) => `without ${error.code}`,
@@ -181,7 +184,7 @@ describe.each(modes)('what a client did not declare, with strictReplay $strictRe
   })
 
   test('is not asked in a later round either, when the client declares less than before [MRT-015]', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.elicit('first', text)
       await ctx.elicit('second', text)
       return 'done'
@@ -196,7 +199,7 @@ describe.each(modes)('what a client did not declare, with strictReplay $strictRe
   })
 
   test('does not matter for what is answered already', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.elicit('first', text)
       return 'done'
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Context } from '../index.ts'
-import { accept, type Answer, modes, play, type Run, serve } from '../testing/rounds.ts'
+import { accept, type Answer, replayModes, completeCall, type RunHandler, serve } from '../testing/rounds.ts'
 
 /** What a handler may be made of; keys are given by place, so that no two are the same. */
 type Program =
@@ -106,14 +106,14 @@ function expected(part: Program, at: string): { result: unknown; steps: string[]
   }
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test('a program that suspends at every question ends as one that never does, and each step runs once', async () => {
     await fc.assert(
       fc.asyncProperty(program, fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }), async (root, pattern) => {
         const { result, steps, answers } = expected(root, 'p')
         fc.pre(answers.length <= 12)
         const ran = new Map<string, number>()
-        const run: Run = async (ctx) => JSON.stringify(await interpret(root, 'p', ctx, ran))
+        const run: RunHandler = async (ctx) => JSON.stringify(await interpret(root, 'p', ctx, ran))
         // Some rounds leave answers out; every third gives them all, so that each call comes to its end.
         let asked = 0
         const patient = answers.map(([key, answer]): [string, Answer] => {
@@ -124,14 +124,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
           return [key, some]
         })
         const served = serve(run, mode)
-        const slow = await play([served, serve(run, mode)], Object.fromEntries(patient))
+        const slow = await completeCall([served, serve(run, mode)], Object.fromEntries(patient))
         expect(slow.text).toBe(JSON.stringify(result))
         expect([...ran.keys()].sort()).toEqual([...steps].sort())
         expect([...ran.values()].every((times) => times === 1)).toBe(true)
         expect(served.warnings.filter(({ code }) => code !== 'rounds')).toEqual([])
         expect(new Set(slow.asked.flat())).toEqual(new Set(answers.map(([key]) => key)))
         ran.clear()
-        const quick = await play(served, Object.fromEntries(answers))
+        const quick = await completeCall(served, Object.fromEntries(answers))
         expect([quick.text, [...ran.keys()].sort()]).toEqual([slow.text, [...steps].sort()])
       }),
       { numRuns: 120 },

@@ -40,7 +40,7 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
     functionName: 'ctx.elicit or ctx.ask',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
     text: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${schemaTextOf(form)}}}`,
-    needed: formCapabilities,
+    requiredCapabilities: formCapabilities,
     parseResponse: (response) => {
       if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action, content = {} } = response
@@ -93,7 +93,7 @@ export async function elicitUrl(run: Run, key: string, { message, url, isDone }:
   const action = await answerQuestion<ElicitResult['action']>(run, key, {
     functionName: 'ctx.elicitUrl',
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
-    needed: { elicitation: { url: {} } },
+    requiredCapabilities: { elicitation: { url: {} } },
     parseResponse: (response) => {
       if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action } = response
@@ -111,7 +111,7 @@ export function sample(run: Run, key: string, params: CreateMessageRequestParams
   return answerQuestion(run, key, {
     functionName: 'ctx.sample',
     request: { method: 'sampling/createMessage', params },
-    needed: { sampling: samplingCapabilitiesFor(params) },
+    requiredCapabilities: { sampling: samplingCapabilitiesFor(params) },
     parseResponse: (response) =>
       isSamplingResult(response) ? { value: response } : wrongAnswerProblem('what a model says'),
   })
@@ -132,7 +132,7 @@ export function requestRoots(run: Run, key: string): Promise<readonly Root[]> {
   const question: ClientQuestion<readonly Root[]> = {
     functionName: 'ctx.roots',
     request: { method: 'roots/list' },
-    needed: { roots: {} },
+    requiredCapabilities: { roots: {} },
     parseResponse: ({ roots }) =>
       isRoots(roots) ? { value: roots } : wrongAnswerProblem('a list of roots whose URIs begin with file://'),
   }

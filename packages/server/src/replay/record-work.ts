@@ -2,7 +2,7 @@ import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote } from '../request/report.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from '../definitions/context.ts'
-import { handleBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
+import { handleStepBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
 import { cloneJson, tryCopyJson } from './json-copy.ts'
 import {
@@ -11,7 +11,7 @@ import {
   registerContextUse,
   failRun,
   journalOf,
-  markPassedUses,
+  markUsesBeforeCheckpoint,
   runInStep,
   startWorkTimer,
   type Run,
@@ -24,7 +24,7 @@ export async function runStep<T extends StepResult>(
   key: string,
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
-  registerContextUse(run, { kind: 'step', called: 'ctx.step', key })
+  registerContextUse(run, { kind: 'step', calledFunction: 'ctx.step', key })
   const { steps, tries } = journalOf(run)
   const recordedValue = steps.get(key)
   // The journal has the result of this very step. The handler gets a copy, which it may change.
@@ -46,7 +46,7 @@ export async function runStep<T extends StepResult>(
     return resultCopy
   })
   rejectLateUse(run, 'ctx.step')
-  const boundaryPromise = handleBoundary(run)
+  const boundaryPromise = handleStepBoundary(run)
   if (boundaryPromise !== undefined) {
     await boundaryPromise
     rejectLateUse(run, 'ctx.step')
@@ -57,7 +57,7 @@ export async function runStep<T extends StepResult>(
 
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
 export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: string, initial: T): Checkpoint<Widened<T>> {
-  registerContextUse(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
+  registerContextUse(run, { kind: 'checkpoint', calledFunction: 'ctx.checkpoint', key })
   startWorkTimer(run)
   const { checkpoints } = journalOf(run)
   const functionName = `ctx.checkpoint("${key}")`
@@ -79,8 +79,8 @@ export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: strin
         await pendingCommit
         rejectLateUse(run, functionName)
       }
-      if (run.isStrict) markPassedUses(run, key)
-      const boundaryPromise = handleBoundary(run)
+      if (run.isStrict) markUsesBeforeCheckpoint(run, key)
+      const boundaryPromise = handleStepBoundary(run)
       if (boundaryPromise === undefined) return
       await boundaryPromise
       rejectLateUse(run, functionName)
@@ -96,7 +96,8 @@ export function startTimeOf(run: Run): number {
 /** A UUID that is the same in every run that follows, and when a call with an idempotency key is sent again. */
 export function recordUuid(run: Run, key: string): string {
   const { uuids } = journalOf(run)
-  if (run.contextUses?.has(`uuid ${key}`) !== true) registerContextUse(run, { kind: 'uuid', called: 'ctx.uuid', key })
+  if (run.contextUses?.has(`uuid ${key}`) !== true)
+    registerContextUse(run, { kind: 'uuid', calledFunction: 'ctx.uuid', key })
   const recordedValue = uuids.get(key)
   if (recordedValue !== undefined) return recordedValue
   const newUuid = deriveUuid(effectsIdOf(run), key) ?? run.request.settings.randomUuid()

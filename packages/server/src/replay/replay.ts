@@ -1,7 +1,7 @@
 import { type JournalStore, type JsonObject, projectMetaKeys } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
-import { beginsAsTask, beginRun, type RunStart } from './run.ts'
+import { shouldBeginAsTask, beginRun, type RunStart } from './run.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { openStoredCall, openState, firstResponses } from './seal-state.ts'
@@ -9,7 +9,7 @@ import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding
 import { type Handler, runAttempt, finishRun } from './finish-run.ts'
 import { openContext } from './open-context.ts'
 import { handOverToTask } from './shed-call.ts'
-import { runStrictly } from './strict-replay.ts'
+import { runWithStrictReplay } from './strict-replay.ts'
 
 /**
  * Runs a handler to its end, or to where it needs the client: then the result asks for that, and when the client comes
@@ -53,10 +53,10 @@ async function resumeCall<T>(requestState: string, handler: Handler<T>, request:
   }
   checkCapacity(request)
   beginCall(request)
-  return resumeRun(await openCountedState(requestState, request, handler.name), handler, request)
+  return resumeRun(await openStateAndCount(requestState, request, handler.name), handler, request)
 }
 
-async function openCountedState(requestState: string, request: RequestState, name: string): Promise<RunStart> {
+async function openStateAndCount(requestState: string, request: RequestState, name: string): Promise<RunStart> {
   try {
     return await openState(requestState, request, name)
   } catch (error) {
@@ -72,14 +72,14 @@ function unaskedRunStart(request: RequestState): RunStart | undefined {
 
 function beginHandlerRun<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   checkCapacity(request)
-  if (beginsAsTask(handler.task, request)) return handOverToTask(beginRun(request, handler.name))
+  if (shouldBeginAsTask(handler.task, request)) return handOverToTask(beginRun(request, handler.name))
   const start = unaskedRunStart(request)
   beginCall(request)
   return startRun(handler, request, start)
 }
 
 function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
-  if (beginsAsTask(handler.task, request)) {
+  if (shouldBeginAsTask(handler.task, request)) {
     endCall(request)
     return handOverToTask(beginRun(request, handler.name, start))
   }
@@ -89,7 +89,7 @@ function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestStat
 
 /** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
 function startRun<T>(handler: Handler<T>, request: RequestState, start?: RunStart): Awaitable<JsonObject> {
-  if (request.settings.strictReplay) return runStrictly(start ?? {}, handler, request)
+  if (request.settings.strictReplay) return runWithStrictReplay(start ?? {}, handler, request)
   const run = beginRun(request, handler.name, start)
   let returned: ReturnType<Handler<T>['run']>
   try {
@@ -106,7 +106,7 @@ function startRun<T>(handler: Handler<T>, request: RequestState, start?: RunStar
 
 /** Runs a handler again from the top, with what is known so far, once its call was counted. */
 async function runHandlerFrom<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
-  if (request.settings.strictReplay) return runStrictly(start, handler, request)
+  if (request.settings.strictReplay) return runWithStrictReplay(start, handler, request)
   const run = beginRun(request, handler.name, start)
   return finishRun(run, await runAttempt(handler, run), handler)
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Context, HandlerError, isSuspension } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
-import { capable, play, send, serve, type Served } from '../testing/rounds.ts'
+import { fullCapabilities, completeCall, send, serve, type TestServer } from '../testing/rounds.ts'
 
 /** The ends that compete, and `cancelled`: the caller aborts its call. */
 type End =
@@ -62,7 +62,11 @@ async function endOf(first: End, second: End) {
   const shedding = { calls: 'all', policy: () => isLeaving, minWorkMs: 0 } as const
   const served = serve(run, { strictReplay: ends.includes('restarted'), shedding })
   const response = served.server.exchange(
-    requestOf('tools/call', { name: 'do' }, { meta: { 'io.modelcontextprotocol/clientCapabilities': capable } }),
+    requestOf(
+      'tools/call',
+      { name: 'do' },
+      { meta: { 'io.modelcontextprotocol/clientCapabilities': fullCapabilities } },
+    ),
     callOf({
       signal: controller.signal,
       ...(ends.includes('became_task') && { background }),
@@ -87,7 +91,7 @@ const failingStore = {
 }
 
 /** The end that an answer and the reports to the author show. */
-function endShown(response: RpcResponse, { reported }: Served): string {
+function endShown(response: RpcResponse, { reported }: TestServer): string {
   const [error] = reported.map((report) => report.error)
   if (error instanceof HandlerError) return 'misused'
   if ('result' in response) return resultShown(response.result)
@@ -179,7 +183,9 @@ test('a question ends a run under strict replay, as without it, though a step be
     await Promise.all([steps(ctx), ctx.elicit('a', question)])
     return 'done'
   }
-  const { asked, text } = await play(serve(run, { strictReplay: true }), { a: { action: 'accept', content: {} } })
+  const { asked, text } = await completeCall(serve(run, { strictReplay: true }), {
+    a: { action: 'accept', content: {} },
+  })
   expect([asked, text, done]).toEqual([[['a']], 'done', ['one', 'two', 'three']])
   expect(runs).toBe(4)
 })

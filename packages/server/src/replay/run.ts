@@ -1,6 +1,6 @@
 import { onAbort } from '@x/core'
 import { type InputRequest, type InputResponse, type McpError, backgroundKey } from '@x/schema'
-import { type Awaitable, afterTick } from '../request/awaitable.ts'
+import { type Awaitable, runAfterTick } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import { deriveEffectsId } from './call-identity.ts'
 import { beginHandOff, endHandOff } from '../shedding/load-monitor.ts'
@@ -9,11 +9,11 @@ import {
   HandlerError,
   type HandlerProblem,
   stateDisabledMessage,
-  hideError,
+  toInternalError,
   suspensionFor,
   checkHandlerKey,
 } from './handler-error.ts'
-import { emptyJournal, type Journal } from './journal.ts'
+import { createEmptyJournal, type Journal } from './journal.ts'
 import type { TaskChoice } from '../definitions/context.ts'
 
 /** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
@@ -33,9 +33,9 @@ export interface Run {
   end: RunEnd | undefined
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
-  pending: number
+  pendingCount: number
   /** Those of them that are answers being looked at. */
-  pendingReads: number
+  pendingReadCount: number
   readonly isStrict: boolean
   /** A step's function is on the stack. */
   isInStep: boolean
@@ -99,8 +99,8 @@ export interface AskedQuestion {
   /** The question as the author wrote it, without what is added when it is asked again. */
   readonly text: string
   readonly times: number
-  readonly invalidAnswers: number
-  readonly changes: number
+  readonly invalidAnswerCount: number
+  readonly changeCount: number
 }
 
 interface RunStop {
@@ -112,10 +112,10 @@ interface RunStop {
 export interface RunStart {
   readonly journal?: Journal | undefined
   readonly responses?: ReadonlyMap<string, InputResponse> | undefined
-  readonly strict?: boolean | undefined
+  readonly isReplayStrict?: boolean | undefined
   /** The run before this one for the same request. */
   readonly before?: Run | undefined
-  readonly stays?: boolean | undefined
+  readonly isBoundToInstance?: boolean | undefined
 }
 
 /** Begins a run; cheap, because every call of a handler is one. */
@@ -129,16 +129,16 @@ export function beginRun(request: RequestState, name: string, start: RunStart = 
     passedUses: undefined,
     end: undefined,
     phase: 'running',
-    pending: 0,
-    pendingReads: 0,
-    isStrict: start.strict ?? false,
+    pendingCount: 0,
+    pendingReadCount: 0,
+    isStrict: start.isReplayStrict ?? false,
     isInStep: false,
     runStop: undefined,
     hasSwallowedError: false,
     onDrained: undefined,
     controller: undefined,
     isHandOffCounted: false,
-    isPinned: start.stays ?? false,
+    isPinned: start.isBoundToInstance ?? false,
     drainCount: start.before?.drainCount ?? request.settings.loadMonitor.drains,
     workStartedAt: start.before?.workStartedAt,
     effectsId: undefined,
@@ -149,7 +149,7 @@ export function beginRun(request: RequestState, name: string, start: RunStart = 
 /** The run's journal. */
 export function journalOf(run: Run): Journal {
   const { randomUuid, wallClock } = run.request.settings
-  run.journal ??= emptyJournal(run.request.callId ?? randomUuid(), wallClock())
+  run.journal ??= createEmptyJournal(run.request.callId ?? randomUuid(), wallClock())
   return run.journal
 }
 
@@ -163,17 +163,18 @@ export function effectsIdOf(run: Run): Awaitable<string> {
 interface ContextUse {
   /** Such as `step`; a key may stand once in each kind. */
   readonly kind: string
-  readonly called: string
+  readonly calledFunction: string
   readonly key: string
   readonly text?: string | undefined
 }
 
 /** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
-export function registerContextUse(run: Run, { kind, called, key, text = '' }: ContextUse): void {
-  if (run.phase !== 'running') throw lateUseError(run, called)
-  if (run.isInStep) throw failRun(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
+export function registerContextUse(run: Run, { kind, calledFunction, key, text = '' }: ContextUse): void {
+  if (run.phase !== 'running') throw lateUseError(run, calledFunction)
+  if (run.isInStep)
+    throw failRun(run, 'nested', `${calledFunction} was used inside a step: steps do work, the handler asks`)
   try {
-    checkHandlerKey(key, called)
+    checkHandlerKey(key, calledFunction)
   } catch (error) {
     if (error instanceof HandlerError) proposeEnd(run, { kind: 'misused', error })
     throw error
@@ -184,7 +185,7 @@ export function registerContextUse(run: Run, { kind, called, key, text = '' }: C
     throw failRun(
       run,
       'duplicate',
-      `${called} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
+      `${calledFunction} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
     )
   }
   run.contextUses.set(useKey, text)
@@ -213,7 +214,7 @@ export function markYielded(run: Run): void {
 }
 
 /** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
-export function markPassedUses(run: Run, checkpointKey: string): void {
+export function markUsesBeforeCheckpoint(run: Run, checkpointKey: string): void {
   const useKeys = [...(run.contextUses?.keys() ?? [])]
   const laterUseKeys = useKeys.slice(useKeys.indexOf(`checkpoint ${checkpointKey}`) + 1)
   run.passedUses = new Set([...(run.passedUses ?? []), ...laterUseKeys])
@@ -237,12 +238,12 @@ export function failRun(run: Run, code: HandlerProblem, message: string): Handle
 
 /** Runs work that the response waits for, even when the run is suspended meanwhile. */
 export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
-  run.pending++
+  run.pendingCount++
   try {
     return await work()
   } finally {
-    run.pending--
-    if (run.pending === 0) run.onDrained?.()
+    run.pendingCount--
+    if (run.pendingCount === 0) run.onDrained?.()
   }
 }
 
@@ -251,18 +252,18 @@ export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promis
  * may be about to ask, and belongs into the same round.
  */
 export async function trackRead<T>(run: Run, readPromise: PromiseLike<T>): Promise<T> {
-  run.pendingReads++
+  run.pendingReadCount++
   try {
     return await trackWork(run, () => readPromise)
   } finally {
-    run.pendingReads--
+    run.pendingReadCount--
     if (isStopping(run)) scheduleSuspension(run)
   }
 }
 
 /** Resolves when no step is under way any more; undefined when none is. */
 export function waitUntilDrained(run: Run): Promise<void> | undefined {
-  if (run.pending === 0) return undefined
+  if (run.pendingCount === 0) return undefined
   return new Promise((resolve) => {
     run.onDrained = resolve
   })
@@ -314,7 +315,7 @@ function continueAsTask(run: Run): Promise<never> {
  * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
  */
 export function abandonRun(run: Run, error: unknown): Error {
-  proposeEnd(run, { kind: 'store_failed', error: hideError(error, run.request, run.name) })
+  proposeEnd(run, { kind: 'store_failed', error: toInternalError(error, run.request, run.name) })
   suspendRun(run)
   return suspensionOf(run)
 }
@@ -397,13 +398,13 @@ function createRunStop(run: Run): RunStop {
 }
 
 function scheduleSuspension(run: Run): void {
-  afterTick(() => {
-    if (run.pendingReads === 0) suspendRun(run)
+  runAfterTick(() => {
+    if (run.pendingReadCount === 0) suspendRun(run)
   })
 }
 
 /** Returns whether a call becomes a task before its handler runs. */
-export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: RequestState): boolean {
+export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journal }: RequestState): boolean {
   if (choice === undefined || choice === 'never' || journal !== undefined) return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
@@ -416,5 +417,5 @@ export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean>
   if (run.phase !== 'running') throw lateUseError(run, 'ctx.task')
   if (run.isInStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
   if (run.request.journal !== undefined) return true
-  return beginsAsTask(choice, run.request) ? continueAsTask(run) : false
+  return shouldBeginAsTask(choice, run.request) ? continueAsTask(run) : false
 }

@@ -4,23 +4,23 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, prompt, resourceTemplate, sealedState, tool } from '../index.ts'
-import { ask, collector } from '../testing/ask.ts'
+import { sendRequest, createErrorCollector } from '../testing/ask.ts'
 import {
   accept,
-  capable,
-  glass,
-  modes,
-  play,
+  fullCapabilities,
+  createStateRecorder,
+  replayModes,
+  completeCall,
   type Round,
-  type Run,
-  type Served,
+  type RunHandler,
+  type TestServer,
   send,
   serve,
 } from '../testing/rounds.ts'
 
 const secret = 'the secret answer'
 const text = { message: 'What?', schema: z.object({ text: z.string() }) }
-const run: Run = async (ctx) => {
+const run: RunHandler = async (ctx) => {
   await ctx.step('plan', () => secret)
   await ctx.elicit('a', text)
   return (await ctx.elicit('b', text)).text
@@ -33,12 +33,12 @@ const refused = {
 const answer = accept({ text: secret })
 
 /** What the client sees of a state that is not to be believed, and what the author. */
-function seen({ error }: Round, { reported }: Served) {
+function seen({ error }: Round, { reported }: TestServer) {
   const told = reported.at(-1)?.error
   return { error, code: told instanceof StateError ? told.code : told }
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('requestState of a tool', () => {
     test("of one service is not another's, though they share their keys, unless they say that they are one [MRT-012]", async () => {
       const { state } = await send(serve(run, { ...mode, name: 'shop' }))
@@ -49,7 +49,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('opens at every instance with the same keys', async () => {
-      const played = await play([serve(run, mode), serve(run, mode)], { a: answer, b: answer })
+      const played = await completeCall([serve(run, mode), serve(run, mode)], { a: answer, b: answer })
       expect(played.text).toBe(secret)
     })
 
@@ -130,7 +130,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('of a later format is refused, and the author reads so', async () => {
-      const { codec } = glass()
+      const { codec } = createStateRecorder()
       const served = serve(run, { ...mode, state: codec })
       const { state = '' } = await send(served)
       for (const other of [{ v: 3 }, null, [], 'x', { v: 2, flow: 7 }]) {
@@ -162,7 +162,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     })
 
     test('that grows too large is an internal error, and the author reads which entries are large', async () => {
-      const large: Run = async (ctx) => {
+      const large: RunHandler = async (ctx) => {
         await ctx.step('big', () => 'x'.repeat(100_000))
         return (await ctx.elicit('a', text)).text
       }
@@ -210,9 +210,9 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 })
 
 describe('a state', () => {
-  const asking = async (_: unknown, ctx: Parameters<Run>[0]) => (await ctx.elicit('a', text)).text
+  const asking = async (_: unknown, ctx: Parameters<RunHandler>[0]) => (await ctx.elicit('a', text)).text
   const input = z.object({ n: z.number().optional(), deep: z.looseObject({}).optional() })
-  const { reported, onError } = collector()
+  const { reported, onError } = createErrorCollector()
   const server = createServer({
     name: 'demo',
     version: '1',
@@ -225,9 +225,9 @@ describe('a state', () => {
     prompts: [prompt('one', { input: z.object({ n: z.string().optional() }), run: asking })],
     resourceTemplates: [resourceTemplate('x://{id}', { name: 'x', read: asking })],
   })
-  const meta = { [metaKeys.clientCapabilities]: capable }
+  const meta = { [metaKeys.clientCapabilities]: fullCapabilities }
   const stateOf = async (method: string, params: JsonObject): Promise<string> => {
-    const response = await ask(server, method, params, { meta })
+    const response = await sendRequest(server, method, params, { meta })
     return 'result' in response ? String(response.result['requestState']) : ''
   }
   const first: JsonObject = { name: 'one', arguments: { n: 1, deep: { a: 1, b: [2] } } }
@@ -242,7 +242,7 @@ describe('a state', () => {
   ]
   test.each(others)('of a call is refused for %s [MRT-012]', async (_, method, params) => {
     const requestState = await stateOf('tools/call', first)
-    const response = await ask(server, method, { ...params, requestState }, { meta })
+    const response = await sendRequest(server, method, { ...params, requestState }, { meta })
     expect(response).toMatchObject({ error: refused })
     expect(reported.at(-1)?.error).toMatchObject({ code: 'binding' })
   })
@@ -252,9 +252,9 @@ describe('a state', () => {
     ['resources/read', { uri: 'x://1' }, { uri: 'x://2' }],
   ])('of %s is refused for another target [MRT-012]', async (method, params, other) => {
     const requestState = await stateOf(method, params)
-    expect(await ask(server, method, { ...other, requestState }, { meta })).toMatchObject({ error: refused })
+    expect(await sendRequest(server, method, { ...other, requestState }, { meta })).toMatchObject({ error: refused })
     const inputResponses = { a: accept({ text: 'T' }) }
-    const good = await ask(server, method, { ...params, requestState, inputResponses }, { meta })
+    const good = await sendRequest(server, method, { ...params, requestState, inputResponses }, { meta })
     expect(JSON.stringify(good)).toContain('"T"')
   })
 
@@ -262,14 +262,16 @@ describe('a state', () => {
     const requestState = await stateOf('tools/call', first)
     const turned = { arguments: { deep: { b: [2], a: 1 }, n: 1 }, name: 'one' }
     const retry = { ...turned, requestState, inputResponses: { a: accept({ text: 'T' }) } }
-    const response = await ask(server, 'tools/call', retry, { meta: { ...meta, traceparent: 'x', progressToken: 5 } })
+    const response = await sendRequest(server, 'tools/call', retry, {
+      meta: { ...meta, traceparent: 'x', progressToken: 5 },
+    })
     expect(JSON.stringify(response)).toContain('"text":"T"')
   })
 
   test('opens for a retry without a member of the params that means nothing to the method', async () => {
     const requestState = await stateOf('tools/call', { ...first, task: { ttl: 1000 }, uri: 'x://1' })
     const retry = { ...first, requestState, inputResponses: { a: accept({ text: 'T' }) } }
-    expect(JSON.stringify(await ask(server, 'tools/call', retry, { meta }))).toContain('"text":"T"')
+    expect(JSON.stringify(await sendRequest(server, 'tools/call', retry, { meta }))).toContain('"text":"T"')
   })
 
   const session = (sessionId: string) => ({ ...meta, 'io.modelcontextprotocol/session': { sessionId } })
@@ -278,15 +280,15 @@ describe('a state', () => {
     ['no session', session('a'), meta],
     ['a session, of a call without one', meta, session('a')],
   ])('of a session is refused in %s', async (_, before, after) => {
-    const asked = await ask(server, 'tools/call', first, { meta: before })
+    const asked = await sendRequest(server, 'tools/call', first, { meta: before })
     const requestState = 'result' in asked ? String(asked.result['requestState']) : ''
     const retry = { ...first, requestState, inputResponses: { a: accept({ text: 'T' }) } }
-    expect(await ask(server, 'tools/call', retry, { meta: after })).toMatchObject({ error: refused })
-    expect(JSON.stringify(await ask(server, 'tools/call', retry, { meta: before }))).toContain('"text":"T"')
+    expect(await sendRequest(server, 'tools/call', retry, { meta: after })).toMatchObject({ error: refused })
+    expect(JSON.stringify(await sendRequest(server, 'tools/call', retry, { meta: before }))).toContain('"text":"T"')
   })
 
   test('of a method that may not ask is refused as such a method does [MRT-004]', async () => {
-    const response = await ask(server, 'tools/list', { requestState: 'x', inputResponses: {} }, { meta })
+    const response = await sendRequest(server, 'tools/list', { requestState: 'x', inputResponses: {} }, { meta })
     expect('result' in response && response.result['resultType']).toBe('complete')
   })
 })
@@ -294,12 +296,12 @@ describe('a state', () => {
 describe('a server that was given no state', () => {
   const keyless = (settings: object) => serve(run, { state: undefined, ...settings })
 
-  test.each(modes)('has a random key, says so once, and is for this machine only ($strictReplay)', async (mode) => {
+  test.each(replayModes)('has a random key, says so once, and is local only ($strictReplay)', async (mode) => {
     const served = keyless(mode)
     expect(served.server.localOnly).toMatch(/random key.*sealedState/s)
     expect(served.warnings).toEqual([])
-    expect((await play(served, { a: answer, b: answer })).text).toBe(secret)
-    await play(served, { a: answer, b: answer })
+    expect((await completeCall(served, { a: answer, b: answer })).text).toBe(secret)
+    await completeCall(served, { a: answer, b: answer })
     expect(served.warnings).toEqual([{ code: 'random_key', message: served.server.localOnly }])
   })
 
@@ -316,7 +318,7 @@ describe('a server that was given no state', () => {
 
   test.each([
     ['keys', sealedState({ keys: ['e9af773a15cf0e838c8ea2b43965efd80b4b91b77c80bff14a8e4b0769ff17d7'] })],
-    ['a codec of its own', glass().codec],
+    ['a codec of its own', createStateRecorder().codec],
     ['state: false', false as const],
   ])('is not one with %s', (_, state: StateCodec | false) => {
     expect(serve(run, { state }).server.localOnly).toBeUndefined()

@@ -11,11 +11,17 @@ import {
   quotaError,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { report } from '../request/report.ts'
+import { reportServerError } from '../request/report.ts'
 import type { RequestState } from './served-request.ts'
-import { HandlerError, stateDisabledMessage, hideError, explicitKey, wireKey } from './handler-error.ts'
+import {
+  HandlerError,
+  stateDisabledMessage,
+  toInternalError,
+  formatExplicitKey,
+  formatWireKey,
+} from './handler-error.ts'
 import { isResponseOfKind } from './input-capabilities.ts'
-import { type Journal, memberNames, readJournal, responseFor, writeJournal } from './journal.ts'
+import { type Journal, journalMemberNames, parseJournal, responseFor, serializeJournal } from './journal.ts'
 import type { RunStart } from './run.ts'
 import { recordHandOff } from '../shedding/hand-off.ts'
 
@@ -30,16 +36,22 @@ const statePurpose = 'requestState'
 export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
   const { stateCodec, loadMonitor } = request.settings
   if (stateCodec === undefined) throw invalidStateError()
-  const reportError = (error: unknown): void => report(error, { method: request.method, name }, request.settings)
+  const reportError = (error: unknown): void =>
+    reportServerError(error, { method: request.method, name }, request.settings)
   let value: JsonValue
   try {
-    const claims = { purpose: statePurpose, names: memberNames, binding: stateBinding(request), owner: request.caller }
+    const claims = {
+      purpose: statePurpose,
+      names: journalMemberNames,
+      binding: stateBinding(request),
+      owner: request.caller,
+    }
     value = await stateCodec.open(token, claims)
   } catch (error) {
     reportError(error)
-    throw openingError(error)
+    throw toOpenStateError(error)
   }
-  const journal = readJournal(value)
+  const journal = parseJournal(value)
   if (journal === undefined) {
     reportError(new Error('requestState holds a journal of a format that this version does not know'))
     throw invalidStateError()
@@ -58,12 +70,12 @@ export function openStoredCall(
   request: RequestState,
   name: string,
 ): RunStart {
-  const journal = readJournal(storedJournal)
+  const journal = parseJournal(storedJournal)
   if (journal === undefined) {
     const error = new Error('The journal that was kept is of a format that this version does not know')
-    throw hideError(error, request, name)
+    throw toInternalError(error, request, name)
   }
-  const matchedResponses = matchResponses(journal, responses, (key) => explicitKey(key, journal.round))
+  const matchedResponses = matchResponses(journal, responses, (key) => formatExplicitKey(key, journal.round))
   // Answers in the request that created the task are for the runs before the first question.
   const isUnasked = journal.round === 0 && journal.explicit === undefined
   return { journal, responses: isUnasked ? firstResponses(request) : matchedResponses }
@@ -117,15 +129,15 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   const { stateCodec } = request.settings
   if (stateCodec === undefined) throw new HandlerError('state', stateDisabledMessage)
   try {
-    return await stateCodec.seal(writeJournal(journal), {
+    return await stateCodec.seal(serializeJournal(journal), {
       purpose: statePurpose,
-      names: memberNames,
+      names: journalMemberNames,
       binding: stateBinding(request),
       owner: request.caller,
       since: journal.startedAt,
     })
   } catch (error) {
-    report(error, { method: request.method, name }, request.settings)
+    reportServerError(error, { method: request.method, name }, request.settings)
     if (isStateError(error) && error.code === 'too_old') throw invalidStateError()
     throw storeQuotaErrorOf(error) ?? unsealableValueError(error, journal, request) ?? sealFailureError()
   }
@@ -134,7 +146,7 @@ export async function sealState(journal: Journal, request: RequestState, name: s
 /**
  * A store that cannot be reached, or has enough of this caller, says nothing of the state: the client may try again.
  */
-function openingError(error: unknown): McpError {
+function toOpenStateError(error: unknown): McpError {
   const isStoreUnavailable = isStateError(error) && error.code === 'unavailable'
   return storeQuotaErrorOf(error) ?? (isStoreUnavailable ? sealFailureError() : invalidStateError())
 }
@@ -177,7 +189,7 @@ function matchResponses(
   responseKeyOf: (key: string) => string = (key) => key,
 ): ReadonlyMap<string, InputResponse> {
   for (const [key, question] of journal.questions) {
-    const response = question.response ?? responseFor(givenResponses, wireKey(key, question.times))
+    const response = question.response ?? responseFor(givenResponses, formatWireKey(key, question.times))
     if (response !== undefined) journal.questions.set(key, { ...question, response })
   }
   return explicitResponses(journal, (key) => responseFor(givenResponses, responseKeyOf(key)))
@@ -226,12 +238,12 @@ function journalAnswersOf({ questions, explicit }: Journal): JsonValue {
 
 function sizeProblem(journal: Journal): string | undefined {
   const size = JSON.stringify(journalAnswersOf(journal)).length
-  if (size * 2 < JSON.stringify(writeJournal(journal)).length) return undefined
+  if (size * 2 < JSON.stringify(serializeJournal(journal)).length) return undefined
   return `inputResponses has answers of ${size} characters in all, which is more than requestState can carry`
 }
 
 const loneSurrogatePattern = /\p{Surrogate}/u
-const deepest = 256
+const maxDepth = 256
 
 interface StateLocation {
   readonly path: string
@@ -240,7 +252,7 @@ interface StateLocation {
 
 /** Finds the first value that a parser of JSON lets through and that has no canonical form (RFC 8785). */
 function findValueProblem(value: JsonValue | undefined, { path, depth }: StateLocation): string | undefined {
-  const problem = scalarProblem(value) ?? (depth > deepest ? `is deeper than ${deepest} levels` : undefined)
+  const problem = scalarProblem(value) ?? (depth > maxDepth ? `is deeper than ${maxDepth} levels` : undefined)
   if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {

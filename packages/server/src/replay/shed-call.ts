@@ -8,12 +8,12 @@ import {
   projectMetaKeys,
 } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
-import { quote, report } from '../request/report.ts'
+import { quote, reportServerError } from '../request/report.ts'
 import { tagHandOff } from '../shedding/hand-off.ts'
 import { countShed, type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
 import type { ShedEvent, ShedReason } from '../shedding/shedding-options.ts'
-import { hideError } from './handler-error.ts'
-import { type Journal, writeJournal } from './journal.ts'
+import { toInternalError } from './handler-error.ts'
+import { type Journal, serializeJournal } from './journal.ts'
 import { effectsIdOf, journalOf, type Run } from './run.ts'
 import { answeredMethod } from './input-capabilities.ts'
 import { sealState } from './seal-state.ts'
@@ -83,7 +83,7 @@ function notifyShed({ request, name }: Run, reason: ShedReason, sheds: number): 
   try {
     loadMonitor.rules.onShed(event)
   } catch (error) {
-    report(error, { method, name }, settings)
+    reportServerError(error, { method, name }, settings)
   }
 }
 
@@ -94,8 +94,8 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   const background = call.context.get(backgroundKey)
   if (background === undefined) throw tasksUnavailableError(run)
   const id = request.callId === undefined ? undefined : await effectsIdOf(run)
-  const result = await background.begin(writeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
-    throw hideError(error, request, name)
+  const result = await background.begin(serializeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
+    throw toInternalError(error, request, name)
   })
   const meta = mergeResultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }

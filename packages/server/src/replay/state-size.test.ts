@@ -2,8 +2,8 @@ import { randomKey } from '@x/state-codec'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { form, sealedState } from '../index.ts'
-import { openHand, overloaded, serveUnder } from '../testing/load.ts'
-import { accept, play, type Run } from '../testing/rounds.ts'
+import { createManualLoad, overloadedLoad, serveWithLoad } from '../testing/load.ts'
+import { accept, completeCall, type RunHandler } from '../testing/rounds.ts'
 
 const boolean = form(z.object({ ok: z.boolean() }))
 const answers = { notify: accept({ ok: true }), close: accept({ ok: false }) }
@@ -14,15 +14,15 @@ const options = {
 const settings = { state: sealedState({ keys: [randomKey()] }), stateAudience: 'https://tickets.example' }
 
 test('a state with two booleans has at most 285 characters, and 320 with the load of a hand-off', async () => {
-  const run: Run = async (ctx) => {
+  const run: RunHandler = async (ctx) => {
     const notify = await ctx.elicit('notify', { message: 'Notify the author?', schema: boolean })
     const close = await ctx.elicit('close', { message: 'Close the bug?', schema: boolean })
     await ctx.step('save', () => undefined)
     return `${notify.ok} ${close.ok}`
   }
   const shedding = { policy: () => true }
-  const served = serveUnder(openHand(overloaded, 100), run, { ...settings, shedding })
-  const { rounds, asked, text } = await play(served, answers, options)
+  const served = serveWithLoad(createManualLoad(overloadedLoad, 100), run, { ...settings, shedding })
+  const { rounds, asked, text } = await completeCall(served, answers, options)
   expect(text).toBe('true false')
   expect(asked).toEqual([['notify'], ['close'], []])
   const [, oneAnswered = 0, handedOff = 0] = rounds.map(({ state = '' }) => state.length)

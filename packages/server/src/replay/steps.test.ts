@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Context, ToolError } from '../index.ts'
-import { accept, glass, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import {
+  accept,
+  createStateRecorder,
+  replayModes,
+  completeCall,
+  type RunHandler,
+  send,
+  serve,
+} from '../testing/rounds.ts'
 
 const text = { message: 'What?', schema: z.object({}) }
 const next = { a: accept(), b: accept(), c: accept() }
@@ -11,22 +19,22 @@ async function asks(ctx: Context): Promise<void> {
   for (const key of ['a', 'b', 'c']) await ctx.elicit(key, text)
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test('a step of a tool runs once over all rounds, and gives its result in each', async () => {
     const ran: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const first = await ctx.step('first', async () => ran.push('first'))
       await asks(ctx)
       const last = await ctx.step('last', () => ran.push('last'))
       return `${first} ${last}`
     }
-    expect((await play(serve(run, mode), next)).text).toBe('1 2')
+    expect((await completeCall(serve(run, mode), next)).text).toBe('1 2')
     expect(ran).toEqual(['first', 'last'])
   })
 
   test('a step that throws is not recorded: the handler gets the error, and the next run tries again', async () => {
     let tries = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const work = () => {
         tries++
         if (failing) throw new Error('no connection')
@@ -47,7 +55,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('a step that throws uncaught ends the call with its error', async () => {
-    const run: Run = async (ctx) => String(await ctx.step('work', () => Promise.reject(new ToolError('sold out'))))
+    const run: RunHandler = async (ctx) =>
+      String(await ctx.step('work', () => Promise.reject(new ToolError('sold out'))))
     const { text: said, isError } = await send(serve(run, mode))
     expect([said, isError]).toEqual(['sold out', true])
   })
@@ -55,7 +64,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   test('the idempotency key of a step is the same over retries and instances, and no other has it', async () => {
     const seen: { call: number; key: string; idempotencyKey: string }[] = []
     let call = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       for (const key of ['one', 'k'.repeat(128)]) {
         const fails = ({ idempotencyKey }: { idempotencyKey: string }) => {
           seen.push({ call, key, idempotencyKey })
@@ -66,7 +75,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await asks(ctx)
       return 'done'
     }
-    for (; call < 3; call++) await play([serve(run, mode), serve(run, mode)], next)
+    for (; call < 3; call++) await completeCall([serve(run, mode), serve(run, mode)], next)
     const groups = grouped(seen)
     expect(groups).toHaveLength(6)
     const keys = groups.map((uses) => new Set(uses.map(({ idempotencyKey }) => idempotencyKey)))
@@ -106,7 +115,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   test.each(foreign)(
     'a step that gives %s fails the call, and the message names the key and the place',
     async (_, value, told) => {
-      const run: Run = (ctx) =>
+      const run: RunHandler = (ctx) =>
         Reflect.apply(ctx.step, undefined, ['work', () => value]).then(String, () => 'swallowed')
       const served = serve(run, mode)
       expect((await send(served)).text).toBe('Tool "do" failed')
@@ -127,19 +136,19 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   ]
   test.each(plain)('a step may give %s, which is the same in every run', async (_, value) => {
     const seen: unknown[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       seen.push(await Reflect.apply(ctx.step, undefined, ['work', () => value]))
       await asks(ctx)
       return 'done'
     }
-    expect((await play(serve(run, mode), next)).text).toBe('done')
+    expect((await completeCall(serve(run, mode), next)).text).toBe('done')
     expect(seen.length).toBeGreaterThanOrEqual(4)
     for (const one of seen) expect(one).toEqual(value === undefined ? undefined : JSON.parse(JSON.stringify(value)))
   })
 
   test('what a handler does to a result or a saved value does not reach the journal', async () => {
     const lists: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const list = await ctx.step('list', (): string[] => [])
       const progress = ctx.checkpoint<{ done: string[] }>('progress', { done: [] })
       list.push('mine')
@@ -148,15 +157,15 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       lists.push(`${list.length} ${progress.value.done.length}`)
       return 'done'
     }
-    const { codec, sealed } = glass()
-    await play(serve(run, { ...mode, state: codec }), next)
+    const { codec, sealed } = createStateRecorder()
+    await completeCall(serve(run, { ...mode, state: codec }), next)
     expect(lists).toEqual(['1 1'])
     expect(sealed.filter((text) => text.includes('mine') || text.includes('not saved'))).toEqual([])
   })
 
   test('a checkpoint lets a loop go on where it was, and does no item twice', async () => {
     const worked: number[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const scan = ctx.checkpoint('scan', 0)
       while (scan.value < 6) {
         worked.push(scan.value)
@@ -166,16 +175,16 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       return String(scan.value)
     }
     const every = { 'go/2': accept(), 'go/4': accept(), 'go/6': accept() }
-    const asksOnce: Run = async (ctx) => {
+    const asksOnce: RunHandler = async (ctx) => {
       const scan = ctx.checkpoint('scan', 0)
       for (; scan.value < 6; await scan.save(scan.value + 1)) worked.push(scan.value)
       await asks(ctx)
       return String(scan.value)
     }
-    expect((await play(serve(asksOnce, mode), next)).text).toBe('6')
+    expect((await completeCall(serve(asksOnce, mode), next)).text).toBe('6')
     expect(worked).toEqual([0, 1, 2, 3, 4, 5])
     worked.length = 0
-    expect((await play(serve(run, { ...mode, strictReplay: false }), every)).text).toBe('6')
+    expect((await completeCall(serve(run, { ...mode, strictReplay: false }), every)).text).toBe('6')
     expect(worked).toEqual([0, 1, 2, 3, 4, 5])
   })
 
@@ -186,14 +195,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   ]
   test.each(saved)('a checkpoint that saved %s has it in the next run', async (_, initial, value) => {
     const seen: unknown[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const checkpoint = Reflect.apply(ctx.checkpoint, undefined, ['k', initial])
       seen.push(checkpoint.value)
       if (seen.length === 1) await checkpoint.save(value)
       await asks(ctx)
       return 'done'
     }
-    await play(serve(run, mode), next)
+    await completeCall(serve(run, mode), next)
     expect(seen).toEqual([initial, ...seen.slice(1).map(() => value)])
   })
 
@@ -205,7 +214,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       [value, 1],
       [1, value],
     ]) {
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         await Reflect.apply(ctx.checkpoint, undefined, ['k', values[0]]).save(values[1])
         return 'done'
       }
@@ -217,7 +226,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('saving after the end of the call is a HandlerError', async () => {
     const kept: { save(value: number): Promise<void> }[] = []
-    const run: Run = (ctx) => {
+    const run: RunHandler = (ctx) => {
       kept.push(ctx.checkpoint('k', 0))
       return 'done'
     }
@@ -229,14 +238,14 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     let time = 1_000_000
     const seen: string[][] = [[], []]
     let call = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       seen[call]?.push(`${ctx.now()} ${ctx.uuid('a')} ${ctx.uuid('b')} ${ctx.uuid('a')}`)
       time += 5
       await asks(ctx)
       return 'done'
     }
-    const settings = { ...mode, runtime: { now: () => time }, state: glass().codec }
-    for (; call < 2; call++) await play([serve(run, settings), serve(run, settings)], next)
+    const settings = { ...mode, runtime: { now: () => time }, state: createStateRecorder().codec }
+    for (; call < 2; call++) await completeCall([serve(run, settings), serve(run, settings)], next)
     expect(seen.map((one) => new Set(one).size)).toEqual([1, 1])
     expect(seen[0]?.[0]).toMatch(/^1000000 /)
     const ids = seen.flatMap((one) => one[0]?.split(' ').slice(1, 3) ?? [])

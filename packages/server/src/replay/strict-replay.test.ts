@@ -3,7 +3,15 @@ import { z } from 'zod'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { createServer, type ServerWarning, tool } from '../index.ts'
 import { callTool } from '../testing/ask.ts'
-import { accept, glass, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import {
+  accept,
+  createStateRecorder,
+  replayModes,
+  completeCall,
+  type RunHandler,
+  send,
+  serve,
+} from '../testing/rounds.ts'
 
 const text = { message: 'What?', schema: z.object({}) }
 const strict = { strictReplay: true }
@@ -11,7 +19,7 @@ const strict = { strictReplay: true }
 describe('strict replay', () => {
   let count = 0
   const unlike = () => `${count++}`
-  const faults: [string, Run, string, RegExp][] = [
+  const faults: [string, RunHandler, string, RegExp][] = [
     [
       'a message with a time in it',
       async (ctx) => {
@@ -85,7 +93,7 @@ describe('strict replay', () => {
 
   test('tells of a key that is random, and does not go on for ever', async () => {
     let runs = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       runs++
       await ctx.step(`k/${unlike()}`, () => 1)
       return 'done'
@@ -97,7 +105,7 @@ describe('strict replay', () => {
   })
 
   test('tells each fault once, however often the call is made', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.elicit('when', { ...text, message: unlike() })
       return 'done'
     }
@@ -134,7 +142,7 @@ describe('strict replay', () => {
   test('runs from the top at every step, checkpoint and question, and what it records stays', async () => {
     let runs = 0
     const steps: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       runs++
       await ctx.step('a', () => void steps.push('a'))
       await Promise.all([ctx.step('b', () => void steps.push('b')), ctx.step('c', () => void steps.push('c'))])
@@ -144,13 +152,13 @@ describe('strict replay', () => {
       return String(loop.value)
     }
     const served = serve(run, strict)
-    expect((await play(served, { q: accept() })).text).toBe('3')
+    expect((await completeCall(served, { q: accept() })).text).toBe('3')
     expect(steps).toEqual(['a', 'b', 'c'])
     expect(runs).toBeGreaterThanOrEqual(7)
     expect(served.warnings).toEqual([])
   })
 
-  const correct: [string, Run][] = [
+  const correct: [string, RunHandler][] = [
     ['that does nothing', () => 'done'],
     ['that throws', () => Promise.reject(new Error('no'))],
     [
@@ -204,13 +212,13 @@ describe('strict replay', () => {
   ]
   test.each(correct)('says nothing of a handler %s', async (_, run) => {
     const served = serve(run, strict)
-    await play(served, { q: accept(), r: accept(), no: { action: 'decline' } })
+    await completeCall(served, { q: accept(), r: accept(), no: { action: 'decline' } })
     expect(served.warnings).toEqual([])
   })
 
   test('is on under a test runner unless it is switched off', async () => {
     let runs = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       runs++
       await ctx.step('a', () => 1)
       return 'done'
@@ -221,32 +229,32 @@ describe('strict replay', () => {
   })
 })
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   test('a call that asks in eight rounds is told of once, because clients stop at ten', async () => {
     const keys = Array.from({ length: 10 }, (_, index) => `q/${index}`)
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       for (const key of keys) await ctx.elicit(key, text)
       return 'done'
     }
     const answers = Object.fromEntries(keys.map((key) => [key, accept()]))
     const served = serve(run, mode)
-    expect((await play(served, answers)).rounds).toHaveLength(10)
-    await play(served, answers)
+    expect((await completeCall(served, answers)).rounds).toHaveLength(10)
+    await completeCall(served, answers)
     expect(served.warnings).toMatchObject([
       { code: 'rounds', where: { method: 'tools/call', name: 'do' }, message: expect.stringContaining('8 times') },
     ])
-    const short: Run = async (ctx) => {
+    const short: RunHandler = async (ctx) => {
       for (const key of keys.slice(0, 7)) await ctx.elicit(key, text)
       return 'done'
     }
     const quiet = serve(short, mode)
-    await play(quiet, answers)
+    await completeCall(quiet, answers)
     expect(quiet.warnings).toEqual([])
   })
 
   test('a tool that asks nothing costs no id, no seal and no listener', async () => {
     const ids: string[] = []
-    const { codec, sealed, opened } = glass()
+    const { codec, sealed, opened } = createStateRecorder()
     const randomUuid = () => `id-${ids.push('made')}`
     const times: number[] = []
     const wallClock = () => times.push(1)

@@ -21,9 +21,13 @@ const maxStrictRuns = 1000
  * Runs a handler again from the top at every await that could end a run in production, with the journal as it stands
  * there, and warns of everything that is not the same in every run. Slow by design: for tests.
  */
-export async function runStrictly<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+export async function runWithStrictReplay<T>(
+  start: RunStart,
+  handler: Handler<T>,
+  request: RequestState,
+): Promise<JsonObject> {
   const paramsText = JSON.stringify(request.params)
-  let nextStart: RunStart = { ...start, strict: true }
+  let nextStart: RunStart = { ...start, isReplayStrict: true }
   let previousRun: Run | undefined
   for (let runs = 1; ; runs++) {
     const run: Run = beginRun(request, handler.name, copyStart(nextStart))
@@ -36,7 +40,12 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
     if (isLastRun(run, previousRun)) return finishRun(run, outcome, handler)
     endRunHandOff(run)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
-    nextStart = { ...start, journal: journalOf(run), strict: isRunRepeatable && runs < maxStrictRuns, before: run }
+    nextStart = {
+      ...start,
+      journal: journalOf(run),
+      isReplayStrict: isRunRepeatable && runs < maxStrictRuns,
+      before: run,
+    }
     previousRun = run
   }
 }

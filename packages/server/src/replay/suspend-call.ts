@@ -1,6 +1,6 @@
 import { errorCodes, type JsonObject, McpError, metaKeys, type InputRequest } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { HandlerError, explicitKey, checkHandlerKey, wireKey } from './handler-error.ts'
+import { HandlerError, formatExplicitKey, checkHandlerKey, formatWireKey } from './handler-error.ts'
 import type { InputRequired } from '../definitions/context.ts'
 import { formatInputRequired, createInputRequiredResult } from './input-required-result.ts'
 import { tryCopyJson } from './json-copy.ts'
@@ -20,7 +20,7 @@ export function suspendCall(run: Run): Awaitable<JsonObject> {
 }
 
 /** The result of a handler that asked in the protocol's own terms. */
-export function suspendExplicitly(run: Run, { requests, state }: InputRequired): Awaitable<JsonObject> {
+export function suspendForExplicitRound(run: Run, { requests, state }: InputRequired): Awaitable<JsonObject> {
   const entries = Object.entries(requests)
   if (entries.length === 0 && state === undefined) {
     throw new HandlerError('question', 'inputRequired was given neither requests nor state: give at least one of them')
@@ -43,7 +43,7 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
     const round = journalOf(run).round + 1
     return createInputRequiredResult(
       run,
-      entries.map(([key, request]) => [explicitKey(key, round), request]),
+      entries.map(([key, request]) => [formatExplicitKey(key, round), request]),
     )
   })
 }
@@ -99,9 +99,9 @@ function recordQuestion(run: Run, key: string, asked: AskedQuestion): Awaitable<
     // An open question that reads another way now is another question, and must not be taken for the first.
     const isChanged = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
     const times = isChanged ? asked.times + 1 : asked.times
-    const changes = isChanged ? asked.changes + 1 : asked.changes
-    questions.set(key, { fingerprint, times, invalidAnswers: asked.invalidAnswers, changes })
+    const changes = isChanged ? asked.changeCount + 1 : asked.changeCount
+    questions.set(key, { fingerprint, times, invalidAnswers: asked.invalidAnswerCount, changes })
     recordJournalEntry(run, 'questions', key)
-    return [wireKey(key, times), asked.request]
+    return [formatWireKey(key, times), asked.request]
   })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type Context, HandlerError, isSuspension, ToolError } from '../index.ts'
-import { accept, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { accept, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const name = { message: 'Who are you?', schema: z.object({ name: z.string() }) }
 const ada = { name: accept({ name: 'Ada' }) }
@@ -25,10 +25,10 @@ async function unhandledDuring(work: () => Promise<unknown>): Promise<unknown[]>
   return unhandled
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   describe('a tool', () => {
     test('asks with its own key and a state, and ends when it is answered [MRT-001 MRT-005 MRT-006 MRT-014]', async () => {
-      const { rounds, text } = await play(serve(greet, mode), ada)
+      const { rounds, text } = await completeCall(serve(greet, mode), ada)
       expect(rounds).toHaveLength(1)
       expect(rounds[0]?.requests).toEqual({
         name: {
@@ -56,13 +56,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       ],
     ]
     test.each(ways)('that %s asks all the same [MRT-014]', async (_, run) => {
-      const { asked, text } = await play(serve(run, mode), ada)
+      const { asked, text } = await completeCall(serve(run, mode), ada)
       expect([asked, text]).toEqual([[['name']], 'Hello, Ada'])
     })
 
     test('that returns or throws without waiting for its question asks, for what was asked wins', async () => {
       for (const end of [() => 'done', () => Promise.reject(new Error('no'))]) {
-        const run: Run = (ctx) => {
+        const run: RunHandler = (ctx) => {
           void ctx.elicit('name', name)
           return end()
         }
@@ -74,7 +74,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('a suspension can be told from errors, also as their cause', async () => {
     const seen: boolean[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       try {
         return await greet(ctx)
       } catch (error) {
@@ -92,7 +92,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('finally and using run before the reply', async () => {
     const closed: string[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await using lock = { [Symbol.asyncDispose]: async () => void closed.push('lock') }
       try {
         return await greet(ctx)
@@ -109,8 +109,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('a swallowed suspension is told once, by tool and key', async () => {
     const served = serve((ctx) => greet(ctx).catch(() => 'anyway'), mode)
-    await play(served, ada)
-    await play(served, ada)
+    await completeCall(served, ada)
+    await completeCall(served, ada)
     expect(served.warnings).toEqual([
       {
         code: 'swallowed',
@@ -125,25 +125,25 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const wrap = (ctx: Context) => greet(ctx).catch((cause) => Promise.reject(new Error('other', { cause })))
     for (const run of [greet, wrap]) {
       const served = serve(run, mode)
-      await play(served, ada)
+      await completeCall(served, ada)
       expect([served.warnings, served.reported]).toEqual([[], []])
     }
   })
 
   test('a branch that fails beside a question swallows nothing, and the failure is what the call ends with', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const fails = async () => Promise.reject(new ToolError('no such item'))
       await Promise.all([greet(ctx), fails()])
       return 'never'
     }
     const served = serve(run, mode)
-    const { text, isError } = await play(served, ada)
+    const { text, isError } = await completeCall(served, ada)
     expect([text, isError, served.warnings]).toEqual(['no such item', true, []])
   })
 
   test('after a suspension every further function of the context suspends too, and ctx.signal is aborted', async () => {
     const seen: unknown[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const { signal } = ctx
       try {
         return await greet(ctx)
@@ -182,7 +182,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       seen.push(ctx.signal.aborted)
       await ctx.step('late', () => void seen.push('the step ran')).catch((error) => seen.push(isSuspension(error)))
     }
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const going = zombie(ctx)
       zombies.push(going)
       await Promise.all([greet(ctx), going])
@@ -221,7 +221,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const slow = new Promise<number>((resolve) => {
       finish = resolve
     })
-    const runs: Run[] = [
+    const runs: RunHandler[] = [
       (ctx) => {
         void ctx.elicit('name', name)
         throw new Error('at once')
@@ -260,7 +260,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const controller = new AbortController()
     const add = vi.spyOn(controller.signal, 'addEventListener')
     const kept: AbortSignal[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       kept.push(ctx.signal)
       return greet(ctx)
     }
@@ -274,7 +274,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   test("a call suspends though a test's timers stand still", async () => {
     vi.useFakeTimers()
     try {
-      expect((await play(serve(greet, mode), ada)).text).toBe('Hello, Ada')
+      expect((await completeCall(serve(greet, mode), ada)).text).toBe('Hello, Ada')
     } finally {
       vi.useRealTimers()
     }
@@ -283,7 +283,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   test('ctx.signal follows the call while nothing is asked', async () => {
     const controller = new AbortController()
     const seen: unknown[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const { signal } = ctx
       controller.abort('enough')
       seen.push(signal.reason)
@@ -301,7 +301,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     ['uuid', (ctx) => ctx.uuid('inner')],
   ]
   test.each(nested)('ctx.%s inside a step fails the call, also when it is swallowed', async (called, use) => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.step('outer', async () => {
         try {
           await use(ctx)

@@ -2,16 +2,16 @@ import { errorCodes, type JsonObject, type JsonValue } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../index.ts'
-import { accept, type Round, type Run, send, serve, toolKind } from '../testing/rounds.ts'
+import { accept, type Round, type RunHandler, send, serve, toolKind } from '../testing/rounds.ts'
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 const question = (message: string) => ({ message, schema: z.object({ text: z.string() }) })
-const asksTwice: Run = async (ctx) => {
+const asksTwice: RunHandler = async (ctx) => {
   const { text } = await ctx.elicit('first', question('What?'))
   await ctx.elicit('second', question('And then?'))
   return `${text.length}`
 }
-const picture: Run = async (ctx) => {
+const picture: RunHandler = async (ctx) => {
   const { content } = await ctx.sample('model', { messages: [], maxTokens: 10 })
   await ctx.elicit('second', question('And then?'))
   return JSON.stringify(content)
@@ -25,7 +25,7 @@ async function callWith(args: string): Promise<Round> {
 }
 
 /** The second round of a call, with an answer as a client wrote it. */
-async function answerWith(run: Run, key: string, answer: JsonValue): Promise<Round> {
+async function answerWith(run: RunHandler, key: string, answer: JsonValue): Promise<Round> {
   const served = serve(run)
   const { state } = await send(served)
   return send(served, { state, responses: { [key]: answer } })
@@ -72,7 +72,7 @@ describe('a tool that asks', () => {
   })
 
   test('is at fault itself where its own records are too large, whatever is answered', async () => {
-    const hoards: Run = async (ctx) => {
+    const hoards: RunHandler = async (ctx) => {
       await ctx.elicit('first', question('What?'))
       await ctx.step('load', () => 'x'.repeat(100_000))
       await ctx.elicit('second', question('And then?'))

@@ -3,14 +3,14 @@ import { deferSignal } from '@x/core'
 import { emptyContext } from '@x/schema'
 import { z } from 'zod'
 import { type Context, createServer, prompt, tool } from '../index.ts'
-import { callOf, callTool, collector, requestOf, resultOf, textOf } from '../testing/ask.ts'
-import { modes, send, serve } from '../testing/rounds.ts'
+import { callOf, callTool, createErrorCollector, requestOf, resultOf, textOf } from '../testing/ask.ts'
+import { replayModes, send, serve } from '../testing/rounds.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 
 describe('cancelling', () => {
   test('a handler that ends with its signal rejects the call with the reason, and reports no error [CAN-012]', async () => {
-    const { reported, onError } = collector()
+    const { reported, onError } = createErrorCollector()
     const run = (_: unknown, ctx: Context) =>
       new Promise<string>((_resolve, reject) =>
         ctx.signal.addEventListener('abort', () => reject(new Error('stopped'))),
@@ -44,7 +44,7 @@ describe('a thenable whose `then` returns nothing', () => {
     // oxlint-disable-next-line unicorn/no-thenable -- the object under test
     ({ then: (resolve: (value: T) => void) => void setImmediate(resolve, value) }) as unknown as PromiseLike<T>
 
-  test.each(modes)('is waited for as the result of a handler (strictReplay: $strictReplay)', async (mode) => {
+  test.each(replayModes)('is waited for as the result of a handler (strictReplay: $strictReplay)', async (mode) => {
     const served = serve(() => later('done'), mode)
     expect((await send(served)).text).toBe('done')
   })

@@ -20,13 +20,13 @@ const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
 /**
  * Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn.
  */
-export function afterTick(run: () => void): void {
+export function runAfterTick(run: () => void): void {
   // Timers of 0 wait for a millisecond or more; browsers know nothing else.
   if (typeof setImmediateFunction === 'function') setImmediateFunction(run)
   else setTimeout(run, 0)
 }
 
 /** Resolves after the event loop has turned once. */
-export function nextTick(): Promise<void> {
-  return new Promise(afterTick)
+export function waitForImmediate(): Promise<void> {
+  return new Promise(runAfterTick)
 }

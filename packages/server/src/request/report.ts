@@ -11,7 +11,7 @@ export interface ErrorReporter {
 }
 
 /** Reports an error that the peer does not see whole. An `onError` that fails changes nothing. */
-export function report(error: unknown, where: ErrorContext, { onError }: ErrorReporter): void {
+export function reportServerError(error: unknown, where: ErrorContext, { onError }: ErrorReporter): void {
   try {
     onError(error, where)
   } catch {

@@ -3,21 +3,21 @@ import { memoryStore, sealed, singleUse, stored } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, DefinitionError, sealedState } from '../index.ts'
-import { ask, type AskOptions, errorOf, resultOf } from '../testing/ask.ts'
-import { type Run, send, type Served, serve, toolKind } from '../testing/rounds.ts'
+import { sendRequest, type AskOptions, errorOf, resultOf } from '../testing/ask.ts'
+import { type RunHandler, send, type TestServer, serve, toolKind } from '../testing/rounds.ts'
 
 const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 const eve: AskOptions = { clientAddress: '192.0.2.66' }
 const ada: AskOptions = { clientAddress: '192.0.2.1' }
 
 /** A handler that waits until the test lets all of its runs end. */
-function gate(): { readonly run: Run; readonly open: () => void; readonly begun: () => number } {
+function gate(): { readonly run: RunHandler; readonly open: () => void; readonly begun: () => number } {
   let begun = 0
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
   })
-  const run: Run = async () => {
+  const run: RunHandler = async () => {
     begun++
     await opened
     return 'done'
@@ -25,7 +25,8 @@ function gate(): { readonly run: Run; readonly open: () => void; readonly begun:
   return { run, open, begun: () => begun }
 }
 
-const call = ({ server }: Served, options: AskOptions) => ask(server, 'tools/call', toolKind.params, options)
+const call = ({ server }: TestServer, options: AskOptions) =>
+  sendRequest(server, 'tools/call', toolKind.params, options)
 const errorIn = (response: RpcResponse) => ('error' in response ? response.error : undefined)
 
 describe('the calls that a caller has at once', () => {
@@ -112,7 +113,7 @@ describe('one state that is sent ten times', () => {
       open = resolve
     })
     let begun = 0
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) })
       begun++
       await opened
@@ -178,7 +179,7 @@ describe('one state that is sent ten times', () => {
 })
 
 describe('what suspended calls leave in a store', () => {
-  const asking: Run = async (ctx) => {
+  const asking: RunHandler = async (ctx) => {
     await ctx.elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) })
     return 'done'
   }

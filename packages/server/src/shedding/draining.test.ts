@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { openHand, serveUnder } from '../testing/load.ts'
-import { accept, kinds, play, type Run, send, serve } from '../testing/rounds.ts'
+import { createManualLoad, serveWithLoad } from '../testing/load.ts'
+import { accept, handlerKinds, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const question = { message: 'What?', schema: z.object({}) }
 const next = { a: accept() }
 
 describe('draining', () => {
-  test.each(kinds)(
+  test.each(handlerKinds)(
     'a running $kind leaves at the end of its step, without its minimum of work and beyond its budget',
     async (kind) => {
-      const hand = openHand()
+      const hand = createManualLoad()
       let begin = () => {}
       let finish = () => {}
       const begun = new Promise<void>((resolve) => {
         begin = resolve
       })
       const ran: string[] = []
-      const run: Run = async (ctx) => {
+      const run: RunHandler = async (ctx) => {
         await ctx.step('long', async () => {
           ran.push('long')
           begin()
@@ -29,7 +29,7 @@ describe('draining', () => {
         return 'done'
       }
       const options = { kind, strictReplay: false, shedding: { minWorkMs: 60_000, budget: 0 } }
-      const served = serveUnder(hand, run, options)
+      const served = serveWithLoad(hand, run, options)
       const running = send(served)
       await begun
       expect(served.server.load).toMatchObject({ ready: true, draining: false, running: 1 })
@@ -37,7 +37,7 @@ describe('draining', () => {
       expect(served.server.load).toMatchObject({ ready: false, draining: true })
       finish()
       const { state } = await running
-      expect((await send(serveUnder(openHand(), run, options), { state })).text).toBe('done')
+      expect((await send(serveWithLoad(createManualLoad(), run, options), { state })).text).toBe('done')
       expect(ran).toEqual(['long', 'short'])
       expect(hand.sheds).toMatchObject([{ reason: 'stopping', sheds: 1 }])
       expect(served.server.load.counters.sheds.stopping).toBe(1)
@@ -45,8 +45,8 @@ describe('draining', () => {
   )
 
   test('a call that comes afterwards works for its minimum, and leaves at once when the server is told again', async () => {
-    const hand = openHand()
-    const run: Run = async (ctx) => {
+    const hand = createManualLoad()
+    const run: RunHandler = async (ctx) => {
       for (let index = 0; index < 6; index++) {
         await ctx.step(`step/${index}`, () => {
           hand.time += 100
@@ -55,7 +55,7 @@ describe('draining', () => {
       }
       return 'done'
     }
-    const served = serveUnder(hand, run, { strictReplay: false, shedding: { minWorkMs: 300 } })
+    const served = serveWithLoad(hand, run, { strictReplay: false, shedding: { minWorkMs: 300 } })
     served.server.drain()
     const first = await send(served)
     expect(hand.time).toBe(300)
@@ -64,7 +64,7 @@ describe('draining', () => {
   })
 
   test('what was told is taken back once, by whoever told it', async () => {
-    const { server } = serveUnder(openHand(), () => 'plain')
+    const { server } = serveWithLoad(createManualLoad(), () => 'plain')
     const [first, second] = [server.drain(), server.drain()]
     first()
     first()
@@ -76,21 +76,21 @@ describe('draining', () => {
   test('what cannot move, and what records nothing, is served to its end', async () => {
     const memory = serve(async (ctx) => String(await ctx.step('one', () => 1)))
     memory.server.drain()
-    expect((await play(memory)).text).toBe('1')
-    const plain = serveUnder(openHand(), () => 'plain')
+    expect((await completeCall(memory)).text).toBe('1')
+    const plain = serveWithLoad(createManualLoad(), () => 'plain')
     plain.server.drain()
-    expect((await play(plain)).text).toBe('plain')
+    expect((await completeCall(plain)).text).toBe('plain')
   })
 
   test('what was left with a client before is taken by the next instance', async () => {
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await ctx.step('one', () => 1)
       await ctx.elicit('a', question)
       return 'done'
     }
-    const old = serveUnder(openHand(), run)
+    const old = serveWithLoad(createManualLoad(), run)
     const { state } = await send(old)
     old.server.drain()
-    expect((await send(serveUnder(openHand(), run), { state, responses: next })).text).toBe('done')
+    expect((await send(serveWithLoad(createManualLoad(), run), { state, responses: next })).text).toBe('done')
   })
 })

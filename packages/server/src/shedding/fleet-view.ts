@@ -1,11 +1,11 @@
 /** The load of the instance that handed a call off, as the call's state reports it. */
 export interface HandOffTag {
   /** The random name of the instance. */
-  readonly from: string
+  readonly instanceId: string
   /** Its load when it handed the call off; 1 is its nearest limit. */
   readonly load: number
   /** Time of that, in milliseconds since 1970. */
-  readonly at: number
+  readonly handedOffAt: number
 }
 
 /** An instance's view of the others, from the calls that they handed off: no instance has a connection to another. */
@@ -13,7 +13,7 @@ export interface FleetView {
   /** The random name of this instance. */
   readonly id: string
   /** The load of each other instance that was heard of, and when; the latest is last. */
-  readonly reports: Map<string, { readonly load: number; readonly at: number }>
+  readonly reports: Map<string, { readonly load: number; readonly receivedAt: number }>
   /** Recent hand-offs, and those of them that the balancer brought back here. */
   handOffCount: number
   returnedCount: number
@@ -26,7 +26,7 @@ export interface FleetView {
 /**
  * A fleet of which nothing was heard. The id is made with its first use: workers have no randomness while they load.
  */
-export function emptyFleetView(randomId: () => string): FleetView {
+export function createEmptyFleetView(randomId: () => string): FleetView {
   let id: string | undefined
   return {
     get id() {
@@ -75,7 +75,7 @@ export interface ClockTimes {
   /** Milliseconds, from any beginning. */
   readonly now: number
   /** Milliseconds since 1970. */
-  readonly wall: number
+  readonly wallTime: number
 }
 
 /**
@@ -87,14 +87,14 @@ export function recordLoadReport(
   { tag, callId }: { tag: HandOffTag; callId: string },
   clockTimes: ClockTimes,
 ): void {
-  if (tag.from === fleet.id) return countReturnedCall(fleet, callId)
+  if (tag.instanceId === fleet.id) return countReturnedCall(fleet, callId)
   const ageMs = reportAge(tag, clockTimes)
   if (ageMs > staleReportMs) return
   const reportedAt = clockTimes.now - ageMs
-  const knownReport = fleet.reports.get(tag.from)
-  if (knownReport !== undefined && knownReport.at >= reportedAt) return
-  fleet.reports.delete(tag.from)
-  fleet.reports.set(tag.from, { load: tag.load, at: reportedAt })
+  const knownReport = fleet.reports.get(tag.instanceId)
+  if (knownReport !== undefined && knownReport.receivedAt >= reportedAt) return
+  fleet.reports.delete(tag.instanceId)
+  fleet.reports.set(tag.instanceId, { load: tag.load, receivedAt: reportedAt })
   const [oldest] = fleet.reports.keys()
   if (fleet.reports.size > maxReports && oldest !== undefined) fleet.reports.delete(oldest)
 }
@@ -110,7 +110,7 @@ export function isWorthHandingOff(
   if (!isClearlyHigher(load, averageFleetLoad(fleet, clockTimes.now))) return false
   if (isSticky(fleet) && clockTimes.now - fleet.lastHandOffAt < stickyRetryMs) return false
   // Not back to where it came from, unless that was better off.
-  if (tag === undefined || tag.from === fleet.id) return true
+  if (tag === undefined || tag.instanceId === fleet.id) return true
   return isClearlyHigher(load, tag.load * Math.exp(-reportAge(tag, clockTimes) / originDecayMs))
 }
 
@@ -122,7 +122,7 @@ export function registerHandOff(fleet: FleetView, load: number, clockTimes: Cloc
     fleet.handOffCount /= 2
     fleet.returnedCount /= 2
   }
-  return { from: fleet.id, load, at: clockTimes.wall }
+  return { instanceId: fleet.id, load, handedOffAt: clockTimes.wallTime }
 }
 
 function countReturnedCall(fleet: FleetView, callId: string): void {
@@ -143,8 +143,8 @@ function isSticky({ handOffCount, returnedCount }: FleetView): boolean {
 function averageFleetLoad({ reports }: FleetView, now: number): number {
   let sum = 0
   let weightSum = unknownLoadWeight
-  for (const { load, at } of reports.values()) {
-    const weight = now - at > staleReportMs ? 0 : Math.exp((at - now) / reportDecayMs)
+  for (const { load, receivedAt } of reports.values()) {
+    const weight = now - receivedAt > staleReportMs ? 0 : Math.exp((receivedAt - now) / reportDecayMs)
     sum += load * weight
     weightSum += weight
   }
@@ -157,8 +157,8 @@ function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
 }
 
 /** The clocks of two machines differ: what comes from the future is new. */
-function reportAge({ at }: HandOffTag, { wall }: ClockTimes): number {
-  return Math.max(0, wall - at)
+function reportAge({ handedOffAt }: HandOffTag, { wallTime }: ClockTimes): number {
+  return Math.max(0, wallTime - handedOffAt)
 }
 
 /** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */

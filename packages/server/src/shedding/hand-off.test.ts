@@ -1,10 +1,17 @@
 import { isJsonObject, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { openHand, overloaded, serveUnder } from '../testing/load.ts'
-import { glass, play, type Round, type Run, send, type Served } from '../testing/rounds.ts'
+import { createManualLoad, overloadedLoad, serveWithLoad } from '../testing/load.ts'
+import {
+  createStateRecorder,
+  completeCall,
+  type Round,
+  type RunHandler,
+  send,
+  type TestServer,
+} from '../testing/rounds.ts'
 
 /** Records so many steps. */
-function counting(steps: number): Run {
+function counting(steps: number): RunHandler {
   return async (ctx) => {
     for (let index = 0; index < steps; index++) await ctx.step(`step/${index}`, () => index)
     return 'done'
@@ -14,11 +21,11 @@ function counting(steps: number): Run {
 const began = Date.now()
 
 /** One instance of a fleet: with a load of its own, on a clock that all share. */
-function instance(clock: { time: number }, load = overloaded, settings: Parameters<typeof serveUnder>[2] = {}) {
-  const hand = openHand(load)
+function instance(clock: { time: number }, load = overloadedLoad, settings: Parameters<typeof serveWithLoad>[2] = {}) {
+  const hand = createManualLoad(load)
   const now = () => clock.time
   const wallClock = () => began + clock.time
-  const served = serveUnder(hand, counting(3), {
+  const served = serveWithLoad(hand, counting(3), {
     strictReplay: false,
     runtime: { monotonicNow: now, now: wallClock },
     ...settings,
@@ -29,7 +36,7 @@ function instance(clock: { time: number }, load = overloaded, settings: Paramete
 const isHandedOff = ({ state }: Round): boolean => state !== undefined
 
 /** Hands a call off at an instance of this load, and gives its state. */
-async function comingFrom(clock: { time: number }, load = overloaded): Promise<string | undefined> {
+async function comingFrom(clock: { time: number }, load = overloadedLoad): Promise<string | undefined> {
   return (await send(instance(clock, load))).state
 }
 
@@ -48,7 +55,7 @@ describe('an overloaded instance compares itself with the others', () => {
 
   test('between two that are equally busy no call goes back within five seconds', async () => {
     const clock = { time: 0 }
-    const here = instance(clock, overloaded, { shedding: { budget: 10 } })
+    const here = instance(clock, overloadedLoad, { shedding: { budget: 10 } })
     const state = await comingFrom(clock)
     for (; clock.time <= 5000; clock.time += 250) expect(isHandedOff(await send(here, { state }))).toBe(false)
   })
@@ -90,7 +97,7 @@ describe('an overloaded instance compares itself with the others', () => {
 
 describe('where the balancer brings every call back', () => {
   /** Lets calls come back until they stay, and gives when they were handed off. */
-  async function handOffs(served: Served, clock: { time: number }, forMs: number): Promise<number[]> {
+  async function handOffs(served: TestServer, clock: { time: number }, forMs: number): Promise<number[]> {
     const times: number[] = []
     for (const end = clock.time + forMs; clock.time < end; clock.time += 250) {
       const { state } = await send(served)
@@ -103,14 +110,14 @@ describe('where the balancer brings every call back', () => {
 
   test('a lone instance hands off four calls, and then one in ten seconds', async () => {
     const clock = { time: 0 }
-    const times = await handOffs(instance(clock, overloaded, { shedding: { budget: 1 } }), clock, 30_000)
+    const times = await handOffs(instance(clock, overloadedLoad, { shedding: { budget: 1 } }), clock, 30_000)
     expect(times.slice(0, 4)).toEqual([0, 250, 500, 750])
     expect(times.slice(4)).toEqual([10_750, 20_750])
   })
 
   test('a client that sends one state a thousand times does not make it believe that', async () => {
     const clock = { time: 0 }
-    const here = instance(clock, overloaded, { shedding: { budget: 1 } })
+    const here = instance(clock, overloadedLoad, { shedding: { budget: 1 } })
     const { state } = await send(here)
     for (let count = 0; count < 1000; count++) await send(here, { state })
     for (let count = 0; count < 5; count++) {
@@ -121,7 +128,7 @@ describe('where the balancer brings every call back', () => {
 
   test('it hands off as before once calls go elsewhere again', async () => {
     const clock = { time: 0 }
-    const here = instance(clock, overloaded, { shedding: { budget: 1 } })
+    const here = instance(clock, overloadedLoad, { shedding: { budget: 1 } })
     await handOffs(here, clock, 5000)
     let last = clock.time
     for (let count = 0; count < 160; count++) {
@@ -133,9 +140,9 @@ describe('where the balancer brings every call back', () => {
 })
 
 test('the state says in 40 bytes whose load made the call move', async () => {
-  const { codec, sealed } = glass()
+  const { codec, sealed } = createStateRecorder()
   const load = { eventLoopDelayMs: 1e9 }
-  await send(serveUnder(openHand(load), counting(2), { strictReplay: false, state: codec }))
+  await send(serveWithLoad(createManualLoad(load), counting(2), { strictReplay: false, state: codec }))
   const [text = ''] = sealed
   const tag: unknown = JSON.parse(text).from
   expect(tag).toEqual([expect.stringMatching(/^[\w-]{8}$/), 9999, expect.any(Number)])
@@ -143,8 +150,9 @@ test('the state says in 40 bytes whose load made the call move', async () => {
 })
 
 test('two servers of one process have different names', async () => {
-  const { codec, sealed } = glass()
-  for (let count = 0; count < 2; count++) await send(serveUnder(openHand(overloaded), counting(2), { state: codec }))
+  const { codec, sealed } = createStateRecorder()
+  for (let count = 0; count < 2; count++)
+    await send(serveWithLoad(createManualLoad(overloadedLoad), counting(2), { state: codec }))
   const [first, second] = sealed.map((text) => JSON.parse(text).from[0])
   expect(first).not.toBe(second)
 })
@@ -152,7 +160,7 @@ test('two servers of one process have different names', async () => {
 describe('an instance that stops', () => {
   test('hands a call without budget off as well, which would be lost with it', async () => {
     const clock = { time: 0 }
-    const here = instance(clock, overloaded, { shedding: { budget: 0, minWorkMs: 0 } })
+    const here = instance(clock, overloadedLoad, { shedding: { budget: 0, minWorkMs: 0 } })
     here.server.drain()
     expect(isHandedOff(await send(here))).toBe(true)
   })
@@ -162,7 +170,7 @@ describe('an instance that stops', () => {
     const stopping = instance(clock, { eventLoopDelayMs: 0 })
     stopping.server.drain()
     const first = await send(stopping)
-    const { state } = await send(instance(clock, overloaded, { shedding: { budget: 1 } }), { state: first.state })
+    const { state } = await send(instance(clock, overloadedLoad, { shedding: { budget: 1 } }), { state: first.state })
     expect(state).toBeDefined()
   })
 
@@ -176,8 +184,8 @@ describe('an instance that stops', () => {
   })
 
   test('says nothing of its load, which is not what made the call move', async () => {
-    const { codec, sealed } = glass()
-    const here = instance({ time: 0 }, overloaded, { state: codec })
+    const { codec, sealed } = createStateRecorder()
+    const here = instance({ time: 0 }, overloadedLoad, { state: codec })
     here.server.drain()
     await send(here)
     expect(JSON.parse(sealed[0] ?? '')).toMatchObject({ stops: 1 })
@@ -210,7 +218,7 @@ describe('readiness', () => {
 
 test('a result that hands a call off says how long to wait where the author wants that', async () => {
   const shedding = { handOffPauseMs: 7 }
-  const { response } = await send(serveUnder(openHand(overloaded), counting(2), { shedding }))
+  const { response } = await send(serveWithLoad(createManualLoad(overloadedLoad), counting(2), { shedding }))
   const result = 'result' in response ? response.result : {}
   expect(isJsonObject(result['_meta']) && result['_meta'][projectMetaKeys.retryAfterMs]).toBe(7)
 })
@@ -218,7 +226,7 @@ test('a result that hands a call off says how long to wait where the author want
 test('a call that is handed off for load everywhere runs to its end, with every step done once', async () => {
   const clock = { time: 0 }
   const ran: number[] = []
-  const run: Run = async (ctx) => {
+  const run: RunHandler = async (ctx) => {
     for (let index = 0; index < 30; index++) {
       await ctx.step(`step/${index}`, () => {
         clock.time += 300
@@ -229,10 +237,10 @@ test('a call that is handed off for load everywhere runs to its end, with every 
   }
   const now = () => clock.time
   const fleet = [0, 1, 2].map(() =>
-    serveUnder(openHand(overloaded), run, { strictReplay: false, runtime: { monotonicNow: now } }),
+    serveWithLoad(createManualLoad(overloadedLoad), run, { strictReplay: false, runtime: { monotonicNow: now } }),
   )
   const [first, ...more] = fleet
   if (first === undefined) throw new Error('there are three')
-  expect((await play([first, ...more])).text).toBe('done')
+  expect((await completeCall([first, ...more])).text).toBe('done')
   expect(ran).toEqual(Array.from({ length: 30 }, (_, index) => index))
 })

@@ -4,10 +4,10 @@ import { isOverloaded, relativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
 
 /** The questions that a call may ask without losing budget: with them it stays within clients' ten rounds. */
-const freeRounds = 3
+const freeRoundCount = 3
 
 /** As many hand-offs of instances that stop cost nothing of it either. */
-const freeStops = 2
+const freeStopCount = 2
 
 /** A call at a boundary, from where another instance could go on. */
 export interface CallAtBoundary extends SheddingCall {
@@ -32,7 +32,7 @@ export function decideHandOff(
   if (call.workedMs < rules.minWorkMs) return undefined
   // Before the budget: a call that stayed would be lost with the instance.
   if (activeDrains > 0) return 'stopping'
-  const usedBudget = Math.max(0, call.rounds - freeRounds) + Math.max(0, stops - freeStops)
+  const usedBudget = Math.max(0, call.rounds - freeRoundCount) + Math.max(0, stops - freeStopCount)
   if (call.sheds >= rules.budget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)
   return shouldHandOffForLoad(monitor, handOff) ? 'load' : undefined
@@ -81,7 +81,7 @@ export function tagHandOff(monitor: LoadMonitor): HandOffTag {
 }
 
 function clockTimesOf({ source }: LoadMonitor): ClockTimes {
-  return { now: source.now(), wall: source.wallClock() }
+  return { now: source.now(), wallTime: source.wallClock() }
 }
 
 function currentRelativeLoad(monitor: LoadMonitor): number {

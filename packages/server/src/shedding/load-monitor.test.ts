@@ -41,9 +41,9 @@ function monitorOf(take?: () => Partial<Load>) {
 }
 
 test.each([
-  ['eventLoopDelayMs', 'eventLoopDelay', [100, 101, 100, 81, 80, 100, 101]],
-  ['running', 'running', [100, 101, 100, 81, 80, 100, 101]],
-  ['heapShare', 'heap', [0.5, 0.51, 0.5, 0.41, 0.4, 0.5, 0.51]],
+  ['eventLoopDelayMs', 'isEventLoopDelayHigh', [100, 101, 100, 81, 80, 100, 101]],
+  ['running', 'isRunningCountHigh', [100, 101, 100, 81, 80, 100, 101]],
+  ['heapShare', 'isHeapHigh', [0.5, 0.51, 0.5, 0.41, 0.4, 0.5, 0.51]],
 ] as const)('what is over its limit in %s stays so until it is below four fifths of it', (measured, name, values) => {
   let overload = noOverload
   const seen = values.map((value) => {

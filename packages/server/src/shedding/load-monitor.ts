@@ -1,12 +1,12 @@
 import { isWorkerd, unref } from '@x/core'
 import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError, type Undrain } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
-import { emptyFleetView, type FleetView, randomTag } from './fleet-view.ts'
+import { createEmptyFleetView, type FleetView, randomTag } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
 import { type HardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
 import type { Load, ServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
-import { nextTick } from '../request/awaitable.ts'
+import { waitForImmediate } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 
 /** The load of a server, as far as it is known. It is written in place, because every call of a handler changes it. */
@@ -103,7 +103,7 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
     unreadySince: undefined,
     allowance: 0,
     allowanceRenewedAt: Number.NEGATIVE_INFINITY,
-    fleet: emptyFleetView(source.randomId),
+    fleet: createEmptyFleetView(source.randomId),
     sheds: { load: 0, policy: 0, stopping: 0 },
     rejected: 0,
     resumed: 0,
@@ -151,7 +151,7 @@ export function countResumedCall(monitor: LoadMonitor): void {
 /** Resolves after the next tick of the event loop, and counts the run that waits for it meanwhile. */
 export async function yieldForTick(monitor: LoadMonitor): Promise<void> {
   monitor.waitingRuns++
-  await nextTick()
+  await waitForImmediate()
   monitor.waitingRuns--
 }
 
@@ -243,7 +243,9 @@ const callerShare = 1 / 2
  */
 export function checkCapacity(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
-  const limit = isResumed(request) ? resumedCallLimit(monitor, request.caller) : newCallLimit(monitor)
+  const limit = isResumed(request)
+    ? findExceededResumedCallLimit(monitor, request.caller)
+    : findExceededNewCallLimit(monitor)
   if (limit === undefined) return
   monitor.rejected++
   const { retryAfterMs, hardLimit } = monitor.rules
@@ -281,7 +283,7 @@ function isAtHardLimit(monitor: LoadMonitor): boolean {
 type HardLimitName = keyof HardLimits
 
 /** Returns the limit that keeps a new call out. */
-function newCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
+function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
   const { running } = monitor.rules.hardLimit
   if (monitor.running >= running && monitor.running - monitor.returningCalls >= reservedCallCount(monitor))
     return 'running'
@@ -289,7 +291,7 @@ function newCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
 }
 
 /** Returns the limit that keeps a call out that comes back. */
-function resumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
+function findExceededResumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
   if (monitor.running >= monitor.rules.hardLimit.running && !canResume(monitor, caller)) return 'running'
   return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
 }
@@ -420,14 +422,13 @@ export function checkCallerLimit({ max, retryAfterMs, runningByCaller }: CallerL
   throw quotaError({ limit: 'maxCallsPerCaller', max, retryAfterMs, advice: 'wait for the answer to another call' })
 }
 
-/** Adds one to a count. */
-export function incrementCount(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
+/** Adds to a count, one by default. */
+export function incrementCount(counts: Map<string, number>, key: string, amount = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + amount)
 }
 
 /** Takes one from a count, which is forgotten at zero. */
 export function decrementCount(counts: Map<string, number>, key: string): void {
-  const remainingCount = (counts.get(key) ?? 0) - 1
-  if (remainingCount > 0) counts.set(key, remainingCount)
+  if ((counts.get(key) ?? 0) > 1) incrementCount(counts, key, -1)
   else counts.delete(key)
 }

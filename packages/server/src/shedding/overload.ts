@@ -3,13 +3,13 @@ import type { Load } from './shedding-options.ts'
 
 /** The measured values that are over their limits. */
 export interface Overload {
-  readonly running: boolean
-  readonly eventLoopDelay: boolean
-  readonly heap: boolean
+  readonly isRunningCountHigh: boolean
+  readonly isEventLoopDelayHigh: boolean
+  readonly isHeapHigh: boolean
 }
 
 /** The overload of a server at rest. */
-export const noOverload: Overload = { running: false, eventLoopDelay: false, heap: false }
+export const noOverload: Overload = { isRunningCountHigh: false, isEventLoopDelayHigh: false, isHeapHigh: false }
 
 /** The share of a limit below which a value counts as being within it again. */
 const recoveryShare = 0.8
@@ -20,15 +20,19 @@ const recoveryShare = 0.8
  */
 export function overloadOf(load: Load, limits: LoadLimits, previousState: Overload): Overload {
   return {
-    running: isOverLimit(load.running, limits.running, previousState.running),
-    eventLoopDelay: isOverLimit(load.eventLoopDelayMs, limits.eventLoopDelayMs, previousState.eventLoopDelay),
-    heap: load.heapShare !== undefined && isOverLimit(load.heapShare, limits.heapShare, previousState.heap),
+    isRunningCountHigh: isOverLimit(load.running, limits.running, previousState.isRunningCountHigh),
+    isEventLoopDelayHigh: isOverLimit(
+      load.eventLoopDelayMs,
+      limits.eventLoopDelayMs,
+      previousState.isEventLoopDelayHigh,
+    ),
+    isHeapHigh: load.heapShare !== undefined && isOverLimit(load.heapShare, limits.heapShare, previousState.isHeapHigh),
   }
 }
 
 /** Returns true when any value is over its limit. */
-export function isOverloaded({ running, eventLoopDelay, heap }: Overload): boolean {
-  return running || eventLoopDelay || heap
+export function isOverloaded({ isRunningCountHigh, isEventLoopDelayHigh, isHeapHigh }: Overload): boolean {
+  return isRunningCountHigh || isEventLoopDelayHigh || isHeapHigh
 }
 
 /** Returns the load as one number: 1 is the nearest limit, 2 is twice as much. */

@@ -3,33 +3,34 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, DefinitionError, type SheddingCall, sealedState, type SheddingOptions } from '../index.ts'
 import { resultOf } from '../testing/ask.ts'
-import { openHand, overloaded, serveUnder } from '../testing/load.ts'
-import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+import { createManualLoad, overloadedLoad, serveWithLoad } from '../testing/load.ts'
+import { accept, handlerKinds, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
 const question = { message: 'What?', schema: z.object({}) }
-const oneStep: Run = async (ctx) => String(await ctx.step('one', () => 1))
+const oneStep: RunHandler = async (ctx) => String(await ctx.step('one', () => 1))
 const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
 /** Records a step or a checkpoint so often, and says how often each was done. */
-function counting(steps: number, ran: string[] = []): Run {
+function counting(steps: number, ran: string[] = []): RunHandler {
   return async (ctx) => {
     for (let index = 0; index < steps; index++) await ctx.step(`step/${index}`, () => void ran.push(`step/${index}`))
     return ran.join(' ')
   }
 }
 
-describe.each(modes)('with strictReplay $strictReplay', (mode) => {
-  test.each(kinds)(
+describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
+  test.each(handlerKinds)(
     'a $kind on an overloaded instance answers with requestState alone at the end of a step, and goes on from there [MRT-014]',
     async (kind) => {
       const ran: string[] = []
-      const busy = openHand(overloaded)
-      const shed = await send(serveUnder(busy, counting(2, ran), { ...mode, kind }))
+      const busy = createManualLoad(overloadedLoad)
+      const shed = await send(serveWithLoad(busy, counting(2, ran), { ...mode, kind }))
       expect(shed.response).toHaveProperty('result.resultType', 'input_required')
       expect(shed.response).not.toHaveProperty('result.inputRequests')
       expect(shed.state).toMatch(/^[\w.-]+$/)
       expect(ran).toEqual(['step/0'])
-      const { text } = await send(serveUnder(openHand(), counting(2, ran), { ...mode, kind }), { state: shed.state })
+      const idle = serveWithLoad(createManualLoad(), counting(2, ran), { ...mode, kind })
+      const { text } = await send(idle, { state: shed.state })
       expect([text, ran]).toEqual(['step/0 step/1', ['step/0', 'step/1']])
       const { name } = { name: 'do', ...kind.params, ...(kind.kind === 'resource' && { name: 'do://it' }) }
       const load = { running: 0, eventLoopDelayMs: 1000, heapShare: undefined }
@@ -39,7 +40,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('a call moves from a checkpoint as well, and goes on from its value', async () => {
     const seen: number[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       const progress = ctx.checkpoint('loop', 0)
       while (progress.value < 4) {
         seen.push(progress.value)
@@ -47,14 +48,15 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       }
       return String(progress.value)
     }
-    const busy = openHand(overloaded)
-    const { text, rounds } = await play([serveUnder(busy, run, mode), serveUnder(openHand(), run, mode)])
+    const busy = createManualLoad(overloadedLoad)
+    const idle = serveWithLoad(createManualLoad(), run, mode)
+    const { text, rounds } = await completeCall([serveWithLoad(busy, run, mode), idle])
     expect([text, rounds.length, seen]).toEqual(['4', 1, [0, 1, 2, 3]])
   })
 
   test('what an idle instance runs stays there', async () => {
-    const hand = openHand({ eventLoopDelayMs: 25, heapShare: 0.85 })
-    const { text, rounds } = await play(serveUnder(hand, oneStep, mode))
+    const hand = createManualLoad({ eventLoopDelayMs: 25, heapShare: 0.85 })
+    const { text, rounds } = await completeCall(serveWithLoad(hand, oneStep, mode))
     expect([text, rounds, hand.sheds]).toEqual(['1', [], []])
   })
 
@@ -64,8 +66,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     ['too many calls run', { maxRunning: 3 }, { running: 4 }],
   ]
   test.each(limits)('a call moves when %s', async (_, shedding, load) => {
-    const hand = openHand()
-    const served = serveUnder(hand, oneStep, { ...mode, shedding })
+    const hand = createManualLoad()
+    const served = serveWithLoad(hand, oneStep, { ...mode, shedding })
     expect((await send(served)).text).toBe('1')
     hand.load = { ...hand.load, ...load }
     hand.time = 100
@@ -73,23 +75,25 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('a call that records nothing is never shed', async () => {
-    const hand = openHand(overloaded)
-    const asks: Run = async (ctx) => {
+    const hand = createManualLoad(overloadedLoad)
+    const asks: RunHandler = async (ctx) => {
       await ctx.elicit('a', question)
       return 'done'
     }
-    expect((await send(serveUnder(hand, () => 'plain', mode))).text).toBe('plain')
-    const { text, asked } = await play(serveUnder(hand, asks, mode), { a: accept() })
+    expect((await send(serveWithLoad(hand, () => 'plain', mode))).text).toBe('plain')
+    const { text, asked } = await completeCall(serveWithLoad(hand, asks, mode), { a: accept() })
     expect([text, asked, hand.sheds]).toEqual(['done', [['a']], []])
   })
 
   test('a call that a policy sheds everywhere runs to its end once its budget is used up', async () => {
     const ran: string[] = []
-    const hands = [1, 2, 3].map(() => openHand(overloaded, 100))
+    const hands = [1, 2, 3].map(() => createManualLoad(overloadedLoad, 100))
     const policy = () => true
-    const [first, ...more] = hands.map((hand) => serveUnder(hand, counting(20, ran), { ...mode, shedding: { policy } }))
+    const [first, ...more] = hands.map((hand) =>
+      serveWithLoad(hand, counting(20, ran), { ...mode, shedding: { policy } }),
+    )
     if (first === undefined) throw new Error('there are three')
-    const played = await play([first, ...more])
+    const played = await completeCall([first, ...more])
     expect(played.rounds).toHaveLength(5)
     expect(hands.flatMap(({ sheds }) => sheds.map((event) => event.sheds)).sort()).toEqual([1, 2, 3, 4, 5])
     expect(new Set(ran).size).toBe(ran.length)
@@ -101,34 +105,34 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     [1, 1],
     [3, 3],
   ])('with a budget of %i it is shed %i times', async (budget, sheds) => {
-    const hand = openHand(overloaded, 100)
-    const played = await play(serveUnder(hand, counting(6), { ...mode, shedding: { budget } }))
+    const hand = createManualLoad(overloadedLoad, 100)
+    const played = await completeCall(serveWithLoad(hand, counting(6), { ...mode, shedding: { budget } }))
     expect(played.rounds).toHaveLength(sheds)
   })
 
   test('questions beyond the third take from the budget, so that a call stays within ten rounds', async () => {
-    const hand = openHand(overloaded, 100)
-    const run: Run = async (ctx) => {
+    const hand = createManualLoad(overloadedLoad, 100)
+    const run: RunHandler = async (ctx) => {
       for (let index = 0; index < 6; index++) await ctx.elicit(`ask/${index}`, question)
       for (let index = 0; index < 6; index++) await ctx.step(`step/${index}`, () => index)
       return 'done'
     }
     const answers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`ask/${index}`, accept()]))
-    const played = await play(serveUnder(hand, run, mode), answers)
+    const played = await completeCall(serveWithLoad(hand, run, mode), answers)
     expect([played.text, played.rounds.length]).toEqual(['done', 8])
     expect(hand.sheds.map(({ sheds }) => sheds)).toEqual([1, 2])
   })
 
   test('sheds are no rounds: nobody is warned that a call asks too often', async () => {
-    const hand = openHand(overloaded, 100)
-    const served = serveUnder(hand, counting(20), { ...mode, shedding: { budget: 12, policy: () => true } })
-    const { rounds } = await play(served)
+    const hand = createManualLoad(overloadedLoad, 100)
+    const served = serveWithLoad(hand, counting(20), { ...mode, shedding: { budget: 12, policy: () => true } })
+    const { rounds } = await completeCall(served)
     expect([rounds.length, served.warnings]).toEqual([12, []])
   })
 
   test('a call works for its minimum at each instance before it moves', async () => {
-    const hand = openHand(overloaded)
-    const run: Run = async (ctx) => {
+    const hand = createManualLoad(overloadedLoad)
+    const run: RunHandler = async (ctx) => {
       const progress = ctx.checkpoint('loop', 0)
       while (progress.value < 10) {
         hand.time += 80
@@ -136,24 +140,24 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       }
       return 'done'
     }
-    const served = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 240 } })
+    const served = serveWithLoad(hand, run, { ...mode, shedding: { minWorkMs: 240 } })
     const calls: SheddingCall[] = []
     const policy: SheddingOptions['policy'] = (_, call) => calls.push(call) > 0
-    const watched = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 240, policy } })
-    expect((await play(served)).rounds).toHaveLength(3)
-    expect((await play(watched)).rounds).toHaveLength(3)
+    const watched = serveWithLoad(hand, run, { ...mode, shedding: { minWorkMs: 240, policy } })
+    expect((await completeCall(served)).rounds).toHaveLength(3)
+    expect((await completeCall(watched)).rounds).toHaveLength(3)
     expect(calls.map(({ workedMs }) => workedMs)).toEqual([240, 240, 240])
   })
 
   test('a policy decides in place of the limits, and knows the load and the call', async () => {
-    const hand = openHand(overloaded)
+    const hand = createManualLoad(overloadedLoad)
     const seen: unknown[] = []
     const policy: SheddingOptions['policy'] = (...about) => {
       seen.push(about)
       return about[1].sheds < 2
     }
-    const served = serveUnder(hand, counting(3), { ...mode, shedding: { policy, maxEventLoopDelayMs: 1 } })
-    expect((await play(served)).rounds).toHaveLength(2)
+    const served = serveWithLoad(hand, counting(3), { ...mode, shedding: { policy, maxEventLoopDelayMs: 1 } })
+    expect((await completeCall(served)).rounds).toHaveLength(2)
     const load = { running: 1, eventLoopDelayMs: 1000, heapShare: undefined }
     const call = { method: 'tools/call', name: 'do', rounds: 0, workedMs: 0 }
     expect(seen).toEqual([0, 1, 2].map((sheds) => [load, { ...call, sheds }]))
@@ -162,12 +166,12 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test.each(['policy', 'onShed', 'load'] as const)('a %s that throws costs no call anything', async (name) => {
-    const hand = openHand(overloaded)
+    const hand = createManualLoad(overloadedLoad)
     const broken = () => {
       throw new Error(`${name} is broken`)
     }
-    const served = serveUnder(hand, oneStep, { ...mode, shedding: { [name]: broken } })
-    expect((await play(served)).text).toBe('1')
+    const served = serveWithLoad(hand, oneStep, { ...mode, shedding: { [name]: broken } })
+    expect((await completeCall(served)).text).toBe('1')
     const told =
       name === 'load' ? served.warnings.map(({ message }) => message) : served.reported.map(({ error }) => error)
     expect(told).toHaveLength(1)
@@ -175,13 +179,13 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('after a wave of sheds an instance measures again before the next, so that it does not empty itself at once', async () => {
-    const hand = openHand(overloaded)
+    const hand = createManualLoad(overloadedLoad)
     const open: (() => void)[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       await new Promise<void>((resolve) => void open.push(resolve))
       return oneStep(ctx)
     }
-    const served = serveUnder(hand, run, { strictReplay: false })
+    const served = serveWithLoad(hand, run, { strictReplay: false })
     const calls = Array.from({ length: 16 }, () => send(served))
     expect(served.server.load.running).toBe(16)
     for (const go of open.splice(0)) go()
@@ -191,16 +195,16 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('calls beyond maxRunning move an eighth at a time, until it has fallen to four fifths', async () => {
-    const hand = openHand()
+    const hand = createManualLoad()
     const open: (() => void)[] = []
-    const run: Run = async (ctx) => {
+    const run: RunHandler = async (ctx) => {
       for (let index = 0; index < 4; index++) {
         await new Promise<void>((resolve) => void open.push(resolve))
         await ctx.step(`step/${index}`, () => 1)
       }
       return 'done'
     }
-    const served = serveUnder(hand, run, { strictReplay: false, shedding: { maxRunning: 10 } })
+    const served = serveWithLoad(hand, run, { strictReplay: false, shedding: { maxRunning: 10 } })
     const calls = Array.from({ length: 12 }, () => send(served))
     for (const left of [10, 8, 8]) {
       for (const go of open.splice(0)) go()
@@ -272,13 +276,13 @@ describe('the hard limit', () => {
     data: { reason: 'overloaded', limit: 'hardLimit.running', max: 1, retryAfterMs: 250 },
   }
 
-  test.each(kinds)(
+  test.each(handlerKinds)(
     'a $kind beyond it is refused before its handler runs, and when to come again is said',
     async (kind) => {
-      const hand = openHand()
+      const hand = createManualLoad()
       let begun = 0
       let finish = () => {}
-      const run: Run = async () => {
+      const run: RunHandler = async () => {
         begun++
         await new Promise<void>((resolve) => {
           finish = resolve
@@ -286,7 +290,7 @@ describe('the hard limit', () => {
         return 'done'
       }
       const shedding = { hardLimit: { running: 1 }, retryAfterMs: 250 }
-      const served = serveUnder(hand, run, { kind, strictReplay: false, shedding })
+      const served = serveWithLoad(hand, run, { kind, strictReplay: false, shedding })
       const running = send(served)
       expect(served.server.load.ready).toBe(false)
       expect((await send(served)).error).toEqual(overloadedError)
@@ -297,10 +301,10 @@ describe('the hard limit', () => {
   )
 
   test('a call that comes back is let in up to twice the limit, because its work would be lost', async () => {
-    const hand = openHand(overloaded)
-    const served = serveUnder(hand, counting(2))
+    const hand = createManualLoad(overloadedLoad)
+    const served = serveWithLoad(hand, counting(2))
     const { state } = await send(served)
-    const strict = serveUnder(hand, counting(2), { shedding: { budget: 1, hardLimit: { eventLoopDelayMs: 600 } } })
+    const strict = serveWithLoad(hand, counting(2), { shedding: { budget: 1, hardLimit: { eventLoopDelayMs: 600 } } })
     hand.time = 100
     // Whoever looks at the load measures it.
     expect(strict.server.load.ready).toBe(false)
@@ -313,8 +317,8 @@ describe('the hard limit', () => {
   })
 
   test('a list is answered beyond it', async () => {
-    const hand = openHand(overloaded)
-    const served = serveUnder(hand, oneStep, { shedding: { hardLimit: { eventLoopDelayMs: 1 } } })
+    const hand = createManualLoad(overloadedLoad)
+    const served = serveWithLoad(hand, oneStep, { shedding: { hardLimit: { eventLoopDelayMs: 1 } } })
     expect(served.server.load.ready).toBe(false)
     expect(await resultOf(served.server, 'tools/list')).toMatchObject({ tools: [{ name: 'do' }] })
     expect(await resultOf(served.server, 'server/discover')).toHaveProperty('capabilities')

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { ask } from '../testing/ask.ts'
-import { openHand, serveUnder } from '../testing/load.ts'
-import { play, type Run, send } from '../testing/rounds.ts'
+import { sendRequest } from '../testing/ask.ts'
+import { createManualLoad, serveWithLoad } from '../testing/load.ts'
+import { completeCall, type RunHandler, send } from '../testing/rounds.ts'
 
 /** Saves so often, each time after so many milliseconds of computing. */
-const computing = (hand: { time: number }, saves: number, ms: number, saved: () => void = () => {}): Run => {
+const computing = (hand: { time: number }, saves: number, ms: number, saved: () => void = () => {}): RunHandler => {
   return async (ctx) => {
     const progress = ctx.checkpoint('loop', 0)
     while (progress.value < saves) {
@@ -38,24 +38,24 @@ describe('a handler that computes from checkpoint to checkpoint', () => {
     [10, 1],
     [50, 1],
   ])('of %i ms each lets others have their turn after %i of them', async (ms, chunks) => {
-    const hand = openHand()
+    const hand = createManualLoad()
     const work = (worked: () => void) =>
-      play(serveUnder(hand, computing(hand, 100, ms, worked), { strictReplay: false }))
+      completeCall(serveWithLoad(hand, computing(hand, 100, ms, worked), { strictReplay: false }))
     expect(await workedUntilTurn(work)).toBe(chunks)
   })
 
   test('does not wait where the loop is not held up', async () => {
-    const hand = openHand()
+    const hand = createManualLoad()
     const work = (worked: () => void) =>
-      play(serveUnder(hand, computing(hand, 1000, 0, worked), { strictReplay: false }))
+      completeCall(serveWithLoad(hand, computing(hand, 1000, 0, worked), { strictReplay: false }))
     expect(await workedUntilTurn(work)).toBe(1000)
   })
 
   test('lets another call be answered before it ends, over and over', async () => {
-    const hand = openHand()
+    const hand = createManualLoad()
     const answered: number[] = []
     let saves = 0
-    const served = serveUnder(
+    const served = serveWithLoad(
       hand,
       computing(hand, 200, 5, () => void saves++),
       { strictReplay: false },
@@ -63,7 +63,7 @@ describe('a handler that computes from checkpoint to checkpoint', () => {
     const running = send(served)
     for (let turn = 0; saves < 200 && turn < 1000; turn++) {
       await new Promise((resolve) => setImmediate(resolve))
-      await ask(served.server, 'tools/list')
+      await sendRequest(served.server, 'tools/list')
       answered.push(saves)
     }
     expect((await running).text).toBe('done')
@@ -71,8 +71,8 @@ describe('a handler that computes from checkpoint to checkpoint', () => {
   })
 
   test('shares its slice with others that compute, so that ten of them hold up the loop no longer than one', async () => {
-    const hand = openHand()
-    const served = serveUnder(
+    const hand = createManualLoad()
+    const served = serveWithLoad(
       hand,
       computing(hand, 100, 1, () => {}),
       { strictReplay: false },
@@ -94,8 +94,8 @@ describe('a handler that computes from checkpoint to checkpoint', () => {
 })
 
 test('steps that compute let others have their turn as well', async () => {
-  const hand = openHand()
-  const run = (worked: () => void): Run => {
+  const hand = createManualLoad()
+  const run = (worked: () => void): RunHandler => {
     return async (ctx) => {
       for (let index = 0; index < 20; index++) {
         await ctx.step(`step/${index}`, () => {
@@ -106,15 +106,15 @@ test('steps that compute let others have their turn as well', async () => {
       return 'done'
     }
   }
-  const work = (worked: () => void) => play(serveUnder(hand, run(worked), { strictReplay: false }))
+  const work = (worked: () => void) => completeCall(serveWithLoad(hand, run(worked), { strictReplay: false }))
   expect(await workedUntilTurn(work)).toBe(2)
 })
 
 test('a call that is cancelled while it computes hears of it', async () => {
-  const hand = openHand()
+  const hand = createManualLoad()
   const controller = new AbortController()
   let saves = 0
-  const run: Run = async (ctx) => {
+  const run: RunHandler = async (ctx) => {
     const progress = ctx.checkpoint('loop', 0)
     while (!ctx.signal.aborted && saves < 10_000) {
       hand.time += 5
@@ -124,7 +124,7 @@ test('a call that is cancelled while it computes hears of it', async () => {
     ctx.signal.throwIfAborted()
     return 'done'
   }
-  const served = serveUnder(hand, run, { strictReplay: false })
+  const served = serveWithLoad(hand, run, { strictReplay: false })
   setImmediate(() => controller.abort(new Error('no longer wanted')))
   await expect(send(served, {}, { signal: controller.signal })).rejects.toThrow('no longer wanted')
   expect(saves).toBeLessThan(10)

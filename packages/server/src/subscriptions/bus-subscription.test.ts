@@ -1,13 +1,20 @@
 import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer } from '../index.ts'
-import { collector } from '../testing/ask.ts'
-import { endOf, type HandBus, handBus, listening, settled, startListening } from '../testing/listening.ts'
+import { createErrorCollector } from '../testing/ask.ts'
+import {
+  waitForListenResult,
+  type ManualBus,
+  createManualBus,
+  openListenStream,
+  flushAsyncWork,
+  startListenStream,
+} from '../testing/listening.ts'
 
 const tools = { toolsListChanged: true }
 
-function serve(bus: HandBus) {
-  const { reported, onError } = collector()
+function serve(bus: ManualBus) {
+  const { reported, onError } = createErrorCollector()
   const server = createServer({
     name: 'demo',
     version: '1.0.0',
@@ -21,10 +28,14 @@ function serve(bus: HandBus) {
 
 describe('the bus', () => {
   test('is listened to once, from the first stream to the last', async () => {
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const { server } = serve(bus)
     expect(bus.attempts).toHaveLength(0)
-    const streams = [await listening(server, tools), await listening(server, tools), await listening(server, {})]
+    const streams = [
+      await openListenStream(server, tools),
+      await openListenStream(server, tools),
+      await openListenStream(server, {}),
+    ]
     expect([bus.attempts.length, bus.listeners]).toEqual([1, 1])
     for (const stream of streams) {
       expect(bus.listeners).toBe(1)
@@ -32,23 +43,26 @@ describe('the bus', () => {
       await stream.response
     }
     expect(bus.listeners).toBe(0)
-    await listening(server, tools)
+    await openListenStream(server, tools)
     expect([bus.attempts.length, bus.listeners]).toEqual([2, 1])
   })
 
   test('carries changes of topics that nobody knows, and of such that nobody wants, for others', async () => {
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const { server } = serve(bus)
-    const stream = await listening(server, tools)
+    const stream = await openListenStream(server, tools)
     for (const topic of ['task:1', 'prompts', 'resource:text://a', '', '__proto__', 'tools']) bus.change(topic)
     expect(stream.changes()).toEqual(['tools'])
   })
 
   test('that may have lost changes has every stream told of all that it asked for, and of nothing else', async () => {
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const { server } = serve(bus)
-    const streams = [await listening(server, tools), await listening(server, { ...tools, promptsListChanged: true })]
-    const silent = await listening(server, {})
+    const streams = [
+      await openListenStream(server, tools),
+      await openListenStream(server, { ...tools, promptsListChanged: true }),
+    ]
+    const silent = await openListenStream(server, {})
     bus.gap()
     expect([...streams, silent].map((stream) => stream.changes().toSorted())).toEqual([
       ['tools'],
@@ -60,22 +74,22 @@ describe('the bus', () => {
 
 describe('while the bus opens', () => {
   test('nothing is acknowledged, so that no change behind the acknowledgement is lost [SUB-002 SUB-003]', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const { server } = serve(bus)
-    const stream = startListening(server, tools)
-    await settled()
+    const stream = startListenStream(server, tools)
+    await flushAsyncWork()
     expect(stream.messages).toEqual([])
     bus.attempts[0]?.open()
     // It has not been promised yet, and so it is not owed.
     bus.change('tools')
-    await settled()
+    await flushAsyncWork()
     expect([stream.messages.length, stream.changes()]).toEqual([1, []])
     bus.change('tools')
     expect(stream.changes()).toEqual(['tools'])
   })
 
   test('a change that the acknowledgement itself brings about comes behind it [SUB-003]', async () => {
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const { server } = serve(bus)
     let acknowledged = false
     const notify = (): void => {
@@ -84,7 +98,7 @@ describe('while the bus opens', () => {
         bus.change('tools')
       }
     }
-    const stream = await listening(server, tools, { notify })
+    const stream = await openListenStream(server, tools, { notify })
     expect(stream.messages.map(({ method }) => method)).toEqual([
       'notifications/subscriptions/acknowledged',
       'notifications/tools/list_changed',
@@ -92,50 +106,50 @@ describe('while the bus opens', () => {
   })
 
   test('streams wait for the same opening', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const { server } = serve(bus)
-    const streams = [startListening(server, tools), startListening(server, tools)]
+    const streams = [startListenStream(server, tools), startListenStream(server, tools)]
     bus.attempts[0]?.open()
-    await settled()
+    await flushAsyncWork()
     expect(bus.attempts).toHaveLength(1)
     bus.change('tools')
     expect(streams.map((stream) => stream.changes())).toEqual([['tools'], ['tools']])
   })
 
   test('a stream that is given up ends at once, unacknowledged, and the bus is closed as soon as it is open', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const { server, reported } = serve(bus)
-    const stream = startListening(server, tools)
+    const stream = startListenStream(server, tools)
     const reason = new Error('enough')
     stream.abort(reason)
     await expect(stream.response).rejects.toBe(reason)
     bus.attempts[0]?.open()
-    await settled()
+    await flushAsyncWork()
     expect([bus.listeners, stream.messages, reported]).toEqual([0, [], []])
   })
 
   test('a stream that is given up in the very turn in which it opens is not acknowledged', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const { server } = serve(bus)
-    const stream = startListening(server, tools)
+    const stream = startListenStream(server, tools)
     const reason = new Error('enough')
     bus.attempts[0]?.open()
     await Promise.resolve()
     stream.abort(reason)
     await expect(stream.response).rejects.toBe(reason)
-    await settled()
+    await flushAsyncWork()
     expect([bus.listeners, stream.messages]).toEqual([0, []])
   })
 
   test('a stream that comes behind one that was given up takes over its opening', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const { server } = serve(bus)
-    const first = startListening(server, tools)
+    const first = startListenStream(server, tools)
     first.abort()
     await first.response.catch(() => {})
-    const second = startListening(server, tools)
+    const second = startListenStream(server, tools)
     bus.attempts[0]?.open()
-    await settled()
+    await flushAsyncWork()
     expect([bus.attempts.length, bus.listeners, second.messages.length]).toEqual([1, 1, 1])
   })
 })
@@ -145,17 +159,17 @@ describe('a bus that fails', () => {
   const refused = { error: { code: errorCodes.internal, message: expect.stringContaining('cannot hear of changes') } }
 
   test('fails the requests that wait for it, is told to the author once, and is tried again by the next', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const { server, reported } = serve(bus)
-    const streams = [startListening(server, tools), startListening(server, tools)]
+    const streams = [startListenStream(server, tools), startListenStream(server, tools)]
     bus.attempts[0]?.fail(failure)
     const answers = await Promise.all(streams.map(({ response }) => response))
     expect(answers).toMatchObject([refused, refused])
     expect(JSON.stringify(answers)).not.toContain('10.0.0.7')
     expect(reported).toEqual([{ error: failure, where: { method: 'subscriptions/listen' } }])
-    const again = startListening(server, tools)
+    const again = startListenStream(server, tools)
     bus.attempts[1]?.open()
-    await settled()
+    await flushAsyncWork()
     bus.change('tools')
     expect(again.changes()).toEqual(['tools'])
   })
@@ -164,21 +178,21 @@ describe('a bus that fails', () => {
     const listen = () => {
       throw failure
     }
-    const { server, reported } = serve({ ...handBus(), listen })
-    expect(await startListening(server, tools).response).toMatchObject(refused)
+    const { server, reported } = serve({ ...createManualBus(), listen })
+    expect(await startListenStream(server, tools).response).toMatchObject(refused)
     expect(reported).toMatchObject([{ error: failure }])
   })
 
   test('to open for a stream that was given up is told to the author, and to nobody else', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const { server, reported } = serve(bus)
-    const stream = startListening(server, tools)
+    const stream = startListenStream(server, tools)
     stream.abort(failure)
     await expect(stream.response).rejects.toBe(failure)
     bus.attempts[0]?.fail(failure)
-    await settled()
+    await flushAsyncWork()
     expect(reported).toHaveLength(1)
-    void startListening(server, tools)
+    void startListenStream(server, tools)
     expect(bus.attempts).toHaveLength(2)
   })
 
@@ -186,10 +200,10 @@ describe('a bus that fails', () => {
     const stop = () => {
       throw failure
     }
-    const { server, reported } = serve({ ...handBus(), listen: () => Promise.resolve(stop) })
-    const stream = await listening(server, tools)
+    const { server, reported } = serve({ ...createManualBus(), listen: () => Promise.resolve(stop) })
+    const stream = await openListenStream(server, tools)
     stream.abort()
-    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+    expect(await waitForListenResult(stream)).toMatchObject({ resultType: 'complete' })
     expect(reported).toMatchObject([{ error: failure }])
   })
 })

@@ -5,14 +5,20 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { type Context, createServer, resourceTemplate, tool } from '../index.ts'
 import { requestOf } from '../testing/ask.ts'
-import { type HandBus, handBus, type Listening, listening, settled } from '../testing/listening.ts'
+import {
+  type ManualBus,
+  createManualBus,
+  type ListenStream,
+  openListenStream,
+  flushAsyncWork,
+} from '../testing/listening.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 async function usedHeap(): Promise<number> {
   for (let round = 0; round < 4; round++) {
-    await settled()
+    await flushAsyncWork()
     collect()
   }
   return process.memoryUsage().heapUsed
@@ -24,20 +30,20 @@ const principal = { issuer: 'https://a.example', subject: 'ada', expiresAt: Numb
 
 function serve() {
   const clock = manualClock()
-  const bus = handBus({ atOnce: true })
+  const bus = createManualBus({ atOnce: true })
   const subscriptions = { bus, runtime: clock, maxStreamsPerCaller: 100 }
   const server = createServer({ name: 'demo', version: '1.0.0', tools: [], resourceTemplates: [note], subscriptions })
   return { clock, bus, server }
 }
 
 /** Opens some streams, each with a reader that is behind, and drops them. Gives what each of their calls held. */
-async function openAndDrop(server: Server, bus: HandBus, count: number): Promise<WeakRef<object>[]> {
-  const streams: Listening[] = []
+async function openAndDrop(server: Server, bus: ManualBus, count: number): Promise<WeakRef<object>[]> {
+  const streams: ListenStream[] = []
   const held: WeakRef<object>[] = []
   for (let index = 0; index < count; index++) {
     const backPressure = (): Promise<void> => new Promise(() => {})
     const filter = { toolsListChanged: true, resourceSubscriptions: [...uris, `note://${crypto.randomUUID()}`] }
-    streams.push(await listening(server, filter, { principal, backPressure }))
+    streams.push(await openListenStream(server, filter, { principal, backPressure }))
     held.push(new WeakRef(backPressure))
   }
   bus.change('tools')
@@ -72,7 +78,7 @@ test('definitions that were replaced are not kept by the streams that began with
     return new WeakRef(large)
   }
   const old = replace()
-  const stream = await listening(server, { toolsListChanged: true })
+  const stream = await openListenStream(server, { toolsListChanged: true })
   server.update({ tools: [] })
   await usedHeap()
   expect(old.deref()).toBeUndefined()

@@ -3,7 +3,13 @@ import { errorCodes, type Principal } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, DefinitionError, resourceTemplate, type SubscriptionOptions } from '../index.ts'
 import { errorOf } from '../testing/ask.ts'
-import { endOf, handBus, honouredBy, listening, settled } from '../testing/listening.ts'
+import {
+  waitForListenResult,
+  createManualBus,
+  acknowledgedFilterOf,
+  openListenStream,
+  flushAsyncWork,
+} from '../testing/listening.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 const tools = { toolsListChanged: true }
@@ -15,9 +21,9 @@ const refused = (server: ReturnType<typeof serve>, principal?: Principal, client
 
 describe('how many streams may be open', () => {
   test('is limited for the server, and one that ends makes room', async () => {
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const server = serve({ bus, maxStreams: 2 })
-    const [first] = [await listening(server, tools), await listening(server, tools)]
+    const [first] = [await openListenStream(server, tools), await openListenStream(server, tools)]
     expect(await refused(server)).toMatchObject({
       code: errorCodes.internal,
       message: 'The subscriptions of this server have reached maxStreams, which is 2: try again in 1000 ms',
@@ -25,7 +31,7 @@ describe('how many streams may be open', () => {
     })
     first.abort()
     await first.response
-    await listening(server, tools)
+    await openListenStream(server, tools)
     expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
   })
 
@@ -33,8 +39,8 @@ describe('how many streams may be open', () => {
     const server = serve({ maxStreamsPerCaller: 2 })
     const ada: Principal = { issuer: 'https://a.example', subject: 'ada', client: 'host' }
     const opened = [
-      await listening(server, tools, { principal: ada }),
-      await listening(server, tools, { principal: ada }),
+      await openListenStream(server, tools, { principal: ada }),
+      await openListenStream(server, tools, { principal: ada }),
     ]
     expect(await refused(server, { ...ada, scopes: ['more'] })).toMatchObject({
       code: errorCodes.internal,
@@ -49,45 +55,45 @@ describe('how many streams may be open', () => {
       { subject: 'ada' },
       { subject: '["https://a.example","ada","host"]' },
     ]
-    for (const principal of others) await listening(server, tools, { principal })
+    for (const principal of others) await openListenStream(server, tools, { principal })
     opened[0]?.abort()
     await opened[0]?.response
-    await listening(server, tools, { principal: ada })
+    await openListenStream(server, tools, { principal: ada })
     expect(await refused(server, ada)).toMatchObject({ code: errorCodes.internal })
   })
 
   test('is limited for each address of those whom nobody authenticated', async () => {
     const server = serve({ maxStreamsPerCaller: 1 })
-    const first = await listening(server, tools, { clientAddress: '2001:db8:0:1::1' })
+    const first = await openListenStream(server, tools, { clientAddress: '2001:db8:0:1::1' })
     // Another address of the same customer.
     expect(await refused(server, undefined, '2001:db8:0:1::2')).toMatchObject({ data: { reason: 'quota' } })
-    await listening(server, tools, { clientAddress: '2001:db8:0:2::1' })
-    await listening(server, tools, { clientAddress: '192.0.2.1', principal: { subject: 'ada' } })
-    await listening(server, tools, { clientAddress: '192.0.2.1' })
-    await listening(server, tools)
+    await openListenStream(server, tools, { clientAddress: '2001:db8:0:2::1' })
+    await openListenStream(server, tools, { clientAddress: '192.0.2.1', principal: { subject: 'ada' } })
+    await openListenStream(server, tools, { clientAddress: '192.0.2.1' })
+    await openListenStream(server, tools)
     expect(await refused(server)).toMatchObject({ data: { reason: 'quota' } })
     first.abort()
     await first.response
-    await listening(server, tools, { clientAddress: '2001:db8:0:1::2' })
+    await openListenStream(server, tools, { clientAddress: '2001:db8:0:1::2' })
   })
 
   test('leaves 9,900 of 10,000 streams to others by default', async () => {
     const server = serve({})
-    for (let stream = 0; stream < 100; stream++) await listening(server, tools)
+    for (let stream = 0; stream < 100; stream++) await openListenStream(server, tools)
     expect(await refused(server)).toMatchObject({ data: { limit: 'maxStreamsPerCaller', max: 100 } })
-    await listening(server, tools, { clientAddress: '192.0.2.1' })
+    await openListenStream(server, tools, { clientAddress: '192.0.2.1' })
   })
 
   test('counts those that wait for the bus, and not those that it failed', async () => {
-    const bus = handBus()
+    const bus = createManualBus()
     const server = serve({ bus, maxStreams: 1 })
     const waiting = errorOf(server, 'subscriptions/listen', { notifications: tools })
     expect(await refused(server)).toMatchObject({ message: expect.stringContaining('reached maxStreams') })
     bus.attempts[0]?.fail(new Error('away'))
     expect(await waiting).toMatchObject({ message: expect.stringContaining('cannot hear of changes') })
-    const next = listening(server, tools)
+    const next = openListenStream(server, tools)
     bus.attempts[1]?.open()
-    expect(honouredBy(await next)).toEqual(tools)
+    expect(acknowledgedFilterOf(await next)).toEqual(tools)
   })
 })
 
@@ -100,7 +106,7 @@ describe('how many URIs a filter may hold', () => {
   ])('is limited: maxUris %s is %d', async (maxUris, limit) => {
     const server = serve({ maxUris })
     const full = { resourceSubscriptions: uris(limit) }
-    expect(honouredBy(await listening(server, full))).toEqual(full)
+    expect(acknowledgedFilterOf(await openListenStream(server, full))).toEqual(full)
     const over = { notifications: { resourceSubscriptions: uris(limit + 1) } }
     expect(await errorOf(server, 'subscriptions/listen', over)).toMatchObject({
       code: errorCodes.invalidParams,
@@ -113,9 +119,9 @@ describe('how many lists and URIs all streams may have together', () => {
   const three = { toolsListChanged: true, resourceSubscriptions: ['note://a', 'note://b'] }
 
   test('is limited: a stream that does not fit is rejected, those that run go on, and one that ends makes room', async () => {
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const server = serve({ bus, maxTopics: 6 })
-    const [first, second] = [await listening(server, three), await listening(server, three)]
+    const [first, second] = [await openListenStream(server, three), await openListenStream(server, three)]
     expect(await refused(server)).toMatchObject({
       code: errorCodes.internal,
       message: 'The subscriptions of this server have reached maxTopics, which is 6: try again in 1000 ms',
@@ -123,37 +129,40 @@ describe('how many lists and URIs all streams may have together', () => {
     bus.change('resource:note://a')
     expect([first.changes(), second.changes()]).toEqual([['note://a'], ['note://a']])
     // A stream that asks for nothing takes nothing.
-    await listening(server, {})
+    await openListenStream(server, {})
     first.abort()
     await first.response
-    await listening(server, three)
+    await openListenStream(server, three)
     expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
   })
 
   test('counts what is honoured, and each URI once', async () => {
     const server = serve({ maxTopics: 1 })
-    await listening(server, { resourceSubscriptions: ['note://a', 'note://a', 'other://b'], promptsListChanged: true })
+    await openListenStream(server, {
+      resourceSubscriptions: ['note://a', 'note://a', 'other://b'],
+      promptsListChanged: true,
+    })
     expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
   })
 
   test('is 100,000 by default', { timeout: 60_000 }, async () => {
     const server = serve({ maxUris: 50_000, maxTopicsPerCaller: 100_000 })
     const full = { resourceSubscriptions: Array.from({ length: 50_000 }, (_, index) => `note://${index}`) }
-    for (let stream = 0; stream < 2; stream++) await listening(server, full)
+    for (let stream = 0; stream < 2; stream++) await openListenStream(server, full)
     expect(await refused(server)).toMatchObject({ message: expect.stringContaining('which is 100000') })
   })
 
   test('is limited for each caller, to a tenth by default', async () => {
     const server = serve({ maxUris: 10_000 })
     const full = { resourceSubscriptions: Array.from({ length: 10_000 }, (_, index) => `note://${index}`) }
-    const stream = await listening(server, full)
+    const stream = await openListenStream(server, full)
     expect(await refused(server)).toMatchObject({
       data: { reason: 'quota', limit: 'maxTopicsPerCaller', max: 10_000, retryAfterMs: 1000 },
     })
-    await listening(server, full, { clientAddress: '192.0.2.1' })
+    await openListenStream(server, full, { clientAddress: '192.0.2.1' })
     stream.abort()
     await stream.response
-    await listening(server, tools)
+    await openListenStream(server, tools)
   })
 })
 
@@ -162,7 +171,7 @@ describe('a principal whose proof ends', () => {
     const clock = manualClock()
     let skew = 0
     const wallClock = () => 1_000_000 + clock.monotonicNow() + skew
-    const bus = handBus({ atOnce: true })
+    const bus = createManualBus({ atOnce: true })
     const server = createServer({
       ...about,
       tools: [],
@@ -175,31 +184,31 @@ describe('a principal whose proof ends', () => {
   test('has the stream until then, and it ends in good order', async () => {
     const { clock, bus, server } = serveUntil()
     const principal = { subject: 'ada', expiresAt: 1_005_000 }
-    const stream = await listening(server, tools, { principal })
+    const stream = await openListenStream(server, tools, { principal })
     clock.advance(4999)
     bus.change('tools')
     expect(stream.changes()).toEqual(['tools'])
     clock.advance(1)
-    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+    expect(await waitForListenResult(stream)).toMatchObject({ resultType: 'complete' })
     expect([bus.listeners, clock.waiting]).toEqual([0, 0])
   })
 
   test('has it until then also by a clock that was set, and further away than a timer reaches', async () => {
     const { clock, bus, server, setBack } = serveUntil()
     const days = 40 * 24 * 3600 * 1000
-    const stream = await listening(server, tools, { principal: { subject: 'ada', expiresAt: 1_000_000 + days } })
+    const stream = await openListenStream(server, tools, { principal: { subject: 'ada', expiresAt: 1_000_000 + days } })
     clock.advance(days - 1000)
     setBack(5000)
     clock.advance(5999)
-    await settled()
+    await flushAsyncWork()
     expect(bus.listeners).toBe(1)
     clock.advance(1)
-    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+    expect(await waitForListenResult(stream)).toMatchObject({ resultType: 'complete' })
   })
 
   test('has no timer left when the stream ends before', async () => {
     const { clock, server } = serveUntil()
-    const stream = await listening(server, tools, { principal: { subject: 'ada', expiresAt: 2_000_000 } })
+    const stream = await openListenStream(server, tools, { principal: { subject: 'ada', expiresAt: 2_000_000 } })
     expect(clock.waiting).toBe(1)
     stream.abort()
     await stream.response
@@ -220,17 +229,17 @@ describe('a principal whose proof ends', () => {
 
   test('while the bus opens is acknowledged, and has the end of it at once', async () => {
     const clock = manualClock()
-    const bus = handBus()
+    const bus = createManualBus()
     const server = createServer({
       ...about,
       tools: [],
       subscriptions: { bus, runtime: clock },
       runtime: { now: () => clock.monotonicNow() },
     })
-    const stream = listening(server, tools, { principal: { subject: 'ada', expiresAt: 10 } })
+    const stream = openListenStream(server, tools, { principal: { subject: 'ada', expiresAt: 10 } })
     clock.advance(10)
     bus.attempts[0]?.open()
-    expect(await endOf(await stream)).toMatchObject({ resultType: 'complete' })
+    expect(await waitForListenResult(await stream)).toMatchObject({ resultType: 'complete' })
     expect((await stream).messages).toHaveLength(1)
   })
 })

@@ -3,14 +3,14 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { createServer, resourceTemplate } from '../index.ts'
 import { callOf, requestOf } from '../testing/ask.ts'
-import { handBus, settled } from '../testing/listening.ts'
+import { createManualBus, flushAsyncWork } from '../testing/listening.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 async function usedHeap(): Promise<number> {
   for (let round = 0; round < 4; round++) {
-    await settled()
+    await flushAsyncWork()
     collect()
   }
   return process.memoryUsage().heapUsed
@@ -31,7 +31,7 @@ interface Shape {
 
 /** Bytes that a server keeps for some streams. Nothing that they were sent is kept here. */
 async function heapOf(uriCount: number, { number, length, behind = false }: Shape): Promise<number> {
-  const bus = handBus({ atOnce: true })
+  const bus = createManualBus({ atOnce: true })
   const maxTopics = streams * urisPerStream
   const subscriptions = { bus, maxUris: urisPerStream, maxTopics, maxTopicsPerCaller: maxTopics }
   const server = createServer({ name: 'demo', version: '1.0.0', tools: [], resourceTemplates: [note], subscriptions })

@@ -2,7 +2,13 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createServer, resourceTemplate } from '../index.ts'
-import { endOf, handBus, listening, type Listening, settled } from '../testing/listening.ts'
+import {
+  waitForListenResult,
+  createManualBus,
+  openListenStream,
+  type ListenStream,
+  flushAsyncWork,
+} from '../testing/listening.ts'
 
 /** A reader that takes nothing from `stall` to `drain`. */
 function reader() {
@@ -24,7 +30,7 @@ function reader() {
 
 function serve() {
   const clock = manualClock()
-  const bus = handBus({ atOnce: true })
+  const bus = createManualBus({ atOnce: true })
   const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
   const server = createServer({
     name: 'demo',
@@ -43,7 +49,7 @@ const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubsc
 async function stalled() {
   const served = serve()
   const slow = reader()
-  const stream = await listening(served.server, filter, { backPressure: slow.backPressure })
+  const stream = await openListenStream(served.server, filter, { backPressure: slow.backPressure })
   slow.stall()
   served.bus.change('tools')
   return { ...served, slow, stream }
@@ -57,7 +63,7 @@ describe('while a reader is behind', () => {
     }
     expect(stream.changes()).toEqual([])
     slow.drain()
-    await settled()
+    await flushAsyncWork()
     expect(stream.changes()).toEqual(['tools', 'note://1', 'note://2', 'prompts'])
     expect(clock.waiting).toBe(0)
     bus.change('tools')
@@ -66,7 +72,7 @@ describe('while a reader is behind', () => {
 
   test('others hear at once', async () => {
     const { server, bus, stream } = await stalled()
-    const other = await listening(server, filter)
+    const other = await openListenStream(server, filter)
     bus.change('tools')
     expect([stream.changes(), other.changes()]).toEqual([[], ['tools']])
   })
@@ -75,7 +81,7 @@ describe('while a reader is behind', () => {
     const { bus, slow, stream } = await stalled()
     bus.gap()
     slow.drain()
-    await settled()
+    await flushAsyncWork()
     expect(stream.changes().toSorted()).toEqual(['note://1', 'note://2', 'prompts', 'tools'])
   })
 
@@ -86,18 +92,18 @@ describe('while a reader is behind', () => {
     slow.drain()
     // What it is sent first fills it again.
     slow.stall()
-    await settled()
+    await flushAsyncWork()
     clock.advance(4999)
     expect([stream.changes(), clock.waiting]).toEqual([[], 1])
     slow.drain()
-    await settled()
+    await flushAsyncWork()
     expect([stream.changes(), clock.waiting]).toEqual([['tools', 'prompts'], 0])
   })
 
   test('it is not waited for longer than slowReaderMs: the client is told, and nothing stays', async () => {
     const { bus, clock, slow, stream } = await stalled()
     clock.advance(4999)
-    await settled()
+    await flushAsyncWork()
     expect(bus.listeners).toBe(1)
     clock.advance(1)
     expect(await stream.response).toMatchObject({
@@ -105,17 +111,17 @@ describe('while a reader is behind', () => {
     })
     expect([bus.listeners, clock.waiting]).toEqual([0, 0])
     slow.drain()
-    await settled()
+    await flushAsyncWork()
     expect(stream.changes()).toEqual([])
   })
 
   test('it may end in good order, and then hears nothing more', async () => {
     const { clock, slow, stream } = await stalled()
     stream.abort()
-    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+    expect(await waitForListenResult(stream)).toMatchObject({ resultType: 'complete' })
     expect(clock.waiting).toBe(0)
     slow.drain()
-    await settled()
+    await flushAsyncWork()
     expect(stream.changes()).toEqual([])
   })
 
@@ -134,9 +140,9 @@ describe('while a reader is behind', () => {
       calls += 1
       return calls === 1 ? fail() : undefined
     }
-    const stream: Listening = await listening(server, filter, { backPressure })
+    const stream: ListenStream = await openListenStream(server, filter, { backPressure })
     bus.change('tools')
-    await settled()
+    await flushAsyncWork()
     stream.abort()
     await stream.response
     expect(clock.waiting).toBe(0)

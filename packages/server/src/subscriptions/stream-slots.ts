@@ -7,16 +7,16 @@ type SlotLimits = Pick<SubscriptionSettings, 'maxStreams' | 'maxStreamsPerCaller
 export interface StreamSlots {
   readonly limits: SlotLimits
   readonly byCaller: Map<string, CallerSlots>
-  open: number
+  openStreamCount: number
   /** The topics of all streams that are open. */
-  topics: number
+  usedTopicCount: number
 }
 
 /** The places that a caller has taken; its streams share the record. */
 export interface CallerSlots {
   readonly caller: string
-  open: number
-  topics: number
+  openStreamCount: number
+  usedTopicCount: number
 }
 
 /** The user of a slot. */
@@ -29,19 +29,20 @@ export interface SlotRequest {
 
 /** Makes the places of a server. */
 export function createStreamSlots(limits: SlotLimits): StreamSlots {
-  return { limits, byCaller: new Map(), open: 0, topics: 0 }
+  return { limits, byCaller: new Map(), openStreamCount: 0, usedTopicCount: 0 }
 }
 
 /** Takes a place for a stream, which {@link releaseSlot} gives back. Throws McpError when there is none. */
 export function takeSlot(slots: StreamSlots, { caller, topicCount }: SlotRequest): CallerSlots {
   const { limits, byCaller } = slots
-  const callerSlot = byCaller.get(caller) ?? { caller, open: 0, topics: 0 }
+  const callerSlot = byCaller.get(caller) ?? { caller, openStreamCount: 0, usedTopicCount: 0 }
   // The caller's own limits first: it can do something about them.
-  if (callerSlot.open >= limits.maxStreamsPerCaller) throw quotaReachedError(limits, 'maxStreamsPerCaller')
-  if (callerSlot.topics + topicCount > limits.maxTopicsPerCaller) throw quotaReachedError(limits, 'maxTopicsPerCaller')
-  if (slots.open >= limits.maxStreams) throw serverFullError(limits, 'maxStreams')
-  if (slots.topics + topicCount > limits.maxTopics) throw serverFullError(limits, 'maxTopics')
-  if (callerSlot.open === 0) byCaller.set(caller, callerSlot)
+  if (callerSlot.openStreamCount >= limits.maxStreamsPerCaller) throw quotaReachedError(limits, 'maxStreamsPerCaller')
+  if (callerSlot.usedTopicCount + topicCount > limits.maxTopicsPerCaller)
+    throw quotaReachedError(limits, 'maxTopicsPerCaller')
+  if (slots.openStreamCount >= limits.maxStreams) throw serverFullError(limits, 'maxStreams')
+  if (slots.usedTopicCount + topicCount > limits.maxTopics) throw serverFullError(limits, 'maxTopics')
+  if (callerSlot.openStreamCount === 0) byCaller.set(caller, callerSlot)
   adjustCounts(slots, callerSlot, { streams: 1, topics: topicCount })
   return callerSlot
 }
@@ -49,18 +50,18 @@ export function takeSlot(slots: StreamSlots, { caller, topicCount }: SlotRequest
 /** Releases a slot and its topics, once. */
 export function releaseSlot(slots: StreamSlots, slot: CallerSlots, topics: number): void {
   adjustCounts(slots, slot, { streams: -1, topics: -topics })
-  if (slot.open === 0) slots.byCaller.delete(slot.caller)
+  if (slot.openStreamCount === 0) slots.byCaller.delete(slot.caller)
 }
 
 function adjustCounts(
   slots: StreamSlots,
   callerSlot: CallerSlots,
-  { streams, topics }: { streams: number; topics: number },
+  { streams: streamDelta, topics: topicDelta }: { streams: number; topics: number },
 ): void {
-  slots.open += streams
-  slots.topics += topics
-  callerSlot.open += streams
-  callerSlot.topics += topics
+  slots.openStreamCount += streamDelta
+  slots.usedTopicCount += topicDelta
+  callerSlot.openStreamCount += streamDelta
+  callerSlot.usedTopicCount += topicDelta
 }
 
 /** Nobody knows when a stream ends; a client that asks again so soon costs little. */

@@ -24,7 +24,7 @@ export interface SubscriptionHub {
   readonly clock: Clock
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
-  readonly slowReaderMs: number
+  readonly slowReaderTimeoutMs: number
   readonly slots: StreamSlots
   readonly busSubscription: SharedBusSubscription
 }
@@ -150,10 +150,10 @@ export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, k
 }
 
 function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPromise: Promise<void>): void {
-  const { clock, slowReaderMs } = hub
+  const { clock, slowReaderTimeoutMs } = hub
   stream.slowTimer = clock.setTimeout(
-    () => endStream(hub, stream, { error: slowReaderError(slowReaderMs) }),
-    slowReaderMs,
+    () => endStream(hub, stream, { error: slowReaderError(slowReaderTimeoutMs) }),
+    slowReaderTimeoutMs,
   )
   const catchUp = (): void => {
     const { missedKeys } = stream

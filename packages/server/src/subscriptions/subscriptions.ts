@@ -59,13 +59,13 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
   const { wallClock, onError } = deps
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
-    onGap: () => deliverGap(hub),
+    onGap: () => notifyAllStreams(hub),
   }
   const hub: SubscriptionHub = {
     topics: new Map(),
     clock,
     wallClock,
-    slowReaderMs,
+    slowReaderTimeoutMs: slowReaderMs,
     slots: createStreamSlots(limits),
     busSubscription: createSharedBusSubscription(bus, listener, onError),
   }
@@ -108,7 +108,7 @@ function deliverChange(hub: SubscriptionHub, topic: string): void {
 }
 
 /** Changes may have been lost, so that everybody is told of everything they asked for. */
-function deliverGap(hub: SubscriptionHub): void {
+function notifyAllStreams(hub: SubscriptionHub): void {
   for (const [key, listeners] of hub.topics) notifyStreams(hub, key, listeners)
 }
 

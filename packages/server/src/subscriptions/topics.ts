@@ -15,10 +15,10 @@ export interface ChangeNotice {
 
 /** The lists, each with the field of a filter that asks for its changes. */
 export const listChangeKinds = [
-  { kind: 'tools', asked: 'toolsListChanged' },
-  { kind: 'prompts', asked: 'promptsListChanged' },
-  { kind: 'resources', asked: 'resourcesListChanged' },
-] as const satisfies readonly { readonly kind: ListKind; readonly asked: keyof SubscriptionFilter }[]
+  { kind: 'tools', filterKey: 'toolsListChanged' },
+  { kind: 'prompts', filterKey: 'promptsListChanged' },
+  { kind: 'resources', filterKey: 'resourcesListChanged' },
+] as const satisfies readonly { readonly kind: ListKind; readonly filterKey: keyof SubscriptionFilter }[]
 
 const resourcePrefix = 'resource:'
 
@@ -33,14 +33,14 @@ export function resourceTopic(uri: string): string {
  */
 export function topicKeysOf(filter: SubscriptionFilter): readonly string[] {
   const listKeys: string[] = listChangeKinds
-    .filter(({ asked }) => filter[asked] === true)
-    .map(({ kind }) => listMethod(kind))
+    .filter(({ filterKey }) => filter[filterKey] === true)
+    .map(({ kind }) => listChangedMethodOf(kind))
   return listKeys.concat(filter.resourceSubscriptions ?? [])
 }
 
 /** The key of a topic of the bus. */
 export function topicKey(topic: string): string {
-  return topic.startsWith(resourcePrefix) ? topic.slice(resourcePrefix.length) : listMethod(topic)
+  return topic.startsWith(resourcePrefix) ? topic.slice(resourcePrefix.length) : listChangedMethodOf(topic)
 }
 
 /** The notification that is sent when the topic of a key changes; it is one of those that {@link topicKeysOf} gives. */
@@ -49,7 +49,7 @@ export function noticeOf(key: string): ChangeNotice {
   return { method: 'notifications/resources/updated', params: { uri: key } }
 }
 
-function listMethod(kind: string): string {
+function listChangedMethodOf(kind: string): string {
   return `notifications/${kind}/list_changed`
 }
 

@@ -43,10 +43,10 @@ export interface AskOptions extends CallInit {
 }
 
 /** A method and its params, or a tool and its arguments. */
-export type Question = [name: string, params?: JsonObject | undefined, options?: AskOptions | undefined]
+export type RequestArguments = [name: string, params?: JsonObject | undefined, options?: AskOptions | undefined]
 
 /** A request that carries the required `_meta`. */
-export function requestOf(...[method, params = {}, { id = 1, meta = {} } = {}]: Question): RpcRequest {
+export function requestOf(...[method, params = {}, { id = 1, meta = {} } = {}]: RequestArguments): RpcRequest {
   const required = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
   const _meta = JSON.parse(JSON.stringify({ ...required, ...meta }))
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
@@ -72,7 +72,10 @@ function contextOf({ headerParams, canHandOff, journal, background, ...options }
 }
 
 /** Sends a request, and holds what comes back against the published types. */
-export async function ask(server: Server, ...[method, params, options = {}]: Question): Promise<RpcResponse> {
+export async function sendRequest(
+  server: Server,
+  ...[method, params, options = {}]: RequestArguments
+): Promise<RpcResponse> {
   const response = await server.exchange(requestOf(method, params, options), callOf(options))
   expect(response.id).toBe(options.id ?? 1)
   if ('result' in response && isMethod(method)) resultValidators[method].parse(response.result)
@@ -80,23 +83,23 @@ export async function ask(server: Server, ...[method, params, options = {}]: Que
 }
 
 /** The result of a request that has to succeed. */
-export async function resultOf(server: Server, ...question: Question): Promise<JsonObject> {
+export async function resultOf(server: Server, ...question: RequestArguments): Promise<JsonObject> {
   const [method] = question
-  const response = await ask(server, ...question)
+  const response = await sendRequest(server, ...question)
   if (!('result' in response)) throw new Error(`${method} failed: ${JSON.stringify(response.error)}`)
   return response.result
 }
 
 /** The error of a request that has to fail. */
-export async function errorOf(server: Server, ...question: Question): Promise<WireError> {
+export async function errorOf(server: Server, ...question: RequestArguments): Promise<WireError> {
   const [method] = question
-  const response = await ask(server, ...question)
+  const response = await sendRequest(server, ...question)
   if (!('error' in response)) throw new Error(`${method} succeeded: ${JSON.stringify(response.result)}`)
   return response.error
 }
 
 /** Calls a tool that has to answer with a result. */
-export function callTool(server: Server, ...[name, args, options]: Question): Promise<JsonObject> {
+export function callTool(server: Server, ...[name, args, options]: RequestArguments): Promise<JsonObject> {
   return resultOf(server, 'tools/call', args === undefined ? { name } : { name, arguments: args }, options)
 }
 
@@ -120,14 +123,14 @@ export async function pagesOf(server: Server, method: string, options?: AskOptio
 }
 
 /** An error that a server reported, and from where. */
-export type Reported = { readonly error: unknown; readonly where: object }
+export type ReportedError = { readonly error: unknown; readonly where: object }
 
 /** Collects what a server reports with `onError`. */
-export function collector(): {
-  readonly reported: Reported[]
+export function createErrorCollector(): {
+  readonly reported: ReportedError[]
   readonly onError: (error: unknown, where: object) => void
 } {
-  const reported: Reported[] = []
+  const reported: ReportedError[] = []
   return { reported, onError: (error, where) => void reported.push({ error, where }) }
 }
 

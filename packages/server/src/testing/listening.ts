@@ -4,7 +4,7 @@ import type { ChangeBus, ChangeListener } from '../index.ts'
 import { type AskOptions, callOf, requestOf } from './ask.ts'
 
 /** An open `subscriptions/listen` request, in the test's hand. */
-export interface Listening {
+export interface ListenStream {
   /** What came, the acknowledgement first. */
   readonly messages: readonly RpcNotification[]
   /** What came behind the acknowledgement, in short: a list's name, or a resource's URI. */
@@ -14,7 +14,7 @@ export interface Listening {
 }
 
 /** Sends the request, and holds every message against the published types; does not wait. */
-export function startListening(server: Server, filter: JsonObject, options: AskOptions = {}): Listening {
+export function startListenStream(server: Server, filter: JsonObject, options: AskOptions = {}): ListenStream {
   const messages: RpcNotification[] = []
   const controller = new AbortController()
   const { signal = controller.signal, principal, backPressure, clientAddress } = options
@@ -30,7 +30,11 @@ export function startListening(server: Server, filter: JsonObject, options: AskO
 }
 
 /** Opens a stream; resolves when it has been acknowledged, and fails when it was refused. */
-export async function listening(server: Server, filter: JsonObject, options: AskOptions = {}): Promise<Listening> {
+export async function openListenStream(
+  server: Server,
+  filter: JsonObject,
+  options: AskOptions = {},
+): Promise<ListenStream> {
   let acknowledged = (): void => {}
   const opened = new Promise<void>((resolve) => {
     acknowledged = resolve
@@ -39,24 +43,24 @@ export async function listening(server: Server, filter: JsonObject, options: Ask
     acknowledged()
     options.notify?.(message)
   }
-  const stream = startListening(server, filter, { ...options, notify })
-  await Promise.race([opened, stream.response.then(refuse)])
+  const stream = startListenStream(server, filter, { ...options, notify })
+  await Promise.race([opened, stream.response.then(throwUnexpectedResponse)])
   return stream
 }
 
-function refuse(response: RpcResponse): never {
+function throwUnexpectedResponse(response: RpcResponse): never {
   throw new Error(`the stream was to open, and was answered ${JSON.stringify(response)}`)
 }
 
 /** The result of a stream that has ended in good order. */
-export async function endOf({ response }: Listening): Promise<JsonObject> {
+export async function waitForListenResult({ response }: ListenStream): Promise<JsonObject> {
   const answer = await response
   subscriptionsListenResultResponse.parse(answer)
   return 'result' in answer ? answer.result : {}
 }
 
 /** What an acknowledgement says that will come. */
-export function honouredBy({ messages: [first] }: Listening): unknown {
+export function acknowledgedFilterOf({ messages: [first] }: ListenStream): unknown {
   return first?.params?.['notifications']
 }
 
@@ -66,9 +70,9 @@ function nameOf({ method, params }: RpcNotification): string {
 }
 
 /** A bus that the test opens, breaks and speaks on. */
-export interface HandBus extends ChangeBus {
+export interface ManualBus extends ChangeBus {
   /** Those who listen, or wait to. */
-  readonly attempts: readonly HandAttempt[]
+  readonly attempts: readonly SubscribeAttempt[]
   readonly published: readonly string[]
   /** Tells everybody who listens. */
   change(topic: string): void
@@ -78,20 +82,20 @@ export interface HandBus extends ChangeBus {
 }
 
 /** One call of `listen`, which waits until the test settles it. */
-export interface HandAttempt {
+export interface SubscribeAttempt {
   readonly open: () => void
   readonly fail: (error: unknown) => void
 }
 
-/** Makes a {@link HandBus}; `atOnce` opens every attempt by itself. */
-export function handBus({
+/** Makes a {@link ManualBus}; `atOnce` opens every attempt by itself. */
+export function createManualBus({
   atOnce = false,
   publish,
 }: {
   atOnce?: boolean
   publish?: () => Promise<void>
-} = {}): HandBus {
-  const attempts: HandAttempt[] = []
+} = {}): ManualBus {
+  const attempts: SubscribeAttempt[] = []
   const published: string[] = []
   const listeners = new Set<ChangeListener>()
   return {
@@ -123,6 +127,6 @@ export function handBus({
 }
 
 /** Lets everything that has been settled be acted on. */
-export async function settled(): Promise<void> {
+export async function flushAsyncWork(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,8 +1,8 @@
 import type { Load, ServerDefinition, ShedEvent, SheddingOptions } from '../index.ts'
-import { type Kind, type Run, type Served, serve } from './rounds.ts'
+import { type HandlerKind, type RunHandler, type TestServer, serve } from './rounds.ts'
 
 /** Time and load in a test's hand. */
-export interface Hand {
+export interface ManualLoad {
   time: number
   /** By how many milliseconds time goes on whenever somebody looks at it. */
   pace: number
@@ -11,11 +11,11 @@ export interface Hand {
 }
 
 /** A server of one handler whose calls may all be shed, and what it measures. Every server has the same keys. */
-export function serveUnder(
-  hand: Hand,
-  run: Run,
-  { kind, shedding, ...settings }: Partial<ServerDefinition> & { kind?: Kind; shedding?: SheddingOptions } = {},
-): Served {
+export function serveWithLoad(
+  hand: ManualLoad,
+  run: RunHandler,
+  { kind, shedding, ...settings }: Partial<ServerDefinition> & { kind?: HandlerKind; shedding?: SheddingOptions } = {},
+): TestServer {
   const options: SheddingOptions = {
     calls: 'all',
     load: () => hand.load,
@@ -28,15 +28,18 @@ export function serveUnder(
 }
 
 /** A hand at the time 0, with nothing to do. At a pace of 100 every boundary measures anew. */
-export function openHand(load: Partial<Load> = { eventLoopDelayMs: 0 }, pace = 0): Hand {
+export function createManualLoad(load: Partial<Load> = { eventLoopDelayMs: 0 }, pace = 0): ManualLoad {
   return { time: 0, pace, load, sheds: [] }
 }
 
 /** A load that is over the soft limits. */
-export const overloaded: Partial<Load> = { eventLoopDelayMs: 1000 }
+export const overloadedLoad: Partial<Load> = { eventLoopDelayMs: 1000 }
 
 /** A server that sheds at every boundary, wherever the call came from. */
-export function shedding(run: Run, settings: Parameters<typeof serveUnder>[2] = {}): Served {
+export function serveOverloaded(run: RunHandler, settings: Parameters<typeof serveWithLoad>[2] = {}): TestServer {
   const policy = () => true
-  return serveUnder(openHand(overloaded, 100), run, { ...settings, shedding: { policy, ...settings.shedding } })
+  return serveWithLoad(createManualLoad(overloadedLoad, 100), run, {
+    ...settings,
+    shedding: { policy, ...settings.shedding },
+  })
 }

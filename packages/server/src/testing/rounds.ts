@@ -13,76 +13,80 @@ import { inputRequest, inputRequiredResult } from '@x/schema/zod'
 import type { StateCodec } from '@x/state-codec'
 import type { Awaitable, Context, InputRequired, McpServer, ServerDefinition, ServerWarning } from '../index.ts'
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
-import { ask, type AskOptions, collector, type Reported } from './ask.ts'
+import { sendRequest, type AskOptions, createErrorCollector, type ReportedError } from './ask.ts'
 
 /** What a test's handler does. */
-export type Run = (ctx: Context) => Awaitable<string | InputRequired>
+export type RunHandler = (ctx: Context) => Awaitable<string | InputRequired>
 
 /** A server with one handler, under the name `do`, and what it told its author. */
-export interface Served {
+export interface TestServer {
   readonly server: McpServer
-  readonly kind: Kind
+  readonly kind: HandlerKind
   readonly warnings: ServerWarning[]
-  readonly reported: Reported[]
+  readonly reported: ReportedError[]
 }
 
 /** One of the three things that may ask (basic/patterns/mrtr, supported requests). */
-export interface Kind {
+export interface HandlerKind {
   readonly kind: 'tool' | 'prompt' | 'resource'
   readonly method: 'tools/call' | 'prompts/get' | 'resources/read'
   readonly params: JsonObject
-  readonly offer: (run: Run) => Partial<ServerDefinition>
+  readonly offer: (run: RunHandler) => Partial<ServerDefinition>
   /** Where the text of a result stands. */
   readonly text: (result: JsonObject) => JsonValue | undefined
 }
 
-export const toolKind: Kind = {
+export const toolKind: HandlerKind = {
   kind: 'tool',
   method: 'tools/call',
   params: { name: 'do' },
   offer: (run) => ({ tools: [tool('do', { description: 'Does', run: (_, ctx) => run(ctx) })] }),
-  text: (result) => at(result, 'content', 0, 'text'),
+  text: (result) => valueAt(result, 'content', 0, 'text'),
 }
 
 /** The three kinds, for what is the same in all of them. */
-export const kinds: readonly Kind[] = [
+export const handlerKinds: readonly HandlerKind[] = [
   toolKind,
   {
     kind: 'prompt',
     method: 'prompts/get',
     params: { name: 'do' },
     offer: (run) => ({ prompts: [prompt('do', { run: (_, ctx) => run(ctx) })] }),
-    text: (result) => at(result, 'messages', 0, 'content', 'text'),
+    text: (result) => valueAt(result, 'messages', 0, 'content', 'text'),
   },
   {
     kind: 'resource',
     method: 'resources/read',
     params: { uri: 'do://it' },
     offer: (run) => ({ resources: [resource('do://it', { name: 'Do', read: run })] }),
-    text: (result) => at(result, 'contents', 0, 'text'),
+    text: (result) => valueAt(result, 'contents', 0, 'text'),
   },
 ]
 
 /** Both ways in which handlers run: once per round, and again from the top at every await. */
-export const modes = [{ strictReplay: false }, { strictReplay: true }] as const
+export const replayModes = [{ strictReplay: false }, { strictReplay: true }] as const
 
 /** A client that can do everything. */
-export const capable = {
+export const fullCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
   roots: {},
 } as const satisfies ClientCapabilities
 
-const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
+const stateKeys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
 /** Makes a server of one handler. Every server has the same keys, as the instances of a fleet do. */
-export function serve(run: Run, settings: Partial<ServerDefinition> = {}, kind: Kind = toolKind): Served {
+export function serve(
+  run: RunHandler,
+  settings: Partial<ServerDefinition> = {},
+  kind: HandlerKind = toolKind,
+): TestServer {
   const warnings: ServerWarning[] = []
-  const { reported, onError } = collector()
+  const { reported, onError } = createErrorCollector()
   const server = createServer({
     name: 'demo',
     version: '1',
-    state: sealedState({ keys }),
+    state: sealedState({ keys: stateKeys }),
     onError,
     onWarning: (warning) => void warnings.push(warning),
     ...kind.offer(run),
@@ -102,7 +106,7 @@ export interface Retry {
  * otherwise.
  */
 export async function send(
-  { server, kind }: Served,
+  { server, kind }: TestServer,
   { responses, state }: Retry = {},
   options: AskOptions = {},
 ): Promise<Round> {
@@ -111,8 +115,8 @@ export async function send(
     ...(responses !== undefined && { inputResponses: responses }),
     ...(state !== undefined && { requestState: state }),
   }
-  const meta = { [metaKeys.clientCapabilities]: capable, ...options.meta }
-  return roundOf(await ask(server, kind.method, params, { ...options, meta }), kind)
+  const meta = { [metaKeys.clientCapabilities]: fullCapabilities, ...options.meta }
+  return roundOf(await sendRequest(server, kind.method, params, { ...options, meta }), kind)
 }
 
 /** One answer of a server: what it asks, or how the call ended. */
@@ -127,7 +131,7 @@ export interface Round {
   readonly error: WireError | undefined
 }
 
-function roundOf(response: RpcResponse, kind: Kind): Round {
+function roundOf(response: RpcResponse, kind: HandlerKind): Round {
   const ended = { response, requests: {}, state: undefined, text: undefined, isError: false, error: undefined }
   if ('error' in response) return { ...ended, error: response.error }
   const { result } = response
@@ -145,7 +149,7 @@ function roundOf(response: RpcResponse, kind: Kind): Round {
 export type Answer = JsonObject | ((request: InputRequest, round: number) => JsonObject | undefined)
 
 /** A call that was played to its end. */
-export interface Played extends Round {
+export interface AnsweredCall extends Round {
   /** Every round before the last. */
   readonly rounds: readonly Round[]
   /** The wire keys that were asked, round by round. */
@@ -156,12 +160,12 @@ export interface Played extends Round {
  * Plays a call to its end: answers what is asked by wire key, and retries with the state. Several servers take turns.
  * Fails when the same is asked thrice with no answer to give.
  */
-export async function play(
-  served: Served | readonly [Served, ...Served[]],
+export async function completeCall(
+  served: TestServer | readonly [TestServer, ...TestServer[]],
   answers: Readonly<Record<string, Answer>> = {},
   options: AskOptions = {},
-): Promise<Played> {
-  const instances: readonly Served[] = 'server' in served ? [served] : served
+): Promise<AnsweredCall> {
+  const instances: readonly TestServer[] = 'server' in served ? [served] : served
   const rounds: Round[] = []
   let retry: Retry = {}
   for (let number = 0; number < 40; number++) {
@@ -172,7 +176,7 @@ export async function play(
       return { ...round, rounds, asked: rounds.map(({ requests }) => Object.keys(requests)) }
     rounds.push(round)
     retry = { responses: answersTo(round, answers, number), state: round.state }
-    refuseStandstill(rounds, retry)
+    rejectRepeatedRound(rounds, retry)
   }
   throw new Error('The call asks for ever')
 }
@@ -187,7 +191,7 @@ function answersTo({ requests }: Round, answers: Readonly<Record<string, Answer>
   return Object.fromEntries(given)
 }
 
-function refuseStandstill(rounds: readonly Round[], { responses }: Retry): void {
+function rejectRepeatedRound(rounds: readonly Round[], { responses }: Retry): void {
   const [first, second, third] = rounds.slice(-3).map(({ requests }) => requests)
   const empty = isJsonObject(responses) && Object.keys(responses).length === 0
   // A call that only moves asks nothing, however often.
@@ -208,7 +212,7 @@ export function accept(content: JsonObject = {}): JsonObject {
 }
 
 /** What a test's transparent codec was asked to do. */
-export interface SeenState {
+export interface StateRecorder {
   readonly codec: StateCodec
   /** Every value that was sealed, as the very text. */
   readonly sealed: string[]
@@ -216,7 +220,7 @@ export interface SeenState {
 }
 
 /** A codec that hides nothing, for looking inside; it checks the binding as a real one does. */
-export function glass(): SeenState {
+export function createStateRecorder(): StateRecorder {
   const sealed: string[] = []
   const opened: string[] = []
   const codec: StateCodec = {
@@ -234,7 +238,7 @@ export function glass(): SeenState {
   return { codec, sealed, opened }
 }
 
-function at(value: JsonValue | undefined, ...path: readonly (string | number)[]): JsonValue | undefined {
+function valueAt(value: JsonValue | undefined, ...path: readonly (string | number)[]): JsonValue | undefined {
   let found = value
   for (const step of path) {
     if (Array.isArray(found) && typeof step === 'number') found = found[step]

@@ -21,7 +21,7 @@ export function createClientSessionMiddleware({ record, names, onState }: Sessio
     rejectEndedSession(record)
     const response = await next(addSessionMetadata(request, record, names), withHeader(call, names.header, record.id))
     if ('error' in response) {
-      if (isNotFound(response, record)) record.end ??= 'not_found'
+      if (isNotFound(response, record)) record.endReason ??= 'not_found'
       return response
     }
     const session = readSessionMetadata(response.result, names.key)

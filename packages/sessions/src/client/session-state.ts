@@ -9,12 +9,12 @@ export interface SessionRecord {
   /** ISO 8601. */
   expiresAt: string | undefined
   /** The reason why it has ended, and nothing more is sent for it. */
-  end: 'deleted' | 'not_found' | undefined
+  endReason: 'deleted' | 'not_found' | undefined
 }
 
 /** Makes the record of a session. */
 export function recordOf({ sessionId, state, expiresAt }: SessionMetadata): SessionRecord {
-  return { id: sessionId, state, expiresAt, end: undefined }
+  return { id: sessionId, state, expiresAt, endReason: undefined }
 }
 
 /** Returns the metadata that a request of the session has. */
@@ -34,8 +34,8 @@ export function updateRecord(record: SessionRecord, { sessionId, state, expiresA
 }
 
 /** Throws for a session that has ended. */
-export function rejectEndedSession({ end }: SessionRecord): void {
-  if (end === undefined) return
-  const endDescription = end === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
-  throw new SessionError(end, `The session ${endDescription}: create another one with create()`)
+export function rejectEndedSession({ endReason }: SessionRecord): void {
+  if (endReason === undefined) return
+  const endDescription = endReason === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
+  throw new SessionError(endReason, `The session ${endDescription}: create another one with create()`)
 }

@@ -2,7 +2,14 @@ import { callHeadersKey, type ConnectionView, type Exchange, type JsonObject } f
 import { type Client, createCacheStore, createClient, type CoreClientOptions } from '@x/client'
 import { describe, expect, test } from 'vitest'
 import { sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
-import { created, host, type Received, said, scripted, type Scripted } from '../testing/scripted.ts'
+import {
+  createSessionResult,
+  host,
+  type ReceivedRequest,
+  createTextResult,
+  createScriptedExchange,
+  type ScriptedExchange,
+} from '../testing/scripted.ts'
 import { isSessionNotFound } from './is-session-not-found.ts'
 import { type ClientSessions, sessions, type SessionsOptions } from './sessions.ts'
 
@@ -13,15 +20,15 @@ const notFound = (sessionId: string) => ({
 })
 
 /** Gives ids in turn, and answers other requests as the test says. */
-const serving = (answer: (received: Received) => JsonObject | ReturnType<typeof notFound>): Scripted => {
+const serving = (answer: (received: ReceivedRequest) => JsonObject | ReturnType<typeof notFound>): ScriptedExchange => {
   let last = 0
-  return scripted((received) => {
+  return createScriptedExchange((received) => {
     if (received.request.method !== 'sessions/create') return answer(received)
     last += 1
-    return created({ sessionId: `s${last}`, state: `${last}-0`, expiresAt: '2026-03-01T00:00:00Z' })
+    return createSessionResult({ sessionId: `s${last}`, state: `${last}-0`, expiresAt: '2026-03-01T00:00:00Z' })
   })
 }
-const echo = serving(({ session }) => said('hi', { sessionId: String(session?.['sessionId']) }))
+const echo = serving(({ session }) => createTextResult('hi', { sessionId: String(session?.['sessionId']) }))
 const open = (
   target: Exchange | ConnectionView,
   { target: named, user, ...options }: SessionsOptions & Partial<CoreClientOptions> = {},
@@ -30,7 +37,7 @@ const open = (
 
 describe('sessions.create()', () => {
   test('asks for a session, and never names one, whatever it is told to send [SES-003]', async () => {
-    const exchange = serving(() => said('hi'))
+    const exchange = serving(() => createTextResult('hi'))
     const meta = { [sessionKey]: { sessionId: 'mine' }, traceparent: 'x' }
     const session = await open(exchange).sessions.create({ meta })
     expect(exchange.received[0]).toMatchObject({
@@ -41,7 +48,7 @@ describe('sessions.create()', () => {
   })
 
   test('declares sessions among the experimental capabilities [SES-001]', async () => {
-    const exchange = serving(() => said('hi'))
+    const exchange = serving(() => createTextResult('hi'))
     await open(exchange, { capabilities: { experimental: { other: {} } } }).sessions.create()
     const meta = exchange.received[0]?.request.params?.['_meta']
     expect(meta).toMatchObject({
@@ -55,12 +62,12 @@ describe('sessions.create()', () => {
     ['an id that no header can carry', { sessionId: 'a b' }],
     ['a huge state', { sessionId: 'a', state: 'x'.repeat(300_000) }],
   ])('refuses a server that answers with %s', async (_title, session) => {
-    const client = open(scripted(() => created(session)))
+    const client = open(createScriptedExchange(() => createSessionResult(session)))
     await expect(client.sessions.create()).rejects.toMatchObject({ name: 'SessionError', code: 'invalid_answer' })
   })
 
   test('rejects with the error of a server that has no sessions', async () => {
-    const client = open(scripted(() => ({ code: -32601, message: 'Method not found' })))
+    const client = open(createScriptedExchange(() => ({ code: -32601, message: 'Method not found' })))
     await expect(client.sessions.create()).rejects.toMatchObject({ name: 'ClientError', rpc: { code: -32601 } })
   })
 })
@@ -68,12 +75,12 @@ describe('sessions.create()', () => {
 describe('A session', () => {
   test('names itself in each of its requests, with the state byte for byte and the header [SES-005 SES-016 SES-017]', async () => {
     const state = 'ünï "\\\u0000 {}  =='
-    const exchange = scripted(({ request, session }) =>
+    const exchange = createScriptedExchange(({ request, session }) =>
       request.method === 'sessions/create'
-        ? created({ sessionId: 'a', state })
+        ? createSessionResult({ sessionId: 'a', state })
         : request.method === 'tools/list'
           ? { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' }
-          : said('hi', { sessionId: String(session?.['sessionId']) }),
+          : createTextResult('hi', { sessionId: String(session?.['sessionId']) }),
     )
     const session = await open(exchange).sessions.create()
     await session.callTool('greet')
@@ -92,7 +99,7 @@ describe('A session', () => {
 
   test('takes each new state and expiry, and keeps what an answer says nothing of [SES-009 SES-010]', async () => {
     const answers: JsonObject[] = [{ state: 'new', expiresAt: '2027-01-01T00:00:00Z' }, {}, { state: '' }]
-    const exchange = serving(() => said('hi', { sessionId: 's1', ...answers.shift() }))
+    const exchange = serving(() => createTextResult('hi', { sessionId: 's1', ...answers.shift() }))
     const session = await open(exchange).sessions.create()
     for (let count = 0; count < 4; count += 1) await session.callTool('greet')
     expect(exchange.received.map((one) => one.session?.['state'])).toEqual([undefined, '1-0', 'new', 'new', ''])
@@ -101,17 +108,17 @@ describe('A session', () => {
 
   test('has the state of the answer that came last, whichever request was sent first [SES-009]', async () => {
     const waiting: ((answer: JsonObject) => void)[] = []
-    const exchange = scripted(({ request }) =>
+    const exchange = createScriptedExchange(({ request }) =>
       request.method === 'sessions/create'
-        ? created({ sessionId: 'a' })
+        ? createSessionResult({ sessionId: 'a' })
         : new Promise<JsonObject>((resolve) => waiting.push(resolve)),
     )
     const session = await open(exchange).sessions.create()
     const [first, second] = [session.callTool('one'), session.callTool('two')]
     await expect.poll(() => waiting.length).toBe(2)
-    waiting[1]?.(said('2', { sessionId: 'a', state: 'two' }))
+    waiting[1]?.(createTextResult('2', { sessionId: 'a', state: 'two' }))
     await second
-    waiting[0]?.(said('1', { sessionId: 'a', state: 'one' }))
+    waiting[0]?.(createTextResult('1', { sessionId: 'a', state: 'one' }))
     await first
     void session.callTool('three').catch(() => {})
     await expect.poll(() => exchange.received.at(-1)?.session).toEqual({ sessionId: 'a', state: 'one' })
@@ -119,7 +126,10 @@ describe('A session', () => {
 
   test('stands beside others, and beside calls without one', async () => {
     const exchange = serving(({ session }) =>
-      said('hi', session && { sessionId: String(session['sessionId']), state: `${String(session['state'])}+` }),
+      createTextResult(
+        'hi',
+        session && { sessionId: String(session['sessionId']), state: `${String(session['state'])}+` },
+      ),
     )
     const client = open(exchange)
     const [one, two] = [await client.sessions.create(), await client.sessions.create()]
@@ -134,7 +144,7 @@ describe('A session', () => {
   })
 
   test('fails a call that is answered with another session, and keeps its own [SES-008]', async () => {
-    const exchange = serving(() => said('stolen', { sessionId: 's2', state: 'x' }))
+    const exchange = serving(() => createTextResult('stolen', { sessionId: 's2', state: 'x' }))
     const session = await open(exchange).sessions.create()
     for (let count = 0; count < 2; count += 1) {
       await expect(session.callTool('greet')).rejects.toMatchObject({ cause: { code: 'invalid_answer' } })
@@ -206,7 +216,7 @@ describe('Deleting a session', () => {
 })
 
 describe('What is cached', () => {
-  const listing = (): Scripted =>
+  const listing = (): ScriptedExchange =>
     serving(({ session, request }) =>
       request.method === 'tools/list'
         ? {
@@ -216,7 +226,7 @@ describe('What is cached', () => {
             cacheScope: 'public',
             ...(session && { _meta: { [sessionKey]: { sessionId: String(session['sessionId']) } } }),
           }
-        : said('hi', { sessionId: String(session?.['sessionId']), state: 'another' }),
+        : createTextResult('hi', { sessionId: String(session?.['sessionId']), state: 'another' }),
     )
 
   test.each<[string, Partial<CoreClientOptions>]>([
@@ -249,7 +259,9 @@ describe('A serialized session', () => {
   const owner = { target: 'https://example.com/mcp', user: 'ada' }
 
   test('goes on in another process, where the first has left it [SES-004 SES-005]', async () => {
-    const exchange = serving(() => said('hi', { sessionId: 's1', state: 'next', expiresAt: '2027-01-01T00:00:00Z' }))
+    const exchange = serving(() =>
+      createTextResult('hi', { sessionId: 's1', state: 'next', expiresAt: '2027-01-01T00:00:00Z' }),
+    )
     const session = await open(exchange, owner).sessions.create()
     await session.callTool('greet')
     const serialized: unknown = JSON.parse(JSON.stringify(session.serialize()))
@@ -265,7 +277,7 @@ describe('A serialized session', () => {
     ['nobody', { user: null }],
   ])('is not sent to or for %s [SES-004]', async (_title, other) => {
     const serialized = (await open(echo, owner).sessions.create()).serialize()
-    const exchange = serving(() => said('hi'))
+    const exchange = serving(() => createTextResult('hi'))
     expect(() => open(exchange, { ...owner, ...other }).sessions.resume(serialized)).toThrow(
       expect.objectContaining({ name: 'SessionError', code: 'foreign' }),
     )
@@ -273,7 +285,7 @@ describe('A serialized session', () => {
   })
 
   test('names the URL of the connection as its server, unless `target` names another [SES-004]', async () => {
-    const connection = { exchange: serving(() => said('hi')), url: 'https://example.com/mcp' }
+    const connection = { exchange: serving(() => createTextResult('hi')), url: 'https://example.com/mcp' }
     const session = await open(connection, { user: null }).sessions.create()
     expect(session.serialize()).toMatchObject({ target: 'https://example.com/mcp', user: null })
   })

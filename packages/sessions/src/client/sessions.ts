@@ -123,13 +123,13 @@ function openClientSession(record: SessionRecord, { host, names, owner }: Sessio
   const { close } = client
 
   const removeSession = async (options: CallOptions = {}): Promise<void> => {
-    if (record.end !== undefined) return
+    if (record.endReason !== undefined) return
     try {
       await client.request(names.methods.delete, {}, options)
     } catch (error) {
       if (!isSessionNotFound(error)) throw error
     }
-    record.end ??= 'deleted'
+    record.endReason ??= 'deleted'
   }
   return addMembers(client, {
     id: record.id,
@@ -137,7 +137,7 @@ function openClientSession(record: SessionRecord, { host, names, owner }: Sessio
       return record.expiresAt
     },
     get ended() {
-      return record.end !== undefined
+      return record.endReason !== undefined
     },
     serialize: () =>
       serializeSession(

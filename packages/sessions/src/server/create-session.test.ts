@@ -2,11 +2,19 @@ import { errorCodes, metaKeys } from '@x/schema'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
-import { ask, callIn, createdSession, errorOf, midnight, resultOf, serving } from '../testing/asking.ts'
+import {
+  sendRequest,
+  callIn,
+  createSession,
+  errorOf,
+  midnight,
+  resultOf,
+  createNotesServer,
+} from '../testing/asking.ts'
 
 describe('sessions/create', () => {
   test('answers with an id, with when it ends, and with the initial state [SES-002]', async () => {
-    const { server } = serving({ ttlMs: 3_600_000 })
+    const { server } = createNotesServer({ ttlMs: 3_600_000 })
     const result = await resultOf(server, 'sessions/create')
     expect(result).toEqual({
       resultType: 'complete',
@@ -20,21 +28,21 @@ describe('sessions/create', () => {
   })
 
   test('makes ids of visible ASCII that are all different, even in the same millisecond [SES-014 SES-015]', async () => {
-    const { server } = serving()
-    const ids = await Promise.all(Array.from({ length: 500 }, async () => (await createdSession(server)).sessionId))
+    const { server } = createNotesServer()
+    const ids = await Promise.all(Array.from({ length: 500 }, async () => (await createSession(server)).sessionId))
     expect(new Set(ids).size).toBe(500)
     for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{100,600}$/)
   })
 
   test('answers with the state that onCreate gives, which is told whose session it is [SES-002]', async () => {
     const seen: unknown[] = []
-    const { server, now } = serving({
+    const { server, now } = createNotesServer({
       onCreate: ({ id, principal, expiresAt }) => {
         seen.push([typeof id, principal, expiresAt - now.now()])
         return { notes: ['welcome'] }
       },
     })
-    const session = await createdSession(server, { principal: { subject: 'ada' } })
+    const session = await createSession(server, { principal: { subject: 'ada' } })
     expect(session.state).toEqual(expect.any(String))
     expect(seen).toEqual([['string', { subject: 'ada' }, 86_400_000]])
     expect((await callIn(server, session, 'note', { text: 'b' }, { principal: { subject: 'ada' } })).text).toBe(
@@ -43,8 +51,8 @@ describe('sessions/create', () => {
   })
 
   test('is refused when it names a session [SES-003]', async () => {
-    const { server } = serving()
-    const session = await createdSession(server)
+    const { server } = createNotesServer()
+    const session = await createSession(server)
     expect(await errorOf(server, 'sessions/create', {}, { session })).toMatchObject({ code: errorCodes.invalidParams })
   })
 
@@ -56,9 +64,9 @@ describe('sessions/create', () => {
     ],
     ['capabilities that are none', { [metaKeys.clientCapabilities]: 5 }, errorCodes.invalidParams],
   ])('is rejected as every other request is, with %s', async (_title, meta, code) => {
-    const { server } = serving()
+    const { server } = createNotesServer()
     expect((await errorOf(server, 'sessions/create', {}, { meta })).code).toBe(code)
-    const session = await createdSession(server)
+    const session = await createSession(server)
     expect((await errorOf(server, 'sessions/delete', {}, { session, meta })).code).toBe(code)
   })
 
@@ -67,7 +75,7 @@ describe('sessions/create', () => {
     const deleted: string[] = []
     const store = memoryStore()
     let created = ''
-    const { server } = serving({
+    const { server } = createNotesServer({
       store,
       onCreate: ({ id }) => {
         created = id
@@ -75,7 +83,7 @@ describe('sessions/create', () => {
       },
       onDelete: ({ id }) => void deleted.push(id),
     })
-    await expect(ask(server, 'sessions/create', {}, { signal: controller.signal })).rejects.toBe('enough')
+    await expect(sendRequest(server, 'sessions/create', {}, { signal: controller.signal })).rejects.toBe('enough')
     expect(deleted).toEqual([created])
     expect((await errorOf(server, 'sessions/delete', {}, { session: { sessionId: created } })).code).toBe(
       sessionNotFoundCode,
@@ -85,7 +93,7 @@ describe('sessions/create', () => {
   test('fails without a word of why when onCreate does, and takes the session back', async () => {
     const secret = new Error('the password is 123')
     let created = ''
-    const { server, reported } = serving({
+    const { server, reported } = createNotesServer({
       store: memoryStore(),
       onCreate: ({ id }) => {
         created = id

@@ -7,7 +7,7 @@ import { type OpenedSession, createOpenedSession, sealSessionState, type Session
  * client would delete it.
  */
 export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
-  const { ledger, begin, ttlMs } = request.rules
+  const { ledger, begin, ttlMs } = request.sessionOptions
   const session = await createOpenedSession(request)
   const { id, expiresAt, principal } = session
   await ledger.add(id, ttlMs, request.caller)
@@ -38,10 +38,10 @@ async function undoCreation(
   session: OpenedSession,
   begunSession: { readonly state: JsonValue | undefined } | undefined,
 ): Promise<void> {
-  const { id, principal, caller, rules, report } = session
+  const { id, principal, caller, sessionOptions, report } = session
   try {
-    await rules.ledger.end(id, rules.ttlMs, caller)
-    if (begunSession !== undefined) await rules.end({ id, principal, state: begunSession.state }, report)
+    await sessionOptions.ledger.end(id, sessionOptions.ttlMs, caller)
+    if (begunSession !== undefined) await sessionOptions.end({ id, principal, state: begunSession.state }, report)
   } catch (error) {
     report(error)
   }

@@ -3,13 +3,15 @@ import { memoryBus } from '@x/server'
 import { randomKey, sealed } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
-import { callIn, createdSession, errorOf, resultOf, serving } from '../testing/asking.ts'
+import { callIn, createSession, errorOf, resultOf, createNotesServer } from '../testing/asking.ts'
 
 describe('sessions/delete', () => {
   test('ends a session with an empty result, and tells the author, with the state [SES-011 SES-012]', async () => {
     const deleted: unknown[] = []
-    const { server } = serving({ onDelete: ({ id, state, principal }) => void deleted.push([id, state, principal]) })
-    const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+    const { server } = createNotesServer({
+      onDelete: ({ id, state, principal }) => void deleted.push([id, state, principal]),
+    })
+    const { session } = await callIn(server, await createSession(server), 'note', { text: 'a' })
     const { _meta, ...result } = await resultOf(server, 'sessions/delete', {}, { session })
     expect(result).toEqual({ resultType: 'complete' })
     expect(deleted).toEqual([[session.sessionId, { notes: ['a'] }, undefined]])
@@ -24,26 +26,26 @@ describe('sessions/delete', () => {
   })
 
   test('needs the id alone', async () => {
-    const { server } = serving()
-    const { sessionId } = await createdSession(server)
+    const { server } = createNotesServer()
+    const { sessionId } = await createSession(server)
     await resultOf(server, 'sessions/delete', {}, { session: { sessionId } })
     expect((await errorOf(server, 'tools/list', {}, { session: { sessionId } })).code).toBe(sessionNotFoundCode)
   })
 
   test('is done for the client even when what belongs to the session cannot be freed', async () => {
     const failure = new Error('no')
-    const { server, reported } = serving({
+    const { server, reported } = createNotesServer({
       onDelete: () => {
         throw failure
       },
     })
-    const session = await createdSession(server)
+    const session = await createSession(server)
     await resultOf(server, 'sessions/delete', {}, { session })
     expect(reported).toEqual([failure])
   })
 
   test('must name a session', async () => {
-    const { server } = serving()
+    const { server } = createNotesServer()
     expect((await errorOf(server, 'sessions/delete')).code).toBe(errorCodes.invalidParams)
   })
 })
@@ -54,8 +56,11 @@ describe('sessions over a bus', () => {
     const told: unknown[] = []
     const bus: typeof shared = { ...shared, publish: (change) => (told.push(change), shared.publish(change)) }
     const codec = sealed({ keys: [randomKey()] })
-    const [here, there] = [serving({ codec, bus, runtime: Date }), serving({ codec, bus, runtime: Date })]
-    const [deleted, revoked, kept] = [1, 2, 3].map(() => createdSession(here.server))
+    const [here, there] = [
+      createNotesServer({ codec, bus, runtime: Date }),
+      createNotesServer({ codec, bus, runtime: Date }),
+    ]
+    const [deleted, revoked, kept] = [1, 2, 3].map(() => createSession(here.server))
     const named = await Promise.all([deleted, revoked, kept])
     for (const session of named) await resultOf(there.server, 'tools/list', {}, { session })
     const [first, second, third] = named
@@ -75,11 +80,11 @@ describe('sessions over a bus', () => {
     let isAway = true
     const listen: typeof shared.listen = (listener) =>
       isAway ? Promise.reject(new Error('away')) : shared.listen(listener)
-    const { server, reported } = serving({ bus: { ...shared, listen } })
+    const { server, reported } = createNotesServer({ bus: { ...shared, listen } })
     expect((await errorOf(server, 'sessions/create')).code).toBe(errorCodes.internal)
     expect(reported).toMatchObject([{ code: 'unavailable' }])
     isAway = false
-    await createdSession(server)
+    await createSession(server)
     await server.close()
   })
 })

@@ -32,11 +32,11 @@ export async function finishSessionRequest(
  */
 export async function abandonSession(session: OpenedSession): Promise<void> {
   session.isOpen = false
-  const { claim, rules, report } = session
+  const { claim, sessionOptions, report } = session
   session.claim = undefined
   if (claim === undefined) return
   try {
-    await rules.store?.delete(claim)
+    await sessionOptions.store?.delete(claim)
   } catch (error) {
     report(error)
   }

@@ -4,7 +4,15 @@ import { memoryStore, type StateStore } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
-import { callIn, createdSession, errorOf, notesSessions, resultOf, serverWith, serving } from '../testing/asking.ts'
+import {
+  callIn,
+  createSession,
+  errorOf,
+  createNotesSessions,
+  resultOf,
+  createTestServer,
+  createNotesServer,
+} from '../testing/asking.ts'
 
 const ada = { principal: { subject: 'ada' } }
 const flip = (token: string, at: number): string => {
@@ -19,8 +27,8 @@ describe('A session is not found', () => {
     ['for the same subject through another client', { principal: { subject: 'ada', client: 'other' } }],
     ['for nobody', {}],
   ])('%s, who can neither use nor delete it [SES-012]', async (_title, other) => {
-    const { server } = serving()
-    const { session } = await callIn(server, await createdSession(server, ada), 'note', { text: 'secret' }, ada)
+    const { server } = createNotesServer()
+    const { session } = await callIn(server, await createSession(server, ada), 'note', { text: 'secret' }, ada)
     for (const [method, params] of [
       ['tools/call', { name: 'note', arguments: { text: 'x' } }],
       ['sessions/delete', {}],
@@ -31,22 +39,22 @@ describe('A session is not found', () => {
   })
 
   test('by a user when nobody made it', async () => {
-    const { server } = serving()
-    const session = await createdSession(server)
+    const { server } = createNotesServer()
+    const session = await createSession(server)
     expect((await errorOf(server, 'tools/list', {}, { ...ada, session })).code).toBe(sessionNotFoundCode)
   })
 
   test('with the state of another one, whosever it is', async () => {
-    const { server } = serving()
-    const [one, other] = [await createdSession(server), await createdSession(server)]
+    const { server } = createNotesServer()
+    const [one, other] = [await createSession(server), await createSession(server)]
     const { session } = await callIn(server, one, 'note', { text: 'a' })
     const mixed = { sessionId: other.sessionId, state: session.state }
     expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(sessionNotFoundCode)
   })
 
   test('with an id for a state, or a state for an id', async () => {
-    const { server } = serving()
-    const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+    const { server } = createNotesServer()
+    const { session } = await callIn(server, await createSession(server), 'note', { text: 'a' })
     for (const mixed of [
       { sessionId: session.sessionId, state: session.sessionId },
       { sessionId: session.state, state: session.state },
@@ -57,13 +65,13 @@ describe('A session is not found', () => {
   })
 
   test('under an id of another service, or of keys that were removed', async () => {
-    const session = await createdSession(serving().server)
-    expect((await errorOf(serving().server, 'tools/list', {}, { session })).code).toBe(sessionNotFoundCode)
+    const session = await createSession(createNotesServer().server)
+    expect((await errorOf(createNotesServer().server, 'tools/list', {}, { session })).code).toBe(sessionNotFoundCode)
   })
 
   test('when one character of it or of its state was altered, and the answer never says which', async () => {
-    const { server } = serving()
-    const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+    const { server } = createNotesServer()
+    const { session } = await callIn(server, await createSession(server), 'note', { text: 'a' })
     const { sessionId, state = '' } = session
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.boolean(), async (at, inState) => {
@@ -79,7 +87,7 @@ describe('A session is not found', () => {
   })
 
   test('under any id that was not given out', async () => {
-    const { server } = serving()
+    const { server } = createNotesServer()
     const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: visible, minLength: 1 }), async (sessionId) => {
@@ -98,7 +106,7 @@ test.each<[string, unknown]>([
   ['an id under __proto__', JSON.parse('{"__proto__":{"sessionId":"x"}}')],
   ['a line end in the id', { sessionId: 'x\r\nSet-Cookie: a=b' }],
 ])('metadata that is %s is refused, in a message that repeats nothing of it', async (_title, session) => {
-  const { server } = serving()
+  const { server } = createNotesServer()
   for (const method of ['tools/list', 'sessions/delete', 'server/discover', 'nothing/here']) {
     const { code, message } = await errorOf(server, method, {}, { session })
     expect([code, message.length < 300, message.includes('Set-Cookie')]).toEqual([
@@ -110,10 +118,10 @@ test.each<[string, unknown]>([
 })
 
 test('sessions of a thousand callers at once stay with whom they belong to', async () => {
-  const { server } = serving()
+  const { server } = createNotesServer()
   const visit = async (index: number): Promise<string> => {
     const asking = { principal: { subject: `user ${index % 50}` } }
-    let session = await createdSession(server, asking)
+    let session = await createSession(server, asking)
     let last = ''
     for (const part of ['a', 'b'])
       ({ session, text: last } = await callIn(server, session, 'note', { text: `${index}${part}` }, asking))
@@ -124,11 +132,11 @@ test('sessions of a thousand callers at once stay with whom they belong to', asy
 })
 
 test('a session handle that a handler kept does nothing once its call has ended', async () => {
-  const { sessions } = notesSessions()
+  const { sessions } = createNotesSessions()
   const kept: ReturnType<typeof sessions.of>[] = []
   const keeping = tool('keeping', { description: 'k', run: (_args, ctx) => `${kept.push(sessions.of(ctx))}` })
-  const server = serverWith({ tools: [keeping], extensions: [sessions] })
-  await callIn(server, await createdSession(server), 'keeping')
+  const server = createTestServer({ tools: [keeping], extensions: [sessions] })
+  await callIn(server, await createSession(server), 'keeping')
   expect(() => kept[0]?.setState({ notes: ['late'] })).toThrow('after the call had ended')
 })
 
@@ -142,8 +150,8 @@ test('a store that cannot be reached says nothing of the session: the client may
         ? Promise.reject(Object.assign(new Error('x'), { name: 'StateError', code: 'unavailable', detail: 'down' }))
         : store.get(key),
   }
-  const { server, reported } = serving({ store: failing })
-  const session = await createdSession(server)
+  const { server, reported } = createNotesServer({ store: failing })
+  const session = await createSession(server)
   isDown = true
   expect(await errorOf(server, 'tools/list', {}, { session })).toEqual({
     code: errorCodes.internal,
@@ -155,7 +163,7 @@ test('a store that cannot be reached says nothing of the session: the client may
 })
 
 test('the author is told why a session was refused, which the client is not', async () => {
-  const { server, reported } = serving()
+  const { server, reported } = createNotesServer()
   await errorOf(server, 'tools/list', {}, { session: { sessionId: 'made-up' } })
   expect(reported).toEqual([expect.objectContaining({ name: 'StateError', code: 'malformed' })])
 })

@@ -22,7 +22,7 @@ export interface SessionRequest {
   readonly principal: Principal | undefined
   /** The key by which quotas count the caller. */
   readonly caller: string
-  readonly rules: ResolvedSessionOptions
+  readonly sessionOptions: ResolvedSessionOptions
 }
 
 /** A session as one request brought it. */
@@ -73,12 +73,12 @@ export function openedSessionKey(name: string): ContextKey<OpenedSession> {
 export function findOpenedSession(
   { context }: CallView,
   key: ContextKey<OpenedSession>,
-  { name, rules }: { readonly name: string; readonly rules: ResolvedSessionOptions },
+  { name, rules: sessionOptions }: { readonly name: string; readonly rules: ResolvedSessionOptions },
 ): OpenedSession | undefined {
   const session = context.get(key)
-  if (session !== undefined) return session.rules === rules ? session : undefined
+  if (session !== undefined) return session.sessionOptions === sessionOptions ? session : undefined
   const recorded = context.get(restoredPartsKey)?.[recordedName(name)]
-  return recorded && restoreSession(recorded, rules)
+  return recorded && restoreSession(recorded, sessionOptions)
 }
 
 /** Returns the name under which the sessions of a kind are recorded for tasks. */
@@ -93,11 +93,11 @@ export function recordSession(session: OpenedSession): RecordedPart {
   return { value: { createdAt, expiresAt, revision, ...(value !== undefined && { value }) }, secret: { id } }
 }
 
-const restored = new WeakMap<JsonObject, OpenedSession>()
+const restoredSessions = new WeakMap<JsonObject, OpenedSession>()
 
 // The record is one that `recordSession` wrote, in this version of the package or another.
 function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): OpenedSession | undefined {
-  const knownRun = restored.get(recorded)
+  const knownRun = restoredSessions.get(recorded)
   if (knownRun !== undefined) return knownRun
   const { id, createdAt, expiresAt, revision, value } = recorded
   if (typeof createdAt !== 'number' || typeof expiresAt !== 'number' || typeof revision !== 'number') return undefined
@@ -106,7 +106,7 @@ function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): Op
     method,
     principal: undefined,
     caller: '',
-    rules,
+    sessionOptions: rules,
     createdAt,
     expiresAt,
     revision,
@@ -119,7 +119,7 @@ function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): Op
     claim: undefined,
     isRecorded: true,
   }
-  restored.set(recorded, session)
+  restoredSessions.set(recorded, session)
   return session
 }
 
@@ -143,15 +143,15 @@ export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
 
 /** Makes an id. Its times are sealed in it, and it is bound to the principal. */
 export async function createOpenedSession(request: SessionRequest): Promise<OpenedSession> {
-  const { rules, principal, caller } = request
-  const createdAt = rules.now()
-  const expiresAt = createdAt + rules.ttlMs
-  const id = await rules.codec.seal([createdAt, expiresAt, rules.randomUuid()], {
-    purpose: rules.purposes.id,
+  const { sessionOptions, principal, caller } = request
+  const createdAt = sessionOptions.now()
+  const expiresAt = createdAt + sessionOptions.ttlMs
+  const id = await sessionOptions.codec.seal([createdAt, expiresAt, sessionOptions.randomUuid()], {
+    purpose: sessionOptions.purposes.id,
     // A session belongs to one principal; without authentication, to anybody who has the id.
     binding: principalIdentity(principal),
     owner: caller,
-    ttlMs: rules.ttlMs,
+    ttlMs: sessionOptions.ttlMs,
   })
   return { ...request, id, createdAt, expiresAt, ...initialState, runs: new Map(), isOpen: true, claim: undefined }
 }
@@ -166,16 +166,21 @@ export async function openSession(
   request: SessionRequest & { readonly needsState: boolean },
 ): Promise<OpenedSession> {
   const { needsState, ...asked } = request
-  const { rules, principal, caller } = asked
+  const { sessionOptions, principal, caller } = asked
   try {
     const [createdAt, expiresAt] = parseSessionTimes(
-      await rules.codec.open(id, { purpose: rules.purposes.id, binding: principalIdentity(principal), owner: caller }),
+      await sessionOptions.codec.open(id, {
+        purpose: sessionOptions.purposes.id,
+        binding: principalIdentity(principal),
+        owner: caller,
+      }),
     )
-    if (!(rules.now() < expiresAt)) throw new Error('The session has expired')
-    if (!(await rules.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
+    if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
+    if (!(await sessionOptions.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
     const content = state === undefined ? initialState : await openSessionState(id, state, asked)
     // Without this check, leaving the state out would turn the session back to its beginning.
-    if (state === undefined && rules.hasState && needsState) throw new Error('The request has no state of its session')
+    if (state === undefined && sessionOptions.hasState && needsState)
+      throw new Error('The request has no state of its session')
     return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), isOpen: true, claim: undefined }
   } catch (cause) {
     if (isRetryable(cause)) throw cause
@@ -190,14 +195,14 @@ function isRetryable(cause: unknown): boolean {
 
 /** Seals a state for the way through the client, for as long as its session lives. */
 export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
-  const { id, principal, caller, createdAt, expiresAt, rules } = session
-  return rules.stateCodec.seal([revision, value], {
-    purpose: rules.purposes.state,
+  const { id, principal, caller, createdAt, expiresAt, sessionOptions } = session
+  return sessionOptions.stateCodec.seal([revision, value], {
+    purpose: sessionOptions.purposes.state,
     owner: caller,
     binding: [id, principalIdentity(principal)],
     since: createdAt,
     replaces: session.token,
-    ttlMs: Math.max(1, expiresAt - rules.now()),
+    ttlMs: Math.max(1, expiresAt - sessionOptions.now()),
   })
 }
 
@@ -206,10 +211,14 @@ const initialState = { value: undefined, token: undefined, revision: 0 }
 async function openSessionState(
   id: string,
   token: string,
-  { principal, caller, rules }: SessionRequest,
+  { principal, caller, sessionOptions }: SessionRequest,
 ): Promise<Pick<OpenedSession, 'value' | 'token' | 'revision'>> {
   const binding = [id, principalIdentity(principal)]
-  const content = await rules.stateCodec.open(token, { purpose: rules.purposes.state, binding, owner: caller })
+  const content = await sessionOptions.stateCodec.open(token, {
+    purpose: sessionOptions.purposes.state,
+    binding,
+    owner: caller,
+  })
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)
     throw new Error('The state has a form that is not known here')

@@ -5,36 +5,36 @@ import { z } from 'zod'
 import { sessions as createSessions } from './sessions.ts'
 import { sessionKey, sessionNotFoundCode } from '../session-metadata.ts'
 import {
-  ask,
+  sendRequest,
   callIn,
-  codecAt,
-  createdSession,
+  createCodec,
+  createSession,
   errorOf,
-  handNow,
-  noteTool,
-  notesSessions,
+  createManualClock,
+  createNoteTool,
+  createNotesSessions,
   resultOf,
-  serverWith,
-  serving,
+  createTestServer,
+  createNotesServer,
   sessionOfResult,
 } from '../testing/asking.ts'
 
 describe('A server with sessions', () => {
   test('declares the capability beside those that it has [SES-001]', async () => {
-    const { server, plain } = serving()
+    const { server, plain } = createNotesServer()
     const { capabilities } = await resultOf(server, 'server/discover')
     expect(capabilities).toMatchObject({ sessions: {}, tools: {} })
     expect((await resultOf(plain, 'server/discover')).capabilities).not.toHaveProperty('sessions')
   })
 
   test('takes clients that declare sessions among the experimental capabilities [SES-001]', async () => {
-    const { server } = serving()
+    const { server } = createNotesServer()
     const meta = { [metaKeys.clientCapabilities]: { experimental: { sessions: {} } } }
-    expect(await createdSession(server, { meta })).toHaveProperty('sessionId')
+    expect(await createSession(server, { meta })).toHaveProperty('sessionId')
   })
 
   test('passes requests without a session on as they are, and their answers back', async () => {
-    const { server, plain } = serving()
+    const { server, plain } = createNotesServer()
     for (const [method, params] of [
       ['tools/call', { name: 'greet' }],
       ['tools/list', {}],
@@ -46,8 +46,8 @@ describe('A server with sessions', () => {
 
 describe('A request of a session', () => {
   test('is answered with the same id, on whatever method, and the id never changes [SES-006 SES-007 SES-008]', async () => {
-    const { server } = serving()
-    const created = await createdSession(server)
+    const { server } = createNotesServer()
+    const created = await createSession(server)
     let session = created
     for (const text of ['a', 'b', 'c']) ({ session } = await callIn(server, session, 'note', { text }))
     expect(session.sessionId).toBe(created.sessionId)
@@ -57,10 +57,10 @@ describe('A request of a session', () => {
   })
 
   test('has the state that the last one left, at any instance that has the same keys [SES-006]', async () => {
-    const { sessions } = notesSessions()
-    const instance = () => serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
+    const { sessions } = createNotesSessions()
+    const instance = () => createTestServer({ tools: [createNoteTool(sessions)], extensions: [sessions] })
     const [one, other] = [instance(), instance()]
-    let session = await createdSession(one)
+    let session = await createSession(one)
     const texts: string[] = []
     for (const [server, text] of [
       [other, 'a'],
@@ -75,8 +75,8 @@ describe('A request of a session', () => {
   })
 
   test('brings a new state only when a handler set one', async () => {
-    const { server } = serving()
-    const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+    const { server } = createNotesServer()
+    const { session } = await callIn(server, await createSession(server), 'note', { text: 'a' })
     expect(session.state).toEqual(expect.any(String))
     expect(sessionOfResult(await resultOf(server, 'tools/call', { name: 'greet' }, { session }))).not.toHaveProperty(
       'state',
@@ -84,20 +84,20 @@ describe('A request of a session', () => {
   })
 
   test('has a result that no cache may share', async () => {
-    const { server } = serving()
-    const session = await createdSession(server)
+    const { server } = createNotesServer()
+    const session = await createSession(server)
     expect(await resultOf(server, 'tools/list', {}, { session })).toMatchObject({ cacheScope: 'private' })
     expect(await resultOf(server, 'tools/list')).toMatchObject({ cacheScope: 'public' })
   })
 
   test('keeps what the handler put into _meta, but not a session of its own making [SES-008]', async () => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     const forging = tool('forging', {
       description: 'Names another session',
       run: () => ({ content: [], _meta: { 'com.example/a': 1, [sessionKey]: { sessionId: 'other' } } }),
     })
-    const server = serverWith({ tools: [forging], extensions: [sessions] })
-    const session = await createdSession(server)
+    const server = createTestServer({ tools: [forging], extensions: [sessions] })
+    const session = await createSession(server)
     const result = await resultOf(server, 'tools/call', { name: 'forging' }, { session })
     expect(result._meta).toMatchObject({ 'com.example/a': 1, [sessionKey]: { sessionId: session.sessionId } })
   })
@@ -106,7 +106,7 @@ describe('A request of a session', () => {
     ['throws', () => Promise.reject(new Error('no'))],
     ['says that it failed', () => ({ content: [], isError: true })],
   ])('leaves the session as it was when its tool %s', async (_title, end) => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     const failing = tool('failing', {
       description: 'Sets, and fails',
       run: (_args, ctx) => {
@@ -114,22 +114,22 @@ describe('A request of a session', () => {
         return end()
       },
     })
-    const server = serverWith({ tools: [failing], extensions: [sessions] })
-    const session = await createdSession(server)
+    const server = createTestServer({ tools: [failing], extensions: [sessions] })
+    const session = await createSession(server)
     const result = await resultOf(server, 'tools/call', { name: 'failing' }, { session })
     expect(result.isError).toBe(true)
     expect(sessionOfResult(result)).toEqual({ sessionId: session.sessionId, expiresAt: session.expiresAt })
   })
 
   test('that fails is answered with the error alone', async () => {
-    const { server } = serving()
-    const session = await createdSession(server)
+    const { server } = createNotesServer()
+    const session = await createSession(server)
     const error = await errorOf(server, 'tools/call', { name: 'nothing' }, { session })
     expect([error.code, JSON.stringify(error).includes(session.sessionId)]).toEqual([errorCodes.invalidParams, false])
   })
 
   test('that is cancelled rejects with the reason of its signal', async () => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     const controller = new AbortController()
     const waiting = tool('waiting', {
       description: 'Waits',
@@ -138,15 +138,15 @@ describe('A request of a session', () => {
         return new Promise<never>((_, reject) => reject(ctx.signal.reason))
       },
     })
-    const server = serverWith({ tools: [waiting], extensions: [sessions] })
-    const session = await createdSession(server)
-    const pending = ask(server, 'tools/call', { name: 'waiting' }, { session, signal: controller.signal })
+    const server = createTestServer({ tools: [waiting], extensions: [sessions] })
+    const session = await createSession(server)
+    const pending = sendRequest(server, 'tools/call', { name: 'waiting' }, { session, signal: controller.signal })
     await expect(pending).rejects.toBe('enough')
   })
 
   test('may name its session in the header as well, and then it must be the same [SES-017]', async () => {
-    const { server } = serving()
-    const session = await createdSession(server)
+    const { server } = createNotesServer()
+    const session = await createSession(server)
     const answered = new Map<string, string>()
     const context = (id: string) => {
       const headers = {
@@ -163,8 +163,8 @@ describe('A request of a session', () => {
   })
 
   test('whose state cannot be sealed fails without a word of why, and the author is told', async () => {
-    const { server, reported } = serving()
-    const session = await createdSession(server)
+    const { server, reported } = createNotesServer()
+    const session = await createSession(server)
     const args = { name: 'note', arguments: { text: 'x'.repeat(40_000) } }
     expect(await errorOf(server, 'tools/call', args, { session })).toEqual({
       code: errorCodes.internal,
@@ -175,8 +175,8 @@ describe('A request of a session', () => {
 })
 
 test('a session is not found once it has expired [SES-012]', async () => {
-  const { server, now } = serving({ ttlMs: 60_000 })
-  const session = await createdSession(server)
+  const { server, now } = createNotesServer({ ttlMs: 60_000 })
+  const session = await createSession(server)
   now.advance(59_999)
   await resultOf(server, 'tools/list', {}, { session })
   now.advance(1)
@@ -184,16 +184,16 @@ test('a session is not found once it has expired [SES-012]', async () => {
 })
 
 test('a state of an earlier version of the program that fits no more begins anew, and is reported', async () => {
-  const runtime = handNow()
-  const codec = codecAt(runtime)
-  const later = notesSessions({ codec, runtime })
+  const runtime = createManualClock()
+  const codec = createCodec(runtime)
+  const later = createNotesSessions({ codec, runtime })
   const strict = { schema: z.object({ notes: z.array(z.string()).max(0) }), initial: { notes: [] } }
   const reported: unknown[] = []
   const newer = createSessions({ codec, runtime, state: strict, onError: (error) => void reported.push(error) })
-  const old = serverWith({ tools: [noteTool(later.sessions)], extensions: [later.sessions] })
+  const old = createTestServer({ tools: [createNoteTool(later.sessions)], extensions: [later.sessions] })
   const show = tool('show', { description: 's', run: (_args, ctx) => JSON.stringify(newer.of(ctx).state) })
-  const server = serverWith({ tools: [show], extensions: [newer] })
-  const { session } = await callIn(old, await createdSession(old), 'note', { text: 'a' })
+  const server = createTestServer({ tools: [show], extensions: [newer] })
+  const { session } = await callIn(old, await createSession(old), 'note', { text: 'a' })
   expect((await callIn(server, session, 'show')).text).toBe('{"notes":[]}')
   expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining('Not a session state') })])
 })

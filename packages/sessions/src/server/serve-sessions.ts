@@ -136,7 +136,7 @@ async function serveInSession(
     const metadata = requireSessionMetadata(sessionMetadata, call, service.names)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
     call.context.get(callHeadersKey)?.setResponseHeader?.(service.names.header, session.id)
-    const response = await next(request, withinSession(call, session, service))
+    const response = await next(request, toSessionCall(call, session, service))
     return await finishSessionRequest(session, response, service.names.key)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
@@ -146,7 +146,7 @@ async function serveInSession(
 }
 
 /** Returns a call with its session, which is recorded where the call becomes a task. */
-function withinSession(call: Call, session: OpenedSession, { key, names }: SessionService): Call {
+function toSessionCall(call: Call, session: OpenedSession, { key, names }: SessionService): Call {
   const parts = { ...call.context.get(recordedPartsKey), [recordedName(names.name)]: () => recordSession(session) }
   return withContext(withContext(call, key, session), recordedPartsKey, parts)
 }
@@ -164,7 +164,7 @@ function toSessionRequest(
     method,
     principal: call.principal,
     caller: callerKeyOf(call),
-    rules,
+    sessionOptions: rules,
     report: (error) => report(error, { method }),
   }
 }
@@ -187,13 +187,13 @@ function requireSessionMetadata(
  * `onDelete` is reported and not answered: for the client the session is gone.
  */
 async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
-  const { id, principal, caller, expiresAt, value, rules, report } = await openSession(metadata, {
+  const { id, principal, caller, expiresAt, value, sessionOptions, report } = await openSession(metadata, {
     ...request,
     needsState: false,
   })
-  await rules.ledger.end(id, Math.max(1, expiresAt - rules.now()), caller)
+  await sessionOptions.ledger.end(id, Math.max(1, expiresAt - sessionOptions.now()), caller)
   try {
-    await rules.end({ id, principal, state: value }, report)
+    await sessionOptions.end({ id, principal, state: value }, report)
   } catch (error) {
     report(error)
   }

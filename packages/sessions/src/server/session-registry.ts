@@ -69,7 +69,7 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
   }
 }
 
-const topic = 'x/sessions'
+const sessionEndsTopic = 'x/sessions'
 
 /**
  * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request
@@ -79,7 +79,7 @@ function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): 
   let opening: Promise<() => void> | undefined
   const listener = {
     onChange: ({ topic: name, data }: SessionChange): void => {
-      const { ended, ttlMs } = name === topic && data !== undefined ? data : {}
+      const { ended, ttlMs } = name === sessionEndsTopic && data !== undefined ? data : {}
       if (typeof ended === 'string' && typeof ttlMs === 'number') void endedSessions.end(ended, ttlMs)
     },
     // A session that ended meanwhile is known where it was ended, and elsewhere when it expires.
@@ -103,7 +103,7 @@ function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): 
     async end(id, ttlMs, owner) {
       const ended = await toStoreKey('session', id)
       await endedSessions.end(ended, ttlMs, owner)
-      await bus.publish({ topic, data: { ended, ttlMs } })
+      await bus.publish({ topic: sessionEndsTopic, data: { ended, ttlMs } })
     },
     async close() {
       const opened = opening

@@ -5,24 +5,24 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import {
   callIn,
-  codecAt,
-  createdSession,
+  createCodec,
+  createSession,
   errorOf,
-  handNow,
-  noteTool,
-  notesSessions,
+  createManualClock,
+  createNoteTool,
+  createNotesSessions,
   resultOf,
-  serverWith,
+  createTestServer,
 } from '../testing/asking.ts'
 import { sessions as createSessions } from './sessions.ts'
 
 describe('A session whose first state is not the initial one', () => {
   const setUp = (store?: ReturnType<typeof memoryStore>) => {
-    const now = handNow()
+    const now = createManualClock()
     const reported: unknown[] = []
     const ended: unknown[] = []
     const sessions = createSessions({
-      codec: codecAt(now),
+      codec: createCodec(now),
       runtime: now,
       store,
       state: { schema: z.object({ credit: z.number() }), initial: { credit: 100 } },
@@ -42,7 +42,7 @@ describe('A session whose first state is not the initial one', () => {
         return String(session.state.credit)
       },
     })
-    const server = serverWith({ tools: [rich, spend], strictReplay: false, extensions: [sessions] })
+    const server = createTestServer({ tools: [rich, spend], strictReplay: false, extensions: [sessions] })
     return { server, reported, ended }
   }
 
@@ -52,7 +52,7 @@ describe('A session whose first state is not the initial one', () => {
     ['tools/list', {}],
   ])('is not turned back to the initial one by a %s without state [SES-012]', async (method, params) => {
     const { server, reported } = setUp()
-    const { sessionId } = await createdSession(server)
+    const { sessionId } = await createSession(server)
     expect(await errorOf(server, method, params, { session: { sessionId } })).toEqual({
       code: -32043,
       message: 'Session not found',
@@ -63,7 +63,7 @@ describe('A session whose first state is not the initial one', () => {
 
   test('is deleted by its id alone, and then nobody says what its state was [SES-011]', async () => {
     const { server, ended } = setUp()
-    const [one, other] = [await createdSession(server), await createdSession(server)]
+    const [one, other] = [await createSession(server), await createSession(server)]
     await resultOf(server, 'sessions/delete', {}, { session: { sessionId: one.sessionId } })
     await resultOf(server, 'sessions/delete', {}, { session: other })
     expect(ended).toEqual([undefined, { credit: 1 }])
@@ -71,14 +71,14 @@ describe('A session whose first state is not the initial one', () => {
 
   test('takes no state of another session of the same caller', async () => {
     const { server } = setUp()
-    const [one, other] = [await createdSession(server), await createdSession(server)]
+    const [one, other] = [await createSession(server), await createSession(server)]
     const mixed = { sessionId: one.sessionId, state: other.state }
     expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(-32043)
   })
 
   test('takes an older state again, and refuses it where the handler claims the revision', async () => {
     const { server } = setUp(memoryStore())
-    const first = await createdSession(server)
+    const first = await createSession(server)
     const careful = { careful: true }
     expect((await callIn(server, first, 'spend', careful)).text).toBe('0')
     expect((await callIn(server, first, 'spend', careful)).text).toBe('refused')
@@ -87,9 +87,9 @@ describe('A session whose first state is not the initial one', () => {
 })
 
 test('a session whose handlers keep nothing has no state, and needs none', async () => {
-  const sessions = createSessions({ codec: codecAt(platformRuntime) })
-  const server = serverWith({ tools: [], extensions: [sessions] })
-  const session = await createdSession(server)
+  const sessions = createSessions({ codec: createCodec(platformRuntime) })
+  const server = createTestServer({ tools: [], extensions: [sessions] })
+  const session = await createSession(server)
   expect(session.state).toBeUndefined()
   await resultOf(server, 'tools/list', {}, { session })
 })
@@ -101,7 +101,7 @@ test('a state has the type of an interface, and a type that JSON cannot write is
   }
   const item = z.object({ id: z.string(), count: z.number().optional() })
   const schema: z.ZodType<Cart> = z.object({ items: z.array(item) })
-  const codec = codecAt(platformRuntime)
+  const codec = createCodec(platformRuntime)
   const carts = createSessions({
     codec,
     state: { schema, initial: { items: [] } },
@@ -117,31 +117,31 @@ test('a state has the type of an interface, and a type that JSON cannot write is
 describe('An initial state', () => {
   test('that the schema refuses makes no sessions', () => {
     const state = { schema: z.object({ count: z.number().max(1) }), initial: { count: 2 } }
-    expect(() => createSessions({ codec: codecAt({ now: () => 0 }), state })).toThrow('Not a session state: count:')
+    expect(() => createSessions({ codec: createCodec({ now: () => 0 }), state })).toThrow('Not a session state: count:')
   })
 })
 
 describe('States that stay in a store', () => {
   const tenMinutes = 600_000
   const setUp = () => {
-    const now = handNow()
+    const now = createManualClock()
     const store = memoryStore({ runtime: now, maxEntries: 10, maxEntriesPerOwner: 10 })
-    const codec = codecAt(now)
-    const { sessions } = notesSessions({ codec, runtime: now, stateCodec: stored({ store, runtime: now }) })
-    const server = serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
+    const codec = createCodec(now)
+    const { sessions } = createNotesSessions({ codec, runtime: now, stateCodec: stored({ store, runtime: now }) })
+    const server = createTestServer({ tools: [createNoteTool(sessions)], extensions: [sessions] })
     return { server, now }
   }
 
   test('do not fill it: of a session of any length, two are there', async () => {
     const { server } = setUp()
-    let session = await createdSession(server)
+    let session = await createSession(server)
     for (let call = 0; call < 100; call++) ({ session } = await callIn(server, session, 'note', { text: 'x' }))
     expect((await callIn(server, session, 'note', { text: 'y' })).text).toMatch(/^(?:x ){100}y$/)
   })
 
   test('are there until their successor comes, since the answer with it may be lost', async () => {
     const { server } = setUp()
-    const first = await createdSession(server)
+    const first = await createSession(server)
     await callIn(server, first, 'note', { text: 'lost' })
     const { session: second } = await callIn(server, first, 'note', { text: 'a' })
     await callIn(server, second, 'note', { text: 'b' })
@@ -150,7 +150,7 @@ describe('States that stay in a store', () => {
 
   test('are there for 10 minutes when their successor never comes', async () => {
     const { server, now } = setUp()
-    const first = await createdSession(server)
+    const first = await createSession(server)
     const { session: second } = await callIn(server, first, 'note', { text: 'a' })
     now.advance(tenMinutes - 1)
     await resultOf(server, 'tools/list', {}, { session: first })

@@ -6,13 +6,13 @@ import { platformRuntime } from '@x/core'
 import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
 import {
   callIn,
-  codecAt,
-  createdSession,
+  createCodec,
+  createSession,
   errorOf,
-  handNow,
-  notesSessions,
+  createManualClock,
+  createNotesSessions,
   resultOf,
-  serverWith,
+  createTestServer,
   sessionOfResult,
   textOf,
 } from '../testing/asking.ts'
@@ -22,7 +22,7 @@ const name = z.object({ name: z.string() })
 
 describe('A call that asks in the middle, within a session', () => {
   const setUp = () => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     const asking = tool('asking', {
       description: 'Notes, asks, and notes',
       async run(_args, ctx: Context) {
@@ -42,8 +42,8 @@ describe('A call that asks in the middle, within a session', () => {
         return 'noted'
       },
     })
-    const state = codecAt(platformRuntime)
-    const instance = () => serverWith({ tools: [asking, note], state, extensions: [sessions] })
+    const state = createCodec(platformRuntime)
+    const instance = () => createTestServer({ tools: [asking, note], state, extensions: [sessions] })
     return { one: instance(), other: instance() }
   }
   const answered = (asked: JsonObject): JsonObject => ({
@@ -55,7 +55,7 @@ describe('A call that asks in the middle, within a session', () => {
 
   test('names the session when it asks, and changes nothing until it is complete [SES-007]', async () => {
     const { one, other } = setUp()
-    const session = await createdSession(one)
+    const session = await createSession(one)
     const asked = await resultOf(one, 'tools/call', { name: 'asking', arguments: {} }, { session })
     expect(asked.resultType).toBe('input_required')
     expect(sessionOfResult(asked)).toEqual({ sessionId: session.sessionId, expiresAt: session.expiresAt })
@@ -66,7 +66,7 @@ describe('A call that asks in the middle, within a session', () => {
 
   test('goes on with the state that the session has by then, though it was asked under another', async () => {
     const { one, other } = setUp()
-    const session = await createdSession(one)
+    const session = await createSession(one)
     const asked = await resultOf(one, 'tools/call', { name: 'asking', arguments: {} }, { session })
     const { session: changed } = await callIn(other, session, 'note')
     const result = await resultOf(other, 'tools/call', answered(asked), { session: changed })
@@ -74,7 +74,7 @@ describe('A call that asks in the middle, within a session', () => {
   })
 
   test('says what it wants in the explicit form, with the session [SES-007]', async () => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     const explicit = tool('explicit', {
       description: 'Asks',
       run: (_args, ctx) => {
@@ -82,8 +82,8 @@ describe('A call that asks in the middle, within a session', () => {
         return inputRequired({ requests: {}, state: 1 })
       },
     })
-    const server = serverWith({ tools: [explicit], state: codecAt(platformRuntime), extensions: [sessions] })
-    const session = await createdSession(server)
+    const server = createTestServer({ tools: [explicit], state: createCodec(platformRuntime), extensions: [sessions] })
+    const session = await createSession(server)
     const result = await resultOf(server, 'tools/call', { name: 'explicit' }, { session })
     expect([result.resultType, sessionOfResult(result)]).toEqual([
       'input_required',
@@ -93,7 +93,7 @@ describe('A call that asks in the middle, within a session', () => {
 })
 
 test('what an earlier run of the handler set is left behind, so that nothing is counted twice', async () => {
-  const { sessions } = notesSessions()
+  const { sessions } = createNotesSessions()
   let runs = 0
   const stepping = tool('stepping', {
     description: 's',
@@ -105,17 +105,17 @@ test('what an earlier run of the handler set is left behind, so that nothing is 
       return session.state.notes.join(' ')
     },
   })
-  const server = serverWith({ tools: [stepping], strictReplay: true, extensions: [sessions] })
-  const called = await callIn(server, await createdSession(server), 'stepping')
+  const server = createTestServer({ tools: [stepping], strictReplay: true, extensions: [sessions] })
+  const called = await callIn(server, await createSession(server), 'stepping')
   expect([called.text, runs > 1]).toEqual(['once', true])
   expect((await callIn(server, called.session, 'stepping')).text).toBe('once once')
 })
 
 describe('The state of a session', () => {
   test('is what the schema made of it, and is refused where the schema refuses it', async () => {
-    const now = handNow()
+    const now = createManualClock()
     const sessions = createSessions({
-      codec: codecAt(now),
+      codec: createCodec(now),
       runtime: now,
       state: { schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } },
     })
@@ -129,8 +129,8 @@ describe('The state of a session', () => {
     })
     const errors: unknown[] = []
     const onError = (error: unknown): void => void errors.push(error)
-    const server = serverWith({ tools: [count], extensions: [sessions], onError })
-    const first = await callIn(server, await createdSession(server), 'count')
+    const server = createTestServer({ tools: [count], extensions: [sessions], onError })
+    const first = await callIn(server, await createSession(server), 'count')
     expect(first.text).toBe('1 at 0')
     expect((await callIn(server, first.session, 'count')).text).toBe('Tool "count" failed')
     expect(String(errors)).toContain('Not a session state: count:')
@@ -139,22 +139,22 @@ describe('The state of a session', () => {
   test('may only have a schema that answers at once', () => {
     const schema = z.object({ count: z.number() }).refine(async () => true)
     const state = { schema, initial: { count: 0 } }
-    expect(() => createSessions({ codec: codecAt({ now: () => 0 }), state })).toThrow('must be synchronous')
+    expect(() => createSessions({ codec: createCodec({ now: () => 0 }), state })).toThrow('must be synchronous')
   })
 
   test('needs none: a session without state has its id', async () => {
-    const now = handNow()
-    const sessions = createSessions({ codec: codecAt(now), runtime: now })
+    const now = createManualClock()
+    const sessions = createSessions({ codec: createCodec(now), runtime: now })
     const show = tool('show', { description: 's', run: (_args, ctx) => sessions.of(ctx).id })
-    const server = serverWith({ tools: [show], extensions: [sessions] })
-    const session = await createdSession(server)
+    const server = createTestServer({ tools: [show], extensions: [sessions] })
+    const session = await createSession(server)
     expect((await callIn(server, session, 'show')).text).toBe(session.sessionId)
   })
 })
 
 describe('A definition for sessions alone', () => {
   const setUp = () => {
-    const { sessions } = notesSessions()
+    const { sessions } = createNotesSessions()
     const visibleTo = sessions.only
     const rich = sessions.when(({ state }) => state.notes.includes('rich'))
     const note = tool('note', {
@@ -164,7 +164,7 @@ describe('A definition for sessions alone', () => {
         return 'noted'
       },
     })
-    return serverWith({
+    return createTestServer({
       tools: [
         note,
         tool('within', { description: 'w', visibleTo, run: () => 'ran' }),
@@ -186,7 +186,7 @@ describe('A definition for sessions alone', () => {
     ['resources/list', 'resources', [], ['w']],
   ])('stands in %s within a session [SES-018]', async (method, field, outside, within) => {
     const server = setUp()
-    const session = await createdSession(server)
+    const session = await createSession(server)
     const [without, with_] = [await resultOf(server, method), await resultOf(server, method, {}, { session })]
     expect([namesIn(without, field), namesIn(with_, field)]).toEqual([outside, within])
     expect([without.cacheScope, with_.cacheScope]).toEqual(['private', 'private'])
@@ -198,14 +198,14 @@ describe('A definition for sessions alone', () => {
     ['resources/read', { uri: 'test://within' }],
   ])('is used through %s within a session, and does not exist outside [SES-018]', async (method, params) => {
     const server = setUp()
-    const session = await createdSession(server)
+    const session = await createSession(server)
     expect(JSON.stringify(await resultOf(server, method, params, { session }))).toContain('ran')
     expect((await errorOf(server, method, params)).code).toBe(errorCodes.invalidParams)
   })
 
   test('may wait for what the session has become [SES-018]', async () => {
     const server = setUp()
-    const session = await createdSession(server)
+    const session = await createSession(server)
     await errorOf(server, 'tools/call', { name: 'rich' }, { session })
     const { session: after } = await callIn(server, session, 'note')
     expect(namesIn(await resultOf(server, 'tools/list', {}, { session: after }), 'tools')).toContain('rich')
@@ -221,7 +221,7 @@ describe('A definition for sessions alone', () => {
 
 describe('Overlapping calls', () => {
   const setUp = (store: ReturnType<typeof memoryStore> | undefined) => {
-    const { sessions } = notesSessions({ store })
+    const { sessions } = createNotesSessions({ store })
     const add = tool('add', {
       description: 'Adds',
       input: z.object({ text: z.string(), fail: z.boolean().optional(), careful: z.boolean().optional() }),
@@ -235,12 +235,12 @@ describe('Overlapping calls', () => {
     })
     const errors: unknown[] = []
     const onError = (error: unknown): void => void errors.push(error)
-    return { server: serverWith({ tools: [add], strictReplay: false, extensions: [sessions], onError }), errors }
+    return { server: createTestServer({ tools: [add], strictReplay: false, extensions: [sessions], onError }), errors }
   }
 
   test('each answer with the state that they made: the last that the client hears of wins [SES-009]', async () => {
     const { server } = setUp(undefined)
-    const session = await createdSession(server)
+    const session = await createSession(server)
     const both = await Promise.all(['a', 'b'].map((text) => callIn(server, session, 'add', { text })))
     expect(both.map(({ text }) => text)).toEqual(['a', 'b'])
     expect((await callIn(server, both[1]?.session, 'add', { text: 'c' })).text).toBe('b c')
@@ -248,7 +248,7 @@ describe('Overlapping calls', () => {
 
   test('that claim the next revision have one winner, and the next one may claim again', async () => {
     const { server } = setUp(memoryStore())
-    const session = await createdSession(server)
+    const session = await createSession(server)
     const calls = Array.from({ length: 20 }, (_, index) =>
       callIn(server, session, 'add', { text: `${index}`, careful: true }),
     )
@@ -262,14 +262,14 @@ describe('Overlapping calls', () => {
 
   test('give a claim back when they fail', async () => {
     const { server } = setUp(memoryStore())
-    const session = await createdSession(server)
+    const session = await createSession(server)
     expect((await callIn(server, session, 'add', { text: 'a', careful: true, fail: true })).text).toBe('No')
     expect((await callIn(server, session, 'add', { text: 'b', careful: true })).text).toBe('b')
   })
 
   test('cannot claim without a store', async () => {
     const { server, errors } = setUp(undefined)
-    await callIn(server, await createdSession(server), 'add', { text: 'a', careful: true })
+    await callIn(server, await createSession(server), 'add', { text: 'a', careful: true })
     expect(String(errors)).toContain('needs a store')
   })
 })

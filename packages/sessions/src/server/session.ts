@@ -74,7 +74,7 @@ export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): S
 }
 
 async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boolean> {
-  const { store } = session.rules
+  const { store } = session.sessionOptions
   if (store === undefined) {
     throw new SessionUsageError('claim() needs a store that all instances share: give sessions() one')
   }
@@ -86,7 +86,11 @@ async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boo
   return true
 }
 
-async function addClaim(key: string, ttlMs: number, { rules: { store }, caller }: OpenedSession): Promise<boolean> {
+async function addClaim(
+  key: string,
+  ttlMs: number,
+  { sessionOptions: { store }, caller }: OpenedSession,
+): Promise<boolean> {
   try {
     return (await (store?.ownedBy?.(caller) ?? store)?.add(key, '1', ttlMs)) === true
   } catch (error) {

@@ -4,20 +4,22 @@ import { expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 import {
   callIn,
-  codecAt,
-  createdSession,
+  createCodec,
+  createSession,
   errorOf,
-  handNow,
-  noteTool,
-  notesSessions,
-  serverWith,
+  createManualClock,
+  createNoteTool,
+  createNotesSessions,
+  createTestServer,
 } from '../testing/asking.ts'
 import { sessions as createSessions } from './sessions.ts'
 
 const hour = 3_600_000
 
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a ttlMs of %d is refused', (ttlMs) => {
-  expect(() => createSessions({ codec: codecAt({ now: () => 0 }), ttlMs })).toThrow(/ttlMs is .*: give milliseconds/)
+  expect(() => createSessions({ codec: createCodec({ now: () => 0 }), ttlMs })).toThrow(
+    /ttlMs is .*: give milliseconds/,
+  )
 })
 
 test('sessions that should live longer than their tokens open are refused, with what to change', () => {
@@ -29,33 +31,33 @@ test('sessions that should live longer than their tokens open are refused, with 
 })
 
 test('revoking needs a store, because nobody else would hear of it', async () => {
-  await expect(notesSessions().sessions.revoke('x')).rejects.toThrow('needs a store or a bus')
-  await notesSessions({ store: memoryStore() }).sessions.revoke('unknown')
+  await expect(createNotesSessions().sessions.revoke('x')).rejects.toThrow('needs a store or a bus')
+  await createNotesSessions({ store: memoryStore() }).sessions.revoke('unknown')
 })
 
 test('each definition finds its own sessions alone', async () => {
-  const { sessions } = notesSessions()
-  const others = createSessions({ codec: codecAt(handNow()) })
+  const { sessions } = createNotesSessions()
+  const others = createSessions({ codec: createCodec(createManualClock()) })
   const look = tool('look', {
     description: 'l',
     run: (_args, ctx) => `${others.find(ctx)} ${sessions.find(ctx)?.revision}`,
   })
-  const server = serverWith({ tools: [look], extensions: [sessions] })
-  expect((await callIn(server, await createdSession(server), 'look')).text).toBe('undefined 0')
+  const server = createTestServer({ tools: [look], extensions: [sessions] })
+  expect((await callIn(server, await createSession(server), 'look')).text).toBe('undefined 0')
   expect((await callIn(server, undefined, 'look')).text).toBe('undefined undefined')
 })
 
 test('keys are rotated without losing a session: the new one is known everywhere before it is used', async () => {
   const [old, fresh] = [randomKey(), randomKey()]
-  const now = handNow()
+  const now = createManualClock()
   const instance = (...keys: string[]) => {
-    const { sessions } = notesSessions({ codec: sealed({ keys, runtime: now }), runtime: now })
-    return serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
+    const { sessions } = createNotesSessions({ codec: sealed({ keys, runtime: now }), runtime: now })
+    return createTestServer({ tools: [createNoteTool(sessions)], extensions: [sessions] })
   }
   const phases = [instance(old), instance(old, fresh), instance(fresh, old)]
   const [first] = phases
   if (first === undefined) throw new Error('there is a first phase')
-  let session = await createdSession(first)
+  let session = await createSession(first)
   const texts: string[] = []
   for (const [at, server] of phases.entries()) {
     const called = await callIn(server, session, 'note', { text: `${at}` })
@@ -66,22 +68,22 @@ test('keys are rotated without losing a session: the new one is known everywhere
 })
 
 test('an author who cannot be told of errors changes no answer', async () => {
-  const { sessions } = notesSessions({
+  const { sessions } = createNotesSessions({
     onError: () => {
       throw new Error('the log is full')
     },
     onDelete: () => Promise.reject(new Error('no')),
   })
-  const server = serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
-  const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+  const server = createTestServer({ tools: [createNoteTool(sessions)], extensions: [sessions] })
+  const { session } = await callIn(server, await createSession(server), 'note', { text: 'a' })
   expect((await callIn(server, session, 'note', { text: 'b' })).text).toBe('a b')
 })
 
 test('a store that has lost its content ends sessions, and revives none [SES-012]', async () => {
-  const now = handNow()
-  const codec = codecAt(now)
+  const now = createManualClock()
+  const codec = createCodec(now)
   const instance = () =>
-    serverWith({ extensions: [notesSessions({ codec, runtime: now, store: memoryStore() }).sessions] })
-  const session = await createdSession(instance())
+    createTestServer({ extensions: [createNotesSessions({ codec, runtime: now, store: memoryStore() }).sessions] })
+  const session = await createSession(instance())
   expect((await errorOf(instance(), 'server/discover', {}, { session })).code).toBe(sessionNotFoundCode)
 })

@@ -30,35 +30,35 @@ const notesState = {
 export const midnight = Date.UTC(2026, 1, 28)
 
 /** A time of day in the test's hand. */
-export interface Now extends Pick<Runtime, 'now'> {
+export interface ManualClock extends Pick<Runtime, 'now'> {
   advance(ms: number): void
 }
 
-export function handNow(): Now {
+export function createManualClock(): ManualClock {
   let time = midnight
   return { now: () => time, advance: (ms) => void (time += ms) }
 }
 
 /** A codec with a key of its own, by the test's clock. */
-export function codecAt(clock: Pick<Runtime, 'now'>, options: { readonly maxAgeMs?: number } = {}): StateCodec {
+export function createCodec(clock: Pick<Runtime, 'now'>, options: { readonly maxAgeMs?: number } = {}): StateCodec {
   return sealed({ keys: [randomKey()], runtime: clock, ...options })
 }
 
 /** Sessions with notes, and the errors that they reported. */
-export function notesSessions(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): {
+export function createNotesSessions(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): {
   readonly sessions: Sessions<Notes>
-  readonly now: Now
+  readonly now: ManualClock
   readonly reported: unknown[]
 } {
-  const now = handNow()
+  const now = createManualClock()
   const reported: unknown[] = []
   const onError = (error: unknown): void => void reported.push(error)
-  const sessions = createSessions({ codec: codecAt(now), state: notesState, runtime: now, onError, ...options })
+  const sessions = createSessions({ codec: createCodec(now), state: notesState, runtime: now, onError, ...options })
   return { sessions, now, reported }
 }
 
 /** Notes a text, and says what the session has. */
-export function noteTool(sessions: Sessions<Notes>): Tool {
+export function createNoteTool(sessions: Sessions<Notes>): Tool {
   return tool('note', {
     description: 'Notes a text',
     input: z.object({ text: z.string() }),
@@ -71,7 +71,7 @@ export function noteTool(sessions: Sessions<Notes>): Tool {
 }
 
 /** A server of these tests. */
-export function serverWith(definition: Partial<ServerDefinition>): McpServer {
+export function createTestServer(definition: Partial<ServerDefinition>): McpServer {
   return createServer({ name: 'demo', version: '1.0.0', state: false, ...definition })
 }
 
@@ -79,29 +79,33 @@ export function serverWith(definition: Partial<ServerDefinition>): McpServer {
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 
 /** A server with sessions, and the same one without. */
-export interface Serving extends ReturnType<typeof notesSessions> {
+export interface NotesServer extends ReturnType<typeof createNotesSessions> {
   readonly server: McpServer
   readonly plain: McpServer
 }
 
 /** Serves the two tools within sessions. */
-export function serving(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): Serving {
-  const defined = notesSessions(options)
-  const tools = [noteTool(defined.sessions), greet]
-  return { ...defined, plain: serverWith({ tools }), server: serverWith({ tools, extensions: [defined.sessions] }) }
+export function createNotesServer(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): NotesServer {
+  const defined = createNotesSessions(options)
+  const tools = [createNoteTool(defined.sessions), greet]
+  return {
+    ...defined,
+    plain: createTestServer({ tools }),
+    server: createTestServer({ tools, extensions: [defined.sessions] }),
+  }
 }
 
 /** The parts of a request that a test may choose. */
-export interface Asking extends Partial<Call> {
+export interface AskOptions extends Partial<Call> {
   /** The session that it names; anything, for hostile ones. */
   readonly session?: unknown
   readonly meta?: JsonObject
 }
 
 /** Sends a request that is right but for what the test says. */
-export function ask(
+export function sendRequest(
   { exchange }: Pick<Server, 'exchange'>,
-  ...[method, params = {}, asking = {}]: Question
+  ...[method, params = {}, asking = {}]: RequestArguments
 ): Promise<RpcResponse> {
   const { session, meta, ...call } = asking
   const _meta = {
@@ -116,37 +120,40 @@ export function ask(
 }
 
 /** A method, its params, and how it is asked. */
-export type Question = [method: string, params?: JsonObject | undefined, asking?: Asking | undefined]
+export type RequestArguments = [method: string, params?: JsonObject | undefined, asking?: AskOptions | undefined]
 
 /** The result of a request that has to succeed. */
-export async function resultOf(server: Pick<Server, 'exchange'>, ...question: Question): Promise<JsonObject> {
-  const response = await ask(server, ...question)
+export async function resultOf(server: Pick<Server, 'exchange'>, ...question: RequestArguments): Promise<JsonObject> {
+  const response = await sendRequest(server, ...question)
   if ('result' in response) return response.result
   throw new Error(`${question[0]} failed: ${JSON.stringify(response.error)}`)
 }
 
 /** The error of a request that has to fail. */
-export async function errorOf(server: Pick<Server, 'exchange'>, ...question: Question): Promise<WireError> {
-  const response = await ask(server, ...question)
+export async function errorOf(server: Pick<Server, 'exchange'>, ...question: RequestArguments): Promise<WireError> {
+  const response = await sendRequest(server, ...question)
   if ('error' in response) return response.error
   throw new Error(`${question[0]} succeeded: ${JSON.stringify(response.result)}`)
 }
 
 /** Creates a session. */
-export async function createdSession(server: Pick<Server, 'exchange'>, asking: Asking = {}): Promise<SessionMetadata> {
-  return metadata((await resultOf(server, 'sessions/create', {}, asking))['session'])
+export async function createSession(
+  server: Pick<Server, 'exchange'>,
+  asking: AskOptions = {},
+): Promise<SessionMetadata> {
+  return requireSessionMetadata((await resultOf(server, 'sessions/create', {}, asking))['session'])
 }
 
 /** The session that a result names. */
 export function sessionOfResult(result: JsonObject): SessionMetadata {
-  return metadata(isJsonObject(result['_meta']) ? result['_meta'][sessionKey] : undefined)
+  return requireSessionMetadata(isJsonObject(result['_meta']) ? result['_meta'][sessionKey] : undefined)
 }
 
 /** Calls a tool in a session, and gives its text and the session as it is after that. */
 export async function callIn(
   server: Pick<Server, 'exchange'>,
   session: SessionMetadata | undefined,
-  ...[name, args = {}, asking = {}]: Question
+  ...[name, args = {}, asking = {}]: RequestArguments
 ): Promise<{ readonly text: string; readonly session: SessionMetadata }> {
   const result = await resultOf(server, 'tools/call', { name, arguments: args }, { ...asking, session })
   const after = session === undefined ? { sessionId: 'none' } : { ...session, ...sessionOfResult(result) }
@@ -159,7 +166,7 @@ export function textOf({ content }: JsonObject): string {
   return isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''
 }
 
-function metadata(value: unknown): SessionMetadata {
+function requireSessionMetadata(value: unknown): SessionMetadata {
   const session = parseSessionMetadata(value)
   if ('issue' in session) throw new Error(`The session ${session.issue}: ${JSON.stringify(value)}`)
   return session

@@ -2,7 +2,7 @@ import { type Call, type Exchange, isJsonObject, type JsonObject, type RpcReques
 import { sessionKey } from '../session-metadata.ts'
 
 /** A request as it came. */
-export interface Received {
+export interface ReceivedRequest {
   readonly request: RpcRequest
   readonly call: Call
   /** What it says of its session. */
@@ -10,15 +10,15 @@ export interface Received {
 }
 
 /** An exchange that answers as the test says, and keeps what it was asked. */
-export interface Scripted extends Exchange {
-  readonly received: Received[]
+export interface ScriptedExchange extends Exchange {
+  readonly received: ReceivedRequest[]
 }
 
 /** Answers with what the script gives: a result, or an error. */
-export function scripted(
-  script: (received: Received) => JsonObject | WireError | Promise<JsonObject | WireError>,
-): Scripted {
-  const received: Received[] = []
+export function createScriptedExchange(
+  script: (received: ReceivedRequest) => JsonObject | WireError | Promise<JsonObject | WireError>,
+): ScriptedExchange {
+  const received: ReceivedRequest[] = []
   const exchange: Exchange = async (request, call) => {
     const meta = request.params?.['_meta']
     const session = isJsonObject(meta) && isJsonObject(meta[sessionKey]) ? meta[sessionKey] : undefined
@@ -35,12 +35,12 @@ export function scripted(
 export const host = { name: 'host', version: '1.0.0' } as const
 
 /** A result of `sessions/create`. */
-export function created(session: unknown): JsonObject {
+export function createSessionResult(session: unknown): JsonObject {
   return JSON.parse(JSON.stringify({ resultType: 'complete', session }))
 }
 
 /** A tool's result that says something of the session. */
-export function said(text: string, session?: JsonObject): JsonObject {
+export function createTextResult(text: string, session?: JsonObject): JsonObject {
   const meta = session === undefined ? {} : { _meta: { [sessionKey]: session } }
   return { resultType: 'complete', content: [{ type: 'text', text }], ...meta }
 }

@@ -12,7 +12,7 @@ const insertionSortLimit = 16
 
 /** The length in characters up to which a scan is faster than `JSON.stringify` and the regular expression below. */
 const maxScannedLength = 64
-const loneSurrogate = /\p{Surrogate}/u
+const loneSurrogatePattern = /\p{Surrogate}/u
 
 /**
  * Returns the canonical text of a JSON value (RFC 8785): equal values have equal texts.
@@ -75,7 +75,7 @@ function canonicalizeNumber(value: number): string {
 
 function canonicalizeString(value: string): string {
   if (value.length <= maxScannedLength && isUnescapedAscii(value)) return `"${value}"`
-  if (loneSurrogate.test(value)) {
+  if (loneSurrogatePattern.test(value)) {
     throw new StateUsageError('not_json', 'A string contains a lone surrogate, which has no canonical form')
   }
   return JSON.stringify(value)

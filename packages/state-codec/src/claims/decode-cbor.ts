@@ -12,7 +12,7 @@ const digitPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).pa
 const uuidOrDigestBytes = 16
 
 /** The length in bytes up to which a loop is faster than a `TextDecoder`. */
-const maxLoopedLength = 24
+const maxManualDecodeLength = 24
 
 /**
  * Decodes what {@link encodeCbor} has encoded with the same names. The result takes at most a small multiple of the
@@ -130,7 +130,7 @@ class CborReader {
 
   #text(length: number): string {
     const start = this.#advance(length)
-    if (length <= maxLoopedLength) {
+    if (length <= maxManualDecodeLength) {
       let [text, allBits] = ['', 0]
       for (let at = start; at < this.#at; at++) {
         const byte = this.#view.getUint8(at)

@@ -22,11 +22,11 @@ const digestLength = 32
 const digestPattern = /^[0-9a-f]{32}$/
 const uuidLength = 36
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const loneSurrogate = /\p{Surrogate}/u
+const loneSurrogatePattern = /\p{Surrogate}/u
 const encoder = new TextEncoder()
 
 /** The length in characters up to which a loop is faster than a `TextEncoder`. */
-const maxLoopedLength = 64
+const maxManualEncodeLength = 64
 
 /**
  * Encodes a JSON value in CBOR (RFC 8949). Three rules save bytes that JSON spends:
@@ -105,9 +105,9 @@ class CborWriter {
       this.#head(majorTypes.tag, tags.uuid)
       return this.#hex(text.replaceAll('-', ''))
     }
-    if (text.length <= maxLoopedLength && this.#ascii(text)) return
+    if (text.length <= maxManualEncodeLength && this.#ascii(text)) return
     // UTF-8 cannot carry half of a surrogate pair, and a JSON text can escape it.
-    if (loneSurrogate.test(text)) {
+    if (loneSurrogatePattern.test(text)) {
       this.#head(majorTypes.tag, tags.embeddedJson)
       return this.#string(majorTypes.bytes, JSON.stringify(text))
     }
@@ -118,7 +118,8 @@ class CborWriter {
     this.#head(majorTypes.bytes, digits.length / 2)
     this.#reserve(digits.length / 2)
     for (let at = 0; at < digits.length; at += 2) {
-      this.#bytes[this.#length++] = (nibble(digits.charCodeAt(at)) << 4) | nibble(digits.charCodeAt(at + 1))
+      this.#bytes[this.#length++] =
+        (hexDigitValueOf(digits.charCodeAt(at)) << 4) | hexDigitValueOf(digits.charCodeAt(at + 1))
     }
   }
 
@@ -189,6 +190,6 @@ class CborWriter {
 }
 
 /** The value of a lower-case hexadecimal digit. */
-function nibble(charCode: number): number {
+function hexDigitValueOf(charCode: number): number {
   return charCode <= 0x39 ? charCode - 0x30 : charCode - 0x57
 }

@@ -140,7 +140,7 @@ export interface ResolvedClaimOptions {
 /** The accepted difference between the clocks of two instances, in milliseconds. */
 export const clockSkewMs = 30_000
 
-const hour = 3_600_000
+const hourMs = 3_600_000
 
 /**
  * Fills in defaults.
@@ -148,8 +148,8 @@ const hour = 3_600_000
  * @throws StateUsageError for an invalid duration or limit.
  */
 export function resolveClaimOptions(options: ClaimOptions, defaultMaxBytes: number): ResolvedClaimOptions {
-  const maxAgeMs = checkPositive('maxAgeMs', options.maxAgeMs ?? 24 * hour)
-  const ttlMs = checkPositive('ttlMs', options.ttlMs ?? Math.min(hour, maxAgeMs))
+  const maxAgeMs = checkPositive('maxAgeMs', options.maxAgeMs ?? 24 * hourMs)
+  const ttlMs = checkPositive('ttlMs', options.ttlMs ?? Math.min(hourMs, maxAgeMs))
   if (ttlMs > maxAgeMs) {
     throw new StateUsageError('configuration', `ttlMs is ${ttlMs}, which exceeds maxAgeMs, ${maxAgeMs}`)
   }
@@ -186,11 +186,12 @@ function computeTokenTimes(
   return { at, until: Math.min(at + ttlMs, since + rules.maxAgeMs), since }
 }
 
-const loneSurrogate = /\p{Surrogate}/u
+const loneSurrogatePattern = /\p{Surrogate}/u
 
 /** @throws StateUsageError for a purpose from which no keys can be derived. */
 export function checkPurpose(purpose: string): void {
-  if (typeof purpose === 'string' && purpose.length > 0 && purpose.length <= 256 && !loneSurrogate.test(purpose)) return
+  if (typeof purpose === 'string' && purpose.length > 0 && purpose.length <= 256 && !loneSurrogatePattern.test(purpose))
+    return
   throw new StateUsageError(
     'configuration',
     'purpose must be a string of 1 to 256 characters: say what the state is for',

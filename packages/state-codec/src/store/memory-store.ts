@@ -2,7 +2,7 @@ import type { Runtime } from '@x/core'
 import type { StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 import {
-  type StoredAmount,
+  type StorageUsage,
   describeLimit,
   findReachedLimit,
   ownerQuotaError,
@@ -69,8 +69,8 @@ interface NewEntry {
 class MemoryStorage {
   readonly #entries = new Map<string, StoredEntry>()
   readonly #byOwner = new Map<string, OwnerUsage>()
-  readonly #most: StoredAmount
-  readonly #mostPerOwner: StoredAmount
+  readonly #most: StorageUsage
+  readonly #mostPerOwner: StorageUsage
   readonly #clock: Pick<Runtime, 'now'>
   #characters = 0
   #soonest = Infinity
@@ -147,7 +147,7 @@ class MemoryStorage {
 
   /** Returns the limit that a value of some size does not fit into: the owner's, or that of the whole store. */
   #limitReached(size: number, owner: string | undefined): StoreLimit | undefined {
-    const ownerUsage = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? emptyAmount)
+    const ownerUsage = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? emptyUsage)
     const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#mostPerOwner, size)
     if (ownerLimit !== undefined) return { reached: ownerLimit, owner }
     const totalAmount = { entries: this.#entries.size, characters: this.#characters }
@@ -177,7 +177,7 @@ class MemoryStorage {
   }
 }
 
-const emptyAmount: StoredAmount = { entries: 0, characters: 0 }
+const emptyUsage: StorageUsage = { entries: 0, characters: 0 }
 
 interface StoreLimit {
   readonly reached: ReachedLimit

@@ -39,8 +39,8 @@ interface TokenParts {
 interface MigrationDeps {
   readonly phase: MigrationPhase
   readonly codec: StateCodec
-  readonly records: HandleStore
-  readonly counted: MigrationCounter
+  readonly handleStore: HandleStore
+  readonly migrationCounter: MigrationCounter
 }
 
 /** Creates a codec that migrates from a store to tokens, phase by phase. */
@@ -49,7 +49,7 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
   const records = createHandleStore(requireStore(options), options, provider)
   const lifetimeMs = Math.max(maxLifetimeOf(records.rules), codec.lifetimeMs ?? 0)
   const migrationCount = createMigrationCounter({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
-  const migration: MigrationDeps = { phase, codec, records, counted: migrationCount }
+  const migration: MigrationDeps = { phase, codec, handleStore: records, migrationCounter: migrationCount }
   return {
     lifetimeMs,
     report: migrationCount.report,
@@ -98,23 +98,23 @@ const sealers: Readonly<Record<MigrationPhase, Sealer>> = {
   state: (value, claims, { codec }) => codec.seal(value, claims),
 }
 
-async function sealHandle(value: JsonValue, claims: SealClaims, { records }: MigrationDeps): Promise<string> {
-  const handle = records.newHandle()
-  await records.write(handle, value, claims)
+async function sealHandle(value: JsonValue, claims: SealClaims, { handleStore }: MigrationDeps): Promise<string> {
+  const handle = handleStore.newHandle()
+  await handleStore.write(handle, value, claims)
   return handle
 }
 
 async function sealPair(value: JsonValue, claims: SealClaims, migration: MigrationDeps): Promise<string> {
-  const { codec, records, counted, phase } = migration
-  const handle = records.newHandle()
+  const { codec, handleStore, migrationCounter, phase } = migration
+  const handle = handleStore.newHandle()
   const state = await trySealState(value, { ...claims, binding: pairBinding(handle, claims) }, migration)
   if (state === undefined) return sealHandle(value, claims, migration)
   try {
-    await records.write(handle, value, { ...claims, binding: pairBinding(state, claims) })
+    await handleStore.write(handle, value, { ...claims, binding: pairBinding(state, claims) })
   } catch (error) {
     const isUnwritten = isStateError(error) && (error.code === 'unavailable' || error.code === 'quota')
     if (phase !== 'state-first' || !isUnwritten) throw error
-    counted.record({ type: 'store_failed', purpose: claims.purpose, cause: error })
+    migrationCounter.record({ type: 'store_failed', purpose: claims.purpose, cause: error })
     return codec.seal(value, claims)
   }
   return `${handle}~${state}`
@@ -127,13 +127,13 @@ async function sealPair(value: JsonValue, claims: SealClaims, migration: Migrati
 async function trySealState(
   value: JsonValue,
   claims: SealClaims,
-  { codec, counted }: MigrationDeps,
+  { codec, migrationCounter }: MigrationDeps,
 ): Promise<string | undefined> {
   try {
     return await codec.seal(value, claims)
   } catch (error) {
     if (isStateError(error) && error.code === 'too_old') throw error
-    counted.record({ type: 'unsealable', purpose: claims.purpose, cause: error })
+    migrationCounter.record({ type: 'unsealable', purpose: claims.purpose, cause: error })
     return undefined
   }
 }
@@ -158,30 +158,31 @@ async function openParts(
   claims: OpenOptions,
   migration: MigrationDeps,
 ): Promise<JsonValue> {
-  const { phase, codec, records, counted } = migration
+  const { phase, codec, handleStore, migrationCounter } = migration
   if (handle === undefined) return codec.open(state ?? '', claims)
   if (state === undefined) {
-    counted.record({ type: 'handle_only', purpose: claims.purpose })
-    return records.read(handle, claims)
+    migrationCounter.record({ type: 'handle_only', purpose: claims.purpose })
+    return handleStore.read(handle, claims)
   }
-  const fromStore = (): Promise<JsonValue> => records.read(handle, { ...claims, binding: pairBinding(state, claims) })
-  const fromState = (): Promise<JsonValue> => codec.open(state, { ...claims, binding: pairBinding(handle, claims) })
-  if (phase === 'store') return fromStore()
-  if (phase === 'state') return fromState()
-  const dualRead = { fromStore, fromState, purpose: claims.purpose, counter: counted }
+  const readFromStore = (): Promise<JsonValue> =>
+    handleStore.read(handle, { ...claims, binding: pairBinding(state, claims) })
+  const readFromState = (): Promise<JsonValue> => codec.open(state, { ...claims, binding: pairBinding(handle, claims) })
+  if (phase === 'store') return readFromStore()
+  if (phase === 'state') return readFromState()
+  const dualRead = { readFromStore, readFromState, purpose: claims.purpose, counter: migrationCounter }
   return phase === 'dual' ? openBoth(dualRead) : openFirst(dualRead)
 }
 
 interface DualRead {
-  readonly fromStore: () => Promise<JsonValue>
-  readonly fromState: () => Promise<JsonValue>
+  readonly readFromStore: () => Promise<JsonValue>
+  readonly readFromState: () => Promise<JsonValue>
   readonly purpose: string
   readonly counter: MigrationCounter
 }
 
 /** Returns the result of the store, and opens the state to compare both results. */
-async function openBoth({ fromStore, fromState, purpose, counter }: DualRead): Promise<JsonValue> {
-  const [stored, state] = await Promise.allSettled([fromStore(), fromState()])
+async function openBoth({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
+  const [stored, state] = await Promise.allSettled([readFromStore(), readFromState()])
   if (haveSameOutcome(stored, state)) counter.count('agreed')
   else if (!isUnavailable(stored)) counter.record({ type: 'mismatch', purpose, ...migrationFailure(state) })
   if (stored.status === 'rejected') throw stored.reason
@@ -189,10 +190,10 @@ async function openBoth({ fromStore, fromState, purpose, counter }: DualRead): P
 }
 
 /** Returns the result of the state; when the state does not open, falls back to the store. */
-async function openFirst({ fromStore, fromState, purpose, counter }: DualRead): Promise<JsonValue> {
-  const [state] = await Promise.allSettled([fromState()])
+async function openFirst({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
+  const [state] = await Promise.allSettled([readFromState()])
   if (state.status === 'fulfilled') return state.value
-  const [stored] = await Promise.allSettled([fromStore()])
+  const [stored] = await Promise.allSettled([readFromStore()])
   if (stored.status === 'rejected') throw state.reason
   counter.record({ type: 'fallback', purpose, ...migrationFailure(state) })
   return stored.value

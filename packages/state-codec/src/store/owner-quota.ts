@@ -11,7 +11,7 @@ export interface OwnerQuotaOptions {
 }
 
 /** Amount that an owner holds, or may hold. */
-export interface StoredAmount {
+export interface StorageUsage {
   readonly entries: number
   readonly characters: number
 }
@@ -29,7 +29,7 @@ export interface ReachedLimit {
 const defaultQuota = { maxEntriesPerOwner: 1000, maxCharactersPerOwner: 8 * 1024 * 1024 }
 
 /** Fills in defaults. Throws {@link StateUsageError} for a number that makes no sense. */
-export function compileOwnerQuota(options: OwnerQuotaOptions): StoredAmount {
+export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
   const number = (name: keyof typeof defaultQuota): number => {
     const value = options[name] ?? defaultQuota[name]
     if (Number.isSafeInteger(value) && value >= 1) return value
@@ -75,7 +75,7 @@ export function storeOfOwner(
 }
 
 /** Returns the limit that a value of some size does not fit into. */
-export function findReachedLimit(stored: StoredAmount, max: StoredAmount, size: number): ReachedLimit | undefined {
+export function findReachedLimit(stored: StorageUsage, max: StorageUsage, size: number): ReachedLimit | undefined {
   const isTooLarge = size > max.characters
   if (stored.entries >= max.entries) {
     return { name: 'maxEntries', max: max.entries, stored: `${stored.entries} values`, isTooLarge }

@@ -17,13 +17,14 @@ import { type Cipher, type CipherKey, type CryptoProvider, derivationSalt } from
 export const nodeCrypto: CryptoProvider = {
   random: createRandomPool(randomBytes),
   digest: (text, encoding) => hash('sha256', text, encoding),
-  isCanonicalBase64url: (text) => (text.length <= maxScannedLength ? isCanonicalBase64url(text) : isRoundTrip(text)),
+  isCanonicalBase64url: (text) =>
+    text.length <= maxScannedLength ? isCanonicalBase64url(text) : isCanonicalEncoding(text),
 }
 
 /** The length in characters up to which scanning a text is faster than decoding and encoding it again. */
 const maxScannedLength = 1024
 
-function isRoundTrip(text: string): boolean {
+function isCanonicalEncoding(text: string): boolean {
   return decodeToBuffer(text).toString('base64url') === text
 }
 

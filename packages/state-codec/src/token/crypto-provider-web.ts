@@ -27,7 +27,7 @@ export async function createWebEncryption(cipherKey: CipherKey): Promise<Cipher>
         .setInitializationVector(random(12))
         .encrypt(key),
     open: (segments) =>
-      undefinedIfForged(async () => {
+      returnUndefinedIfForged(async () => {
         const options = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
         return (await compactDecrypt(segments.join('.'), key, options)).plaintext
       }),
@@ -40,7 +40,9 @@ export async function createWebSigning(cipherKey: CipherKey): Promise<Cipher> {
   return {
     seal: (payload) => new CompactSign(payload).setProtectedHeader({ ...cipherKey.header }).sign(key),
     open: (segments) =>
-      undefinedIfForged(async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload),
+      returnUndefinedIfForged(
+        async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload,
+      ),
   }
 }
 
@@ -55,7 +57,7 @@ async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgor
 }
 
 /** Returns `undefined` when jose rejects a token as forged; rethrows every other error. */
-async function undefinedIfForged(work: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+async function returnUndefinedIfForged(work: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
     return await work()
   } catch (error) {

@@ -68,8 +68,8 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
         claims.names ?? [],
       )
       const keys = keyRing.ciphersFor(claims.purpose)
-      const { first } = isPromise(keys) ? await keys : keys
-      const token = first.seal(content, random)
+      const { primaryCipher } = isPromise(keys) ? await keys : keys
+      const token = primaryCipher.seal(content, random)
       return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
     },
     async open(token, claims) {
@@ -78,10 +78,10 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
       const segments = splitSegments(token, tokenForm)
       const [header = ''] = segments
       const keys = keyRing.ciphersFor(purpose)
-      const { first, byHeader } = isPromise(keys) ? await keys : keys
+      const { primaryCipher, byHeader } = isPromise(keys) ? await keys : keys
       const cipher = byHeader.get(header)
       // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
-      const opening = (cipher ?? first).open(segments)
+      const opening = (cipher ?? primaryCipher).open(segments)
       const content = isPromise(opening) ? await opening : opening
       if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
       if (content === undefined) throw new StateError('forged', type.forgedDetail)
@@ -104,7 +104,7 @@ export function checkTokenSize(token: string, value: JsonValue, maxBytes: number
 }
 
 /** The expected form of a codec's tokens. */
-interface TokenForm {
+interface TokenFormat {
   readonly type: TokenType
   readonly maxBytes: number
   readonly provider: CryptoProvider
@@ -114,7 +114,7 @@ interface TokenForm {
  * Splits a token into its segments after checking their form, before any key is tried. It may fail fast: the token is
  * the sender's own.
  */
-function splitSegments(token: string, { type, maxBytes, provider }: TokenForm): readonly string[] {
+function splitSegments(token: string, { type, maxBytes, provider }: TokenFormat): readonly string[] {
   checkToken(token)
   if (token.length > maxBytes) {
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxBytes}`)
@@ -165,7 +165,7 @@ function parseHeader(header: string): { readonly kid: string; readonly typ: stri
 /** The ciphers of a ring for one purpose. */
 interface PurposeCiphers {
   /** The cipher of the first key, which seals. */
-  readonly first: Cipher
+  readonly primaryCipher: Cipher
   /** The ciphers of all keys, by their encoded header. */
   readonly byHeader: ReadonlyMap<string, Cipher>
 }
@@ -228,5 +228,5 @@ async function deriveKeys(
   }
   const [first] = byHeader.values()
   if (first === undefined) throw new StateUsageError('key', 'keys is empty: give at least one')
-  return { first, byHeader }
+  return { primaryCipher: first, byHeader }
 }

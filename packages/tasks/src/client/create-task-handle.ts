@@ -25,7 +25,7 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
     [Symbol.asyncIterator]: () => states()[Symbol.asyncIterator](),
     answer: (answers, options = {}) => sendTaskAnswers(task, answers, options),
     cancel: (options = {}) => cancelTask({ ...task, options }),
-    serialize: () => serializeTask({ taskId, tool, answered: [...requestTracker.answered] }, task.settings),
+    serialize: () => serializeTask({ taskId, tool, answered: [...requestTracker.answeredRequestKeys] }, task.settings),
   }
 }
 
@@ -38,7 +38,9 @@ async function sendTaskAnswers(task: OpenTask, answers: InputAnswers, options: C
   const state = await getTask({ ...task, options })
   const openRequests: InputRequests = state.status === 'input_required' ? state.inputRequests : {}
   const keys = Object.keys(answers)
-  const unknownKey = keys.find((key) => !Object.hasOwn(openRequests, key) || requestTracker.answered.has(key))
+  const unknownKey = keys.find(
+    (key) => !Object.hasOwn(openRequests, key) || requestTracker.answeredRequestKeys.has(key),
+  )
   if (keys.length === 0 || unknownKey !== undefined) throw notAskedError(task, unknownKey)
   const inputRequests = Object.fromEntries(Object.entries(openRequests).filter(([key]) => keys.includes(key)))
   const responses = host.checkAnswers({ name: tool, inputRequests, round: 1 }, answers, options)

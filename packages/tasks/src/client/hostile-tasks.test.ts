@@ -3,25 +3,25 @@ import type { JsonObject } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  asking,
-  completed,
-  created,
-  got,
-  never,
+  createInputRequiredTask,
+  completedTaskResult,
+  toCreateTaskResult,
+  toGetTaskResult,
+  unresolvedPromise,
   outcome,
-  question,
-  said,
+  createQuestion,
+  createTextResult,
   scriptedTasks,
-  settled,
+  flushAsyncWork,
 } from '../testing/scripted-tasks.ts'
 
 const named = (name: string) => ({ action: 'accept', content: { name } }) as const
 
 describe('A server that does not keep the rules', () => {
   test('and asks another thing under a key that was answered is not followed', async () => {
-    const other = got('input_required', { inputRequests: { one: question('your password') } })
+    const other = toGetTaskResult('input_required', { inputRequests: { one: createQuestion('your password') } })
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one'), other] },
+      { 'tasks/get': [createInputRequiredTask('one'), other] },
       { client: { elicit: () => named('x') } },
     )
     const result = outcome(client.callTool('work'))
@@ -33,36 +33,42 @@ describe('A server that does not keep the rules', () => {
   })
 
   test('but writes the members of a question in another order does', async () => {
-    const { method, params } = question('one')
+    const { method, params } = createQuestion('one')
     const members = Object.entries(Object(params)).reverse()
     const turned = JSON.parse(JSON.stringify({ params: Object.fromEntries(members), method }))
     const { client, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one'), got('input_required', { inputRequests: { one: turned } }), completed] },
+      {
+        'tasks/get': [
+          createInputRequiredTask('one'),
+          toGetTaskResult('input_required', { inputRequests: { one: turned } }),
+          completedTaskResult,
+        ],
+      },
       { client: { elicit: () => named('x') } },
     )
     const result = client.callTool('work')
     await pass(1000, 3)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
   })
 
   test.each([
-    ['asks nothing at all', got('input_required', { inputRequests: {} })],
-    ['never ends', got('working', { ttlMs: -1 })],
+    ['asks nothing at all', toGetTaskResult('input_required', { inputRequests: {} })],
+    ['never ends', toGetTaskResult('working', { ttlMs: -1 })],
   ])('and %s is followed for a time, and then told to end', async (_title, last) => {
     const { client, clock, of, pass } = scriptedTasks({ 'tasks/get': [last] }, { tasks: { maxTaskMs: 10_000 } })
     const result = outcome(client.callTool('work'))
     await pass(1000, 10)
     expect(await result).toMatchObject({ error: { code: 'timeout', tool: 'work' } })
-    await settled()
+    await flushAsyncWork()
     expect(of('tasks/cancel')).toHaveLength(1)
     expect(clock.waiting).toBe(0)
   })
 
   test('and names keys like members of every object is answered as any', async () => {
     const requests = JSON.parse('{"__proto__": null, "constructor": null}')
-    const inputRequests = Object.fromEntries(Object.keys(requests).map((key) => [key, question(key)]))
+    const inputRequests = Object.fromEntries(Object.keys(requests).map((key) => [key, createQuestion(key)]))
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [got('input_required', { inputRequests }), completed] },
+      { 'tasks/get': [toGetTaskResult('input_required', { inputRequests }), completedTaskResult] },
       { client: { elicit: ({ message }) => named(message) } },
     )
     const result = client.callTool('work')
@@ -75,7 +81,10 @@ describe('A server that does not keep the rules', () => {
 
   test('and takes no answers for good fails the call', async () => {
     const { client, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one')], 'tasks/update': [{ error: { code: -32602, message: 'not like that' } }] },
+      {
+        'tasks/get': [createInputRequiredTask('one')],
+        'tasks/update': [{ error: { code: -32602, message: 'not like that' } }],
+      },
       { client: { elicit: () => named('x') } },
     )
     const result = outcome(client.callTool('work'))
@@ -85,7 +94,7 @@ describe('A server that does not keep the rules', () => {
 
   test('and never takes the answers lets the call be cancelled meanwhile', async () => {
     const { client, clock, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one')], 'tasks/update': [never] },
+      { 'tasks/get': [createInputRequiredTask('one')], 'tasks/update': [unresolvedPromise] },
       { client: { elicit: () => named('x') } },
     )
     const controller = new AbortController()
@@ -93,17 +102,17 @@ describe('A server that does not keep the rules', () => {
     await pass(1000)
     controller.abort('enough')
     expect(await result).toEqual({ error: 'enough' })
-    await settled()
+    await flushAsyncWork()
     expect(clock.waiting).toBe(0)
   })
 
   test.each<[string, JsonObject]>([
-    ['has no id', created({ taskId: '' })],
-    ['has an endless id', created({ taskId: 'x'.repeat(1025) })],
-    ['has an id that no header can carry', created({ taskId: '\uD800' })],
+    ['has no id', toCreateTaskResult({ taskId: '' })],
+    ['has an endless id', toCreateTaskResult({ taskId: 'x'.repeat(1025) })],
+    ['has an id that no header can carry', toCreateTaskResult({ taskId: '\uD800' })],
     ['has no times', { resultType: 'task', taskId: 'x', status: 'working', ttlMs: null }],
-    ['has a status of its own', created({ status: 'dreaming' })],
-    ['lives for half a millisecond', created({ ttlMs: 0.5 })],
+    ['has a status of its own', toCreateTaskResult({ status: 'dreaming' })],
+    ['lives for half a millisecond', toCreateTaskResult({ ttlMs: 0.5 })],
   ])('and makes a task that %s has answered the call with no result', async (_title, answer) => {
     const { client, received } = scriptedTasks({ 'tools/call': [answer] })
     await expect(client.callTool('work')).rejects.toMatchObject({ code: 'invalid_result', target: 'work' })
@@ -111,14 +120,20 @@ describe('A server that does not keep the rules', () => {
   })
 
   test.each<[string, JsonObject]>([
-    ['is another task', got('working', { taskId: 'task-2' })],
-    ['is no complete result', { ...got('working'), resultType: 'task' }],
-    ['is completed without a result', got('completed')],
-    ['is failed without an error', got('failed')],
-    ['asks what no client can be asked', got('input_required', { inputRequests: { one: { method: 'tools/call' } } })],
-    ['has a result that is none', got('completed', { result: { content: 5 } })],
-    ['has a result that asks', got('completed', { result: { resultType: 'input_required', requestState: 'x' } })],
-    ['has a result that is a task', got('completed', { result: created() })],
+    ['is another task', toGetTaskResult('working', { taskId: 'task-2' })],
+    ['is no complete result', { ...toGetTaskResult('working'), resultType: 'task' }],
+    ['is completed without a result', toGetTaskResult('completed')],
+    ['is failed without an error', toGetTaskResult('failed')],
+    [
+      'asks what no client can be asked',
+      toGetTaskResult('input_required', { inputRequests: { one: { method: 'tools/call' } } }),
+    ],
+    ['has a result that is none', toGetTaskResult('completed', { result: { content: 5 } })],
+    [
+      'has a result that asks',
+      toGetTaskResult('completed', { result: { resultType: 'input_required', requestState: 'x' } }),
+    ],
+    ['has a result that is a task', toGetTaskResult('completed', { result: toCreateTaskResult() })],
   ])('and tells of a task that %s is not followed', async (_title, answer) => {
     const { client, clock, pass } = scriptedTasks({ 'tasks/get': [answer] })
     const result = outcome(client.callTool('work'))
@@ -134,14 +149,16 @@ describe('A server that does not keep the rules', () => {
     ['a call by hand, which does not declare the extension', (client) => client.manual.callTool('work')],
   ])('and answers with a task for %s has answered with no result [TSK-003]', async (_title, ask) => {
     const methods = ['prompts/get', 'resources/read', 'tools/list', 'tools/call']
-    const { client, received } = scriptedTasks(Object.fromEntries(methods.map((method) => [method, [created()]])))
+    const { client, received } = scriptedTasks(
+      Object.fromEntries(methods.map((method) => [method, [toCreateTaskResult()]])),
+    )
     await expect(ask(client)).rejects.toMatchObject({ code: 'invalid_result' })
     expect(received).toHaveLength(1)
   })
 
   test('and answers with a task for the list that a call needs has answered with no result [TSK-003]', async () => {
     const { client, of } = scriptedTasks(
-      { 'tools/list': [created()], 'tools/call': [said('x')] },
+      { 'tools/list': [toCreateTaskResult()], 'tools/call': [createTextResult('x')] },
       { client: { validateOutput: () => () => [] } },
     )
     await expect(client.callTool('work')).rejects.toMatchObject({ code: 'invalid_result', method: 'tools/list' })
@@ -154,7 +171,7 @@ describe('A server that does not keep the rules', () => {
     ['the version is another', { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }],
   ])('and lets a task fail as if %s does not have the call made again', async (_title, error) => {
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [got('failed', { error })] },
+      { 'tasks/get': [toGetTaskResult('failed', { error })] },
       { client: { rounds: { restart: true } } },
     )
     const result = outcome(client.callTool('work'))
@@ -190,13 +207,13 @@ function shapes(): fc.Arbitrary<JsonObject> {
       ttlMs: fc.option(fc.integer()),
       pollIntervalMs: fc.integer(),
       statusMessage: fc.string(),
-      result: fc.constantFrom<JsonObject>(said('done'), {}, { content: 5 }),
+      result: fc.constantFrom<JsonObject>(createTextResult('done'), {}, { content: 5 }),
       error: fc.constantFrom<JsonObject>({ code: -32603, message: 'no' }, {}),
-      inputRequests: fc.dictionary(fc.string(), fc.constantFrom(question('a'), question('b'), {})),
+      inputRequests: fc.dictionary(fc.string(), fc.constantFrom(createQuestion('a'), createQuestion('b'), {})),
     },
     { requiredKeys: [] },
   )
-  return fc.tuple(status, more).map(([name, members]) => got(name, members as JsonObject))
+  return fc.tuple(status, more).map(([name, members]) => toGetTaskResult(name, members as JsonObject))
 }
 
 function objectOf(value: unknown): JsonObject {

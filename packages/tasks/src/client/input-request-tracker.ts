@@ -3,14 +3,14 @@ import type { InputRequest, InputRequests, JsonValue } from '@x/schema'
 /** The requests of one task, shared by all who follow it here. A key is used once in the life of a task. */
 export interface InputRequestTracker {
   /** Number of times that a new request came. */
-  rounds: number
+  roundCount: number
   /** The keys whose answers the server has taken. */
-  readonly answered: ReadonlySet<string>
+  readonly answeredRequestKeys: ReadonlySet<string>
   /**
    * Takes what a state asks for the first time, so that nobody else asks it. A key that comes back is passed over;
    * `changed` names one that comes back with another request (seps/2663-tasks-extension, task update requests).
    */
-  take(requests: InputRequests): NewRequests
+  selectNew(requests: InputRequests): NewRequests
   /** Gives back what nobody answers any more. */
   release(keys: Iterable<string>): void
   /** The server has taken the answers. */
@@ -18,7 +18,7 @@ export interface InputRequestTracker {
 }
 
 /** The new requests of a state, or the key of a request that changed. */
-export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changed: string }
+export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changedKey: string }
 
 /** Makes {@link InputRequestTracker}; `answered` are those that were answered before the task was taken up here. */
 export function createInputRequestTracker(answered: readonly string[]): InputRequestTracker {
@@ -26,16 +26,16 @@ export function createInputRequestTracker(answered: readonly string[]): InputReq
   /** The request of each key, as one text; unknown for those that were answered elsewhere. */
   const requestTexts = new Map<string, string>()
   return {
-    rounds: 0,
-    answered: answeredKeys,
-    take: (requests) => {
+    roundCount: 0,
+    answeredRequestKeys: answeredKeys,
+    selectNew: (requests) => {
       const entries = Object.entries(requests)
       const changedEntry = entries.find(
-        ([key, request]) => requestTexts.has(key) && requestTexts.get(key) !== canonicalRequest(request),
+        ([key, request]) => requestTexts.has(key) && requestTexts.get(key) !== canonicalizeRequest(request),
       )
-      if (changedEntry) return { changed: changedEntry[0] }
+      if (changedEntry) return { changedKey: changedEntry[0] }
       const newEntries = entries.filter(([key]) => !requestTexts.has(key) && !answeredKeys.has(key))
-      for (const [key, request] of newEntries) requestTexts.set(key, canonicalRequest(request))
+      for (const [key, request] of newEntries) requestTexts.set(key, canonicalizeRequest(request))
       return { requests: new Map(newEntries) }
     },
     release: (keys) => {
@@ -48,7 +48,7 @@ export function createInputRequestTracker(answered: readonly string[]): InputReq
 }
 
 /** A request as one text, whatever the order of its members: stores of servers may change that. */
-function canonicalRequest(request: InputRequest): string {
+function canonicalizeRequest(request: InputRequest): string {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   return JSON.stringify(sortMembers(request as unknown as JsonValue))
 }

@@ -9,7 +9,7 @@ import { errorContextOf, updateTask } from './task-calls.ts'
 /** Passes the requests for input of a task to its handlers, while it is watched. */
 export interface InputResponder {
   /** Takes a state: what is new in it is asked, and what it does not ask any more is called off. */
-  see(state: DetailedTask): void
+  handleState(state: DetailedTask): void
   /** Calls everything off. */
   close(): void
 }
@@ -57,15 +57,19 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
     batch.controller.abort(new DOMException('The task does not ask this any more', 'AbortError'))
   }
   return {
-    see: (state) => {
+    handleState: (state) => {
       const requests = state.status === 'input_required' ? state.inputRequests : {}
       openKeys = new Set(Object.keys(requests))
       for (const batch of batches) if (![...batch.requests.keys()].some((key) => openKeys.has(key))) cancelBatch(batch)
-      const newRequests = requestTracker.take(requests)
-      if ('changed' in newRequests) return onFailure(changedRequestError(task, newRequests.changed))
+      const newRequests = requestTracker.selectNew(requests)
+      if ('changedKey' in newRequests) return onFailure(changedRequestError(task, newRequests.changedKey))
       if (newRequests.requests.size === 0) return
-      requestTracker.rounds += 1
-      const batch = { requests: newRequests.requests, round: requestTracker.rounds, controller: new AbortController() }
+      requestTracker.roundCount += 1
+      const batch = {
+        requests: newRequests.requests,
+        round: requestTracker.roundCount,
+        controller: new AbortController(),
+      }
       batches.add(batch)
       void answerBatch(batch)
     },

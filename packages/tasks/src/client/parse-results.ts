@@ -39,11 +39,11 @@ export function parseAcknowledgement(result: JsonObject): ParsedResult<object> {
 }
 
 // UTF-8 cannot carry it, and so neither a message nor a header.
-const loneSurrogate = /\p{Cs}/u
+const loneSurrogatePattern = /\p{Cs}/u
 
 /** Returns true if a value can be the id of a task. */
 export function isTaskId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxIdLength && !loneSurrogate.test(value)
+  return typeof value === 'string' && value !== '' && value.length <= maxIdLength && !loneSurrogatePattern.test(value)
 }
 
 function requireSameTaskId<T extends DetailedTask>(taskId: string, parsedResult: ParsedResult<T>): ParsedResult<T> {

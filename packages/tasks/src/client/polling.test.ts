@@ -1,11 +1,23 @@
 import type { JsonObject } from '@x/schema'
 import { callHeadersKey, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { begunTask, completed, created, got, never, outcome, said, scriptedTasks } from '../testing/scripted-tasks.ts'
+import {
+  beginTask,
+  completedTaskResult,
+  toCreateTaskResult,
+  toGetTaskResult,
+  unresolvedPromise,
+  outcome,
+  createTextResult,
+  scriptedTasks,
+} from '../testing/scripted-tasks.ts'
 
 describe('Following a task', () => {
   test('declares the extension with each request about it, and with no other [TSK-067]', async () => {
-    const { client, pass, received } = scriptedTasks({ 'tasks/get': [completed], 'prompts/get': [said('x')] })
+    const { client, pass, received } = scriptedTasks({
+      'tasks/get': [completedTaskResult],
+      'prompts/get': [createTextResult('x')],
+    })
     const result = client.callTool('work')
     await pass(1000)
     await result
@@ -19,8 +31,8 @@ describe('Following a task', () => {
   })
 
   test('repeats the id of the task in Mcp-Name [TSK-048]', async () => {
-    const { client, pass, received } = scriptedTasks({ 'tasks/get': [got('working'), completed] })
-    const task = await begunTask(client)
+    const { client, pass, received } = scriptedTasks({ 'tasks/get': [toGetTaskResult('working'), completedTaskResult] })
+    const task = await beginTask(client)
     await task.status()
     await task.cancel()
     const result = task.result()
@@ -35,18 +47,18 @@ describe('Following a task', () => {
   })
 
   test('gives a plain result as it is, and asks nothing more [TSK-002 TSK-067]', async () => {
-    const { client, received } = scriptedTasks({ 'tools/call': [said('at once')] })
-    expect(await client.callTool('work')).toEqual(said('at once'))
-    expect(await client.tasks.start('work')).toEqual({ status: 'complete', result: said('at once') })
+    const { client, received } = scriptedTasks({ 'tools/call': [createTextResult('at once')] })
+    expect(await client.callTool('work')).toEqual(createTextResult('at once'))
+    expect(await client.tasks.start('work')).toEqual({ status: 'complete', result: createTextResult('at once') })
     expect(received).toHaveLength(2)
   })
 
   test('looks as often as the server says at the time [TSK-016 TSK-017]', async () => {
-    const intervals = [2000, 500, 3000].map((pollIntervalMs) => got('working', { pollIntervalMs }))
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [...intervals, completed] })
+    const intervals = [2000, 500, 3000].map((pollIntervalMs) => toGetTaskResult('working', { pollIntervalMs }))
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [...intervals, completedTaskResult] })
     const result = client.callTool('work')
     await pass(100, 100)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(of('tasks/get').map(({ at }) => at)).toEqual([1000, 3000, 3500, 6500])
   })
 
@@ -56,7 +68,10 @@ describe('Following a task', () => {
     ['the least for a negative time', { pollIntervalMs: -5000 }, 50],
     ['the most for an endless time', { pollIntervalMs: 9_007_199_254_740_991 }, 3_600_000],
   ])('waits %s', async (_title, more, ms) => {
-    const { client, clock, of, pass } = scriptedTasks({ 'tools/call': [created(more)], 'tasks/get': [completed] })
+    const { client, clock, of, pass } = scriptedTasks({
+      'tools/call': [toCreateTaskResult(more)],
+      'tasks/get': [completedTaskResult],
+    })
     const result = client.callTool('work')
     await pass(ms - 1)
     expect(of('tasks/get')).toHaveLength(0)
@@ -66,7 +81,7 @@ describe('Following a task', () => {
   })
 
   test('waits up to a tenth longer by chance, so that tasks spread', async () => {
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [completed] }, { tasks: { random: () => 0.5 } })
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [completedTaskResult] }, { tasks: { random: () => 0.5 } })
     const result = client.callTool('work')
     await pass(1, 2000)
     await result
@@ -74,27 +89,30 @@ describe('Following a task', () => {
   })
 
   test.each([['completed'], ['input_required']])('looks at once when it is %s from the beginning', async (status) => {
-    const { client, of } = scriptedTasks({ 'tools/call': [created({ status })], 'tasks/get': [completed] })
-    expect(await client.callTool('work')).toEqual(said('done'))
+    const { client, of } = scriptedTasks({
+      'tools/call': [toCreateTaskResult({ status })],
+      'tasks/get': [completedTaskResult],
+    })
+    expect(await client.callTool('work')).toEqual(createTextResult('done'))
     expect(of('tasks/get')[0]?.at).toBe(0)
   })
 
   test('tells the numbers of a server of this project, which never go back, and invents none', async () => {
     const at = (progress: unknown, statusMessage?: string) =>
-      got('working', {
+      toGetTaskResult('working', {
         ...(statusMessage !== undefined && { statusMessage }),
         _meta: { 'dev.x/progress': progress },
       } as never)
     const { client, pass } = scriptedTasks({
-      'tools/call': [created()],
+      'tools/call': [toCreateTaskResult()],
       'tasks/get': [
-        got('working'),
+        toGetTaskResult('working'),
         at({ progress: 6, total: 40 }, 'imported'),
         at({ progress: 6, total: 40 }, 'imported'),
         at({ progress: 2, total: 40 }, 'imported'),
         at({ progress: 'many' }, 'imported'),
         at({ progress: 7 }),
-        completed,
+        completedTaskResult,
       ],
     })
     const told: unknown[] = []
@@ -113,14 +131,14 @@ describe('Following a task', () => {
         ({ call, meta }) => {
           const params = { progressToken: meta.progressToken as string, progress: 7 }
           call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
-          return created()
+          return toCreateTaskResult()
         },
       ],
       'tasks/get': [
-        got('working', { statusMessage: 'reading' }),
-        got('working', { statusMessage: 'reading' }),
-        got('working', { statusMessage: 'writing' }),
-        completed,
+        toGetTaskResult('working', { statusMessage: 'reading' }),
+        toGetTaskResult('working', { statusMessage: 'reading' }),
+        toGetTaskResult('working', { statusMessage: 'writing' }),
+        completedTaskResult,
       ],
     })
     const told: unknown[] = []
@@ -135,10 +153,12 @@ describe('A failure', () => {
   const down = { error: { code: -32603, message: 'Internal error' } }
 
   test('that passes is waited out, longer each time', async () => {
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [down, down, down, got('working'), completed] })
+    const { client, of, pass } = scriptedTasks({
+      'tasks/get': [down, down, down, toGetTaskResult('working'), completedTaskResult],
+    })
     const result = client.callTool('work')
     await pass(500, 30)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(of('tasks/get').map(({ at }) => at)).toEqual([1000, 2000, 4000, 8000, 9000])
   })
 
@@ -154,12 +174,22 @@ describe('A failure', () => {
 
   test('that comes now and then does not add up', async () => {
     const { client, pass } = scriptedTasks(
-      { 'tasks/get': [down, got('working'), down, got('working'), down, got('working'), completed] },
+      {
+        'tasks/get': [
+          down,
+          toGetTaskResult('working'),
+          down,
+          toGetTaskResult('working'),
+          down,
+          toGetTaskResult('working'),
+          completedTaskResult,
+        ],
+      },
       { tasks: { failureTimeoutMs: 1500 } },
     )
     const result = client.callTool('work')
     await pass(500, 40)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
   })
 
   test.each<[string, number]>([
@@ -174,17 +204,17 @@ describe('A failure', () => {
   })
 
   test('of a look that never ends is one like others', async () => {
-    const { client, pass } = scriptedTasks({ 'tasks/get': [never, completed] })
+    const { client, pass } = scriptedTasks({ 'tasks/get': [unresolvedPromise, completedTaskResult] })
     const result = client.callTool('work', {}, { timeoutMs: 5000 })
     await pass(500, 30)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
   })
 })
 
 describe('The end of a task', () => {
   test('that failed is the error of its call', async () => {
     const error = { code: -32050, message: 'rate limit\nexceeded', data: { after: 5 } }
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [got('failed', { error })] })
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('failed', { error })] })
     const result = outcome(client.callTool('work'))
     await pass(1000)
     expect(await result).toMatchObject({
@@ -204,7 +234,7 @@ describe('The end of a task', () => {
     ['which says so', {}, 'was cancelled'],
     ['which says why', { statusMessage: 'the user left' }, 'was cancelled: the user left'],
   ])('that was cancelled is a failure %s', async (_title, more, message) => {
-    const { client, pass } = scriptedTasks({ 'tasks/get': [got('cancelled', more)] })
+    const { client, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('cancelled', more)] })
     const result = outcome(client.callTool('work'))
     await pass(1000)
     expect(await result).toMatchObject({ error: { code: 'cancelled', message: expect.stringContaining(message) } })
@@ -212,7 +242,7 @@ describe('The end of a task', () => {
 
   test('that has expired is a failure that says so, and nobody asks to cancel it', async () => {
     const gone = { error: { code: -32602, message: 'Task not found' } }
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [got('working'), gone] })
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('working'), gone] })
     const result = outcome(client.callTool('work'))
     await pass(1000, 2)
     expect(await result).toMatchObject({
@@ -222,19 +252,21 @@ describe('The end of a task', () => {
   })
 
   test('with isError is a result like any', async () => {
-    const failed = { ...said('no'), isError: true }
-    const { client, pass } = scriptedTasks({ 'tasks/get': [got('completed', { result: failed })] })
+    const failed = { ...createTextResult('no'), isError: true }
+    const { client, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('completed', { result: failed })] })
     const result = client.callTool('work')
     await pass(1000)
     expect(await result).toEqual(failed)
   })
 
   test('with a result without resultType is complete', async () => {
-    const { content } = said('done')
-    const { client, pass } = scriptedTasks({ 'tasks/get': [got('completed', { result: { content: content ?? [] } })] })
+    const { content } = createTextResult('done')
+    const { client, pass } = scriptedTasks({
+      'tasks/get': [toGetTaskResult('completed', { result: { content: content ?? [] } })],
+    })
     const result = client.callTool('work')
     await pass(1000)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
   })
 
   test('is checked against the output schema of the tool', async () => {
@@ -242,7 +274,9 @@ describe('The end of a task', () => {
     const tools = [{ name: 'work', inputSchema: { type: 'object' }, outputSchema }]
     const { client, pass } = scriptedTasks(
       {
-        'tasks/get': [got('completed', { result: { ...said('x'), structuredContent: { n: 1 } } })],
+        'tasks/get': [
+          toGetTaskResult('completed', { result: { ...createTextResult('x'), structuredContent: { n: 1 } } }),
+        ],
         'tools/list': [{ resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' }],
       },
       { client: { validateOutput: () => () => [{ path: '/n', message: 'wrong' }] } },

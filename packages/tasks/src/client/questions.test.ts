@@ -1,15 +1,15 @@
 import type { InputContext } from '@x/client'
 import { describe, expect, test } from 'vitest'
 import {
-  acknowledged,
-  asking,
-  begunTask,
-  completed,
-  created,
-  got,
+  acknowledgementResult,
+  createInputRequiredTask,
+  beginTask,
+  completedTaskResult,
+  toCreateTaskResult,
+  toGetTaskResult,
   outcome,
-  question,
-  said,
+  createQuestion,
+  createTextResult,
   scriptedTasks,
 } from '../testing/scripted-tasks.ts'
 
@@ -19,7 +19,7 @@ describe('What a task asks', () => {
   test('is answered by the handlers, and the task is watched on [TSK-009 TSK-010 TSK-028 TSK-029]', async () => {
     const contexts: InputContext[] = []
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one', 'two'), got('working'), completed] },
+      { 'tasks/get': [createInputRequiredTask('one', 'two'), toGetTaskResult('working'), completedTaskResult] },
       {
         client: {
           elicit: ({ message }, context) => {
@@ -31,7 +31,7 @@ describe('What a task asks', () => {
     )
     const result = client.callTool('work')
     await pass(1000, 3)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(contexts.map(({ key, method, target, round }) => [key, method, target, round])).toEqual([
       ['one', 'tools/call', 'work', 1],
       ['two', 'tools/call', 'work', 1],
@@ -43,7 +43,13 @@ describe('What a task asks', () => {
 
   test('is asked once, however often it is seen again, and each key for itself [TSK-030 TSK-037]', async () => {
     const asked: string[] = []
-    const states = [asking('one'), asking('one'), asking('two', 'one'), asking('two'), completed]
+    const states = [
+      createInputRequiredTask('one'),
+      createInputRequiredTask('one'),
+      createInputRequiredTask('two', 'one'),
+      createInputRequiredTask('two'),
+      completedTaskResult,
+    ]
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': states },
       {
@@ -68,7 +74,7 @@ describe('What a task asks', () => {
   test('is not asked again where another follower of the same handle asks it [TSK-030]', async () => {
     let asked = 0
     const { client, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one'), asking('one'), completed] },
+      { 'tasks/get': [createInputRequiredTask('one'), createInputRequiredTask('one'), completedTaskResult] },
       {
         client: {
           elicit: () => {
@@ -78,17 +84,17 @@ describe('What a task asks', () => {
         },
       },
     )
-    const task = await begunTask(client)
+    const task = await beginTask(client)
     const results = [task.result(), task.result()]
     await pass(1000, 3)
-    expect(await Promise.all(results)).toEqual([said('done'), said('done')])
+    expect(await Promise.all(results)).toEqual([createTextResult('done'), createTextResult('done')])
     expect(asked).toBe(1)
   })
 
   test('goes away when the task does not ask it any more, and its answer is not sent [TSK-034]', async () => {
     const signals: AbortSignal[] = []
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one'), got('working'), completed] },
+      { 'tasks/get': [createInputRequiredTask('one'), toGetTaskResult('working'), completedTaskResult] },
       {
         client: {
           elicit: (_question, { signal }) => {
@@ -104,7 +110,7 @@ describe('What a task asks', () => {
     await pass(1000)
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
     await pass(1000)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(of('tasks/update')).toHaveLength(0)
   })
 
@@ -114,7 +120,7 @@ describe('What a task asks', () => {
       answer = () => resolve(named('Ada'))
     })
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one', 'two'), asking('two'), completed] },
+      { 'tasks/get': [createInputRequiredTask('one', 'two'), createInputRequiredTask('two'), completedTaskResult] },
       { client: { elicit: () => slow } },
     )
     const result = client.callTool('work')
@@ -128,7 +134,7 @@ describe('What a task asks', () => {
   test('is asked in vain when its handler fails: the call rejects with that, and the task is cancelled [PWF-005]', async () => {
     const refusal = new Error('the user refuses')
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one')] },
+      { 'tasks/get': [createInputRequiredTask('one')] },
       {
         client: {
           elicit: () => {
@@ -144,7 +150,7 @@ describe('What a task asks', () => {
   })
 
   test('is refused where it was not declared, as in the rounds of a call [TSK-029 TSK-070]', async () => {
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [asking('one')] })
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [createInputRequiredTask('one')] })
     const result = outcome(client.callTool('work'))
     await pass(1000)
     expect(await result).toMatchObject({ error: { code: 'input_required', target: 'work' } })
@@ -153,7 +159,7 @@ describe('What a task asks', () => {
 
   test('is not answered with what was not asked for', async () => {
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one')] },
+      { 'tasks/get': [createInputRequiredTask('one')] },
       { client: { elicit: () => ({ action: 'accept', content: { name: 5 } }) } },
     )
     const result = outcome(client.callTool('work'))
@@ -163,7 +169,7 @@ describe('What a task asks', () => {
   })
 
   test('is asked no more often than a call may be', async () => {
-    const endless = Array.from({ length: 20 }, (_, index) => asking(`key-${index}`))
+    const endless = Array.from({ length: 20 }, (_, index) => createInputRequiredTask(`key-${index}`))
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': endless },
       { client: { elicit: () => named('x'), rounds: { limit: 3 } } },
@@ -179,8 +185,14 @@ describe('What a task asks', () => {
     let asked = 0
     const { client, of, pass } = scriptedTasks(
       {
-        'tasks/get': [asking('one'), asking('one'), asking('one'), asking('one'), completed],
-        'tasks/update': [down, down, acknowledged],
+        'tasks/get': [
+          createInputRequiredTask('one'),
+          createInputRequiredTask('one'),
+          createInputRequiredTask('one'),
+          createInputRequiredTask('one'),
+          completedTaskResult,
+        ],
+        'tasks/update': [down, down, acknowledgementResult],
       },
       {
         client: {
@@ -193,15 +205,18 @@ describe('What a task asks', () => {
     )
     const result = client.callTool('work')
     await pass(1000, 5)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect([asked, of('tasks/update').length]).toEqual([1, 3])
   })
 
   test('is answered by round trips before the call becomes a task, whatever keys that took', async () => {
-    const before = { resultType: 'input_required', inputRequests: { one: question('before') }, requestState: 's' }
+    const before = { resultType: 'input_required', inputRequests: { one: createQuestion('before') }, requestState: 's' }
     const asked: string[] = []
     const { client, of, pass } = scriptedTasks(
-      { 'tools/call': [before, created()], 'tasks/get': [asking('one'), completed] },
+      {
+        'tools/call': [before, toCreateTaskResult()],
+        'tasks/get': [createInputRequiredTask('one'), completedTaskResult],
+      },
       {
         client: {
           elicit: ({ message }) => {
@@ -213,7 +228,7 @@ describe('What a task asks', () => {
     )
     const result = client.callTool('work')
     await pass(1000, 2)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(asked).toEqual(['before', 'one'])
     expect(of('tools/call')[1]?.params).toMatchObject({ requestState: 's', inputResponses: { one: named('x') } })
   })
@@ -222,10 +237,10 @@ describe('What a task asks', () => {
 describe('Who watches only', () => {
   test('asks nobody, and may answer by hand what is asked then [TSK-034]', async () => {
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [asking('one', 'two')] },
+      { 'tasks/get': [createInputRequiredTask('one', 'two')] },
       { client: { capabilities: { elicitation: {} } } },
     )
-    const task = await begunTask(client)
+    const task = await beginTask(client)
     const states = task[Symbol.asyncIterator]()
     const first = states.next()
     await pass(1000)

@@ -1,16 +1,16 @@
 import type { CallToolResult } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
-  asking,
-  begunTask,
-  completed,
-  created,
-  got,
+  createInputRequiredTask,
+  beginTask,
+  completedTaskResult,
+  toCreateTaskResult,
+  toGetTaskResult,
   host,
   outcome,
-  said,
+  createTextResult,
   scriptedTasks,
-  settled,
+  flushAsyncWork,
 } from '../testing/scripted-tasks.ts'
 import { type ClientExtension, createClient } from '@x/client'
 import type { SerializedTask } from './serialized-task.ts'
@@ -23,19 +23,26 @@ const named = { action: 'accept', content: { name: 'Ada' } } as const
 
 describe('A handle', () => {
   test('says how its task stands, at any time', async () => {
-    const { client } = scriptedTasks({ 'tasks/get': [got('working', { statusMessage: 'reading' }), completed] })
-    const task = await begunTask(client)
+    const { client } = scriptedTasks({
+      'tasks/get': [toGetTaskResult('working', { statusMessage: 'reading' }), completedTaskResult],
+    })
+    const task = await beginTask(client)
     expect([task.taskId, task.tool]).toEqual(['task-1', 'work'])
     expect(await task.status()).toMatchObject({ status: 'working', statusMessage: 'reading' })
-    expect(await task.status()).toMatchObject({ status: 'completed', result: said('done') })
+    expect(await task.status()).toMatchObject({ status: 'completed', result: createTextResult('done') })
   })
 
   test('is iterated over state by state, each told once, to the last', async () => {
-    const states = [got('working'), got('working'), got('working', { statusMessage: 'x' }), completed]
+    const states = [
+      toGetTaskResult('working'),
+      toGetTaskResult('working'),
+      toGetTaskResult('working', { statusMessage: 'x' }),
+      completedTaskResult,
+    ]
     const { client, clock, pass } = scriptedTasks({ 'tasks/get': states })
     const seen: unknown[] = []
     const iterating = (async () => {
-      for await (const { status, statusMessage } of await begunTask(client)) seen.push([status, statusMessage])
+      for await (const { status, statusMessage } of await beginTask(client)) seen.push([status, statusMessage])
     })()
     await pass(1000, 4)
     await iterating
@@ -50,7 +57,7 @@ describe('A handle', () => {
   test('stops looking when the iteration is left', async () => {
     const { client, clock, of, pass } = scriptedTasks({})
     const iterating = (async () => {
-      for await (const _ of await begunTask(client)) break
+      for await (const _ of await beginTask(client)) break
     })()
     await pass(1000)
     await iterating
@@ -65,7 +72,7 @@ describe('A handle', () => {
   ])('is not waited for any longer when the signal for %s aborts, and its task goes on', async (_title, wait) => {
     const { client, clock, of, pass } = scriptedTasks({})
     const controller = new AbortController()
-    const waiting = outcome(wait(await begunTask(client), controller.signal))
+    const waiting = outcome(wait(await beginTask(client), controller.signal))
     await pass(500)
     controller.abort('enough')
     expect(await waiting).toEqual({ error: 'enough' })
@@ -74,8 +81,10 @@ describe('A handle', () => {
   })
 
   test('cancels with tasks/cancel, and the result says so when the server has done it [TSK-040]', async () => {
-    const { client, pass, received } = scriptedTasks({ 'tasks/get': [got('working'), got('cancelled')] })
-    const task = await begunTask(client)
+    const { client, pass, received } = scriptedTasks({
+      'tasks/get': [toGetTaskResult('working'), toGetTaskResult('cancelled')],
+    })
+    const task = await beginTask(client)
     const result = outcome(task.result())
     await task.cancel()
     await pass(1000, 2)
@@ -90,12 +99,12 @@ describe('A handle', () => {
   })
 
   test('whose task came to a result before it could be cancelled gives that', async () => {
-    const { client, pass } = scriptedTasks({ 'tasks/get': [completed] })
-    const task = await begunTask(client)
+    const { client, pass } = scriptedTasks({ 'tasks/get': [completedTaskResult] })
+    const task = await beginTask(client)
     await task.cancel()
     const result = task.result()
     await pass(1000)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
   })
 })
 
@@ -111,7 +120,7 @@ describe('A call that is not waited for any more', () => {
     const reason = new Error('the user left')
     controller.abort(reason)
     expect(await result).toEqual({ error: reason })
-    await settled()
+    await flushAsyncWork()
     expect(of('tasks/cancel').map(({ params }) => params)).toEqual(
       Array.from({ length: cancelled }, () => ({ taskId: 'task-1' })),
     )
@@ -125,12 +134,12 @@ describe('A call that is not waited for any more', () => {
     await pass(1000)
     controller.abort('enough')
     expect(await result).toEqual({ error: 'enough' })
-    await settled()
+    await flushAsyncWork()
   })
 
   test.each([['onTask'], ['onProgress']])('because %s threw rejects with that', async (listener) => {
     const broken = new Error('broken')
-    const { client, of, pass } = scriptedTasks({ 'tasks/get': [got('working', { statusMessage: 'x' })] })
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [toGetTaskResult('working', { statusMessage: 'x' })] })
     const failing = {
       [listener]: () => {
         throw broken
@@ -139,22 +148,22 @@ describe('A call that is not waited for any more', () => {
     const result = outcome(client.callTool('work', {}, failing))
     await pass(1000)
     expect(await result).toEqual({ error: broken })
-    await settled()
+    await flushAsyncWork()
     expect(of('tasks/cancel')).toHaveLength(1)
   })
 })
 
 describe('A task that is kept', () => {
-  const keeping = async (): Promise<SerializedTask> => (await begunTask(scriptedTasks({}).client)).serialize()
+  const keeping = async (): Promise<SerializedTask> => (await beginTask(scriptedTasks({}).client)).serialize()
 
   test('is told before it is followed, so that nothing is lost, and is plain JSON [TSK-018]', async () => {
     const order: string[] = []
     const { client, of, pass } = scriptedTasks(
-      { 'tasks/get': [completed] },
+      { 'tasks/get': [completedTaskResult] },
       {
         tasks: {
           onTask: async (task) => {
-            await settled()
+            await flushAsyncWork()
             order.push(`${of('tasks/get').length} looks: ${JSON.stringify(task.serialize())}`)
           },
         },
@@ -170,15 +179,15 @@ describe('A task that is kept', () => {
 
   test('is taken up by another process, which looks at once [TSK-018]', async () => {
     const kept: unknown = JSON.parse(JSON.stringify(await keeping()))
-    const { client, of } = scriptedTasks({ 'tasks/get': [completed] })
-    expect(await client.tasks.resume(kept).result()).toEqual(said('done'))
+    const { client, of } = scriptedTasks({ 'tasks/get': [completedTaskResult] })
+    expect(await client.tasks.resume(kept).result()).toEqual(createTextResult('done'))
     expect(of('tasks/get').map(({ at }) => at)).toEqual([0])
     expect(of('tools/call')).toHaveLength(0)
   })
 
   test('does not ask again what was answered before [TSK-037]', async () => {
-    const first = scriptedTasks({ 'tasks/get': [asking('one')] }, { client: { elicit: () => named } })
-    const task = await begunTask(first.client)
+    const first = scriptedTasks({ 'tasks/get': [createInputRequiredTask('one')] }, { client: { elicit: () => named } })
+    const task = await beginTask(first.client)
     const controller = new AbortController()
     const waiting = outcome(task.result({ signal: controller.signal }))
     await first.pass(1000)
@@ -188,7 +197,7 @@ describe('A task that is kept', () => {
     expect(kept.answered).toEqual(['one'])
     const asked: string[] = []
     const second = scriptedTasks(
-      { 'tasks/get': [asking('one', 'two'), completed] },
+      { 'tasks/get': [createInputRequiredTask('one', 'two'), completedTaskResult] },
       {
         client: {
           elicit: ({ message }) => {
@@ -242,7 +251,7 @@ describe('A task that is kept', () => {
   ])('must be known %s', async (_title, options) => {
     const { exchange } = scriptedTasks({}).connection
     const client = createClient(exchange, { ...host, extensions: [tasks(options)] })
-    const task = await begunTask(client)
+    const task = await beginTask(client)
     expect(() => task.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
     expect(() => client.tasks.resume({})).toThrow(expect.objectContaining({ code: 'unidentified' }))
   })
@@ -250,19 +259,19 @@ describe('A task that is kept', () => {
 
 describe('A client with tasks', () => {
   test('declares the extension, and one without it rejects a task', async () => {
-    const { connection, of } = scriptedTasks({ 'tools/call': [created({ _meta: serverInfo })] })
+    const { connection, of } = scriptedTasks({ 'tools/call': [toCreateTaskResult({ _meta: serverInfo })] })
     const plain = createClient(connection, host)
     const client = createClient(connection, { ...host, extensions: [tasks()] })
-    await begunTask(client)
+    await beginTask(client)
     expect(client.serverInfo).toEqual({ name: 'demo', version: '2' })
     await expect(plain.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
     expect(of('tools/call').map(({ meta }) => JSON.stringify(meta).includes('extensions'))).toEqual([true, false])
   })
 
   test('names the server in the error of a task', async () => {
-    const failed = got('failed', { error: { code: -32603, message: 'no luck' } })
+    const failed = toGetTaskResult('failed', { error: { code: -32603, message: 'no luck' } })
     const { client, pass } = scriptedTasks({
-      'tools/call': [created({ _meta: serverInfo })],
+      'tools/call': [toCreateTaskResult({ _meta: serverInfo })],
       'tasks/get': [failed],
     })
     const result = outcome(client.callTool('work'))

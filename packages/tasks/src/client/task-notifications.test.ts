@@ -1,18 +1,18 @@
 import type { JsonObject, RpcNotification } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
-  asking,
-  begunTask,
-  completed,
-  got,
+  createInputRequiredTask,
+  beginTask,
+  completedTaskResult,
+  toGetTaskResult,
   outcome,
-  type Received,
-  said,
+  type ReceivedRequest,
+  createTextResult,
   type Script,
   scriptedTasks,
   type ScriptedTasks,
-  settled,
-  state,
+  flushAsyncWork,
+  createTaskState,
 } from '../testing/scripted-tasks.ts'
 
 const listening = { tasks: { follow: 'listen' } } as const
@@ -28,7 +28,7 @@ interface Stream {
 
 function streams(): { readonly script: Script; readonly opened: Stream[] } {
   const opened: Stream[] = []
-  const open = ({ call, id }: Received): Promise<JsonObject> =>
+  const open = ({ call, id }: ReceivedRequest): Promise<JsonObject> =>
     new Promise((resolve, reject) => {
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
       const notify = (method: string, params: JsonObject = {}): void => {
@@ -65,14 +65,14 @@ describe('A client that listens', () => {
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const { client, clock, of, pass } = scripted
     const result = client.callTool('work')
-    await settled()
+    await flushAsyncWork()
     last(opened).acknowledge()
     await pass(500)
     const before = looks(scripted).length
-    last(opened).changed(state('working', { statusMessage: 'reading' }))
-    await settled()
-    last(opened).changed(state('completed', { result: said('told') }))
-    expect(await result).toEqual(said('told'))
+    last(opened).changed(createTaskState('working', { statusMessage: 'reading' }))
+    await flushAsyncWork()
+    last(opened).changed(createTaskState('completed', { result: createTextResult('told') }))
+    expect(await result).toEqual(createTextResult('told'))
     expect(of('subscriptions/listen').map(({ params }) => params)).toEqual([{ notifications: { taskIds: ['task-1'] } }])
     expect(looks(scripted)).toHaveLength(before)
     expect(clock.waiting).toBe(0)
@@ -85,28 +85,28 @@ describe('A client that listens', () => {
       { ...listening, client: { elicit: () => ({ action: 'decline' }) } },
     )
     const result = client.callTool('work')
-    await settled()
+    await flushAsyncWork()
     last(opened).acknowledge()
     await pass(10)
-    const { resultType: _, ...asked } = asking('one')
+    const { resultType: _, ...asked } = createInputRequiredTask('one')
     last(opened).changed(asked)
-    await settled()
+    await flushAsyncWork()
     expect(of('tasks/update').map(({ params }) => params['inputResponses'])).toEqual([{ one: { action: 'decline' } }])
-    last(opened).changed(state('completed', { result: said('told') }))
-    expect(await result).toEqual(said('told'))
+    last(opened).changed(createTaskState('completed', { result: createTextResult('told') }))
+    expect(await result).toEqual(createTextResult('told'))
   })
 
   test('looks now and then behind an open stream, in case that something is lost', async () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks(
-      { 'subscriptions/listen': script, 'tasks/get': [got('working'), completed] },
+      { 'subscriptions/listen': script, 'tasks/get': [toGetTaskResult('working'), completedTaskResult] },
       listening,
     )
     const result = scripted.client.callTool('work')
-    await settled()
+    await flushAsyncWork()
     last(opened).acknowledge()
     await scripted.pass(1000, 30)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(looks(scripted)).toEqual([0, 30_000])
   })
 
@@ -115,19 +115,19 @@ describe('A client that listens', () => {
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const result = scripted.client.callTool('work')
     for (let round = 0; round < 3; round += 1) {
-      await settled()
+      await flushAsyncWork()
       last(opened).acknowledge()
-      await settled()
+      await flushAsyncWork()
       last(opened).end()
       await scripted.pass(1000, 2 ** round)
     }
-    await settled()
+    await flushAsyncWork()
     expect(scripted.of('subscriptions/listen').map(({ at }) => at)).toEqual([0, 1000, 3000, 7000])
     expect(looks(scripted).filter((at) => at > 3000)).toEqual([4000, 5000, 6000, 7000])
     last(opened).acknowledge()
-    await settled()
-    last(opened).changed(state('completed', { result: said('told') }))
-    expect(await result).toEqual(said('told'))
+    await flushAsyncWork()
+    last(opened).changed(createTaskState('completed', { result: createTextResult('told') }))
+    expect(await result).toEqual(createTextResult('told'))
   })
 
   test('opens a stream that stood for a while again after a short pause, whatever was before', async () => {
@@ -140,7 +140,7 @@ describe('A client that listens', () => {
       [30_000, 1000],
       [29_999, 2000],
     ] as const) {
-      await settled()
+      await flushAsyncWork()
       last(opened).acknowledge()
       await scripted.pass(openMs)
       last(opened).end()
@@ -150,9 +150,9 @@ describe('A client that listens', () => {
       expect(opened).toHaveLength(before + 1)
     }
     last(opened).acknowledge()
-    await settled()
-    last(opened).changed(state('completed', { result: said('told') }))
-    expect(await result).toEqual(said('told'))
+    await flushAsyncWork()
+    last(opened).changed(createTaskState('completed', { result: createTextResult('told') }))
+    expect(await result).toEqual(createTextResult('told'))
   })
 
   test.each<[string, (opened: Stream) => void]>([
@@ -162,7 +162,7 @@ describe('A client that listens', () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const result = outcome(scripted.client.callTool('work', {}, { timeoutMs: 500_000 }))
-    await settled()
+    await flushAsyncWork()
     answer(last(opened))
     await scripted.pass(1000, 60)
     expect(scripted.of('subscriptions/listen')).toHaveLength(1)
@@ -171,33 +171,33 @@ describe('A client that listens', () => {
   })
 
   test('is content to look where the server knows no subscriptions', async () => {
-    const scripted = scriptedTasks({ 'tasks/get': [got('working'), completed] }, listening)
+    const scripted = scriptedTasks({ 'tasks/get': [toGetTaskResult('working'), completedTaskResult] }, listening)
     const result = scripted.client.callTool('work')
     await scripted.pass(1000, 2)
-    expect(await result).toEqual(said('done'))
+    expect(await result).toEqual(createTextResult('done'))
     expect(scripted.of('subscriptions/listen')).toHaveLength(1)
   })
 
   test.each<[string, (stream: Stream) => void]>([
-    ['is about another task', (stream) => stream.changed({ ...state('cancelled'), taskId: 'task-2' })],
+    ['is about another task', (stream) => stream.changed({ ...createTaskState('cancelled'), taskId: 'task-2' })],
     ['is no state', (stream) => stream.changed({ taskId: 'task-1', status: 'cancelled' })],
-    ['is of another kind', (stream) => stream.notify('notifications/tasks/other', state('cancelled'))],
-    ['has another subscription', (stream) => stream.changed({ ...state('cancelled'), _meta: {} })],
-    ['is older than what is known', (stream) => stream.changed(state('working', old))],
+    ['is of another kind', (stream) => stream.notify('notifications/tasks/other', createTaskState('cancelled'))],
+    ['has another subscription', (stream) => stream.changed({ ...createTaskState('cancelled'), _meta: {} })],
+    ['is older than what is known', (stream) => stream.changed(createTaskState('working', old))],
   ])('passes over what %s', async (_title, notify) => {
     const { script, opened } = streams()
     const { client, pass } = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const seen: string[] = []
-    const task = await begunTask(client)
+    const task = await beginTask(client)
     const iterating = (async () => {
       for await (const { status, statusMessage = '' } of task) seen.push(`${status} ${statusMessage}`.trim())
     })()
-    await settled()
+    await flushAsyncWork()
     last(opened).acknowledge()
     await pass(100)
     notify(last(opened))
     await pass(100)
-    last(opened).changed(state('completed', { result: said('told') }))
+    last(opened).changed(createTaskState('completed', { result: createTextResult('told') }))
     await iterating
     expect(seen).toEqual(['working', 'completed'])
   })
@@ -206,13 +206,13 @@ describe('A client that listens', () => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const result = scripted.client.callTool('work')
-    await settled()
-    last(opened).changed(state('cancelled'))
+    await flushAsyncWork()
+    last(opened).changed(createTaskState('cancelled'))
     await scripted.pass(10)
     last(opened).acknowledge()
-    await settled()
-    last(opened).changed(state('completed', { result: said('told') }))
-    expect(await result).toEqual(said('told'))
+    await flushAsyncWork()
+    last(opened).changed(createTaskState('completed', { result: createTextResult('told') }))
+    expect(await result).toEqual(createTextResult('told'))
   })
 
   test('closes its stream when it is not waited for any more', async () => {
@@ -223,7 +223,7 @@ describe('A client that listens', () => {
     await pass(10)
     controller.abort('enough')
     expect(await result).toEqual({ error: 'enough' })
-    await settled()
+    await flushAsyncWork()
     expect(of('subscriptions/listen')[0]?.call.signal.aborted).toBe(true)
     expect(clock.waiting).toBe(0)
   })

@@ -40,12 +40,12 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
   let wake = (): void => {}
 
   const onNotification = listenToTask(taskId, {
-    opened: () => {
+    onOpen: () => {
       isOpen = true
       openedAt = clock.monotonicNow()
       wake()
     },
-    changed: (state) => {
+    onChange: (state) => {
       latestState = state
       wake()
     },
@@ -87,26 +87,26 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
 }
 
 interface TaskListener {
-  readonly opened: () => void
-  readonly changed: (state: DetailedTask) => void
+  readonly onOpen: () => void
+  readonly onChange: (state: DetailedTask) => void
 }
 
 /** Reads what comes on the stream of this request; what is not about the task is passed over. */
 function listenToTask(
   taskId: string,
-  { opened, changed }: TaskListener,
+  { onOpen, onChange }: TaskListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
   let openId: RequestId | undefined
   return (message, id) => {
     const { method, params } = message
     if (subscriptionIdOf(message) !== id) return false
     if (method === 'notifications/subscriptions/acknowledged') {
-      if (!isAccepted(params, taskId)) throw new Error('the server does not tell of this task')
+      if (!isTaskAcknowledged(params, taskId)) throw new Error('the server does not tell of this task')
       openId = id
-      opened()
+      onOpen()
     } else if (method === 'notifications/tasks' && openId === id) {
       const parsedNotification = parseTaskNotification(params, taskId)
-      if ('value' in parsedNotification) changed(parsedNotification.value)
+      if ('value' in parsedNotification) onChange(parsedNotification.value)
     }
     return openId === id
   }
@@ -117,7 +117,7 @@ function subscriptionIdOf({ params }: RpcNotification): unknown {
   return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
 }
 
-function isAccepted(params: JsonObject | undefined, taskId: string): boolean {
+function isTaskAcknowledged(params: JsonObject | undefined, taskId: string): boolean {
   const acknowledgedFilter = params?.['notifications']
   const ids = isJsonObject(acknowledgedFilter) ? acknowledgedFilter['taskIds'] : undefined
   return Array.isArray(ids) && ids.includes(taskId)

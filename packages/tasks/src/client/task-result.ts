@@ -14,7 +14,7 @@ import { isFinal, watchTask } from './watch-task.ts'
  * progress. Rejects with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
 export async function awaitTaskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
-  const follower = openFollower(task, options)
+  const follower = createTaskAbortScope(task, options)
   const { signal } = follower
   const call = { ...options, signal }
   const questions = createInputResponder(task, { options: call, onFailure: follower.stop })
@@ -22,7 +22,7 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
   try {
     for await (const state of watchTask(task, call)) {
       notify(state)
-      questions.see(state)
+      questions.handleState(state)
       task.isFinished = isFinal(state)
       if (task.isFinished) return await resultOfState(task, state, call)
       signal.throwIfAborted()
@@ -79,7 +79,7 @@ function createProgressReporter(
   }
 }
 
-function openFollower({ settings, tool }: OpenTask, { signal }: CallOptions): AbortScope {
+function createTaskAbortScope({ settings, tool }: OpenTask, { signal }: CallOptions): AbortScope {
   const { clock, maxTaskMs } = settings
   const createTimeoutError = (): TaskError => {
     const message = `The task of ${JSON.stringify(tool)} has not ended within ${maxTaskMs} ms; allow more with maxTaskMs`

@@ -54,7 +54,7 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
   const { clock, listens } = settings
   const { signal, meta } = options
   const notifications = listens ? openNotifications({ host, taskId, settings, meta }) : undefined
-  const retryingReads = createRetryingReads(task, options)
+  const retryingReads = createRetryingReader(task, options)
   let lastState: DetailedTask | undefined
   return {
     read: async () => {
@@ -64,7 +64,7 @@ function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReade
       return isKnown ? undefined : state
     },
     pause: () => {
-      const backoffPauseMs = retryingReads.pauseMs()
+      const backoffPauseMs = retryingReads.computePauseMs()
       const ms = Math.max(pauseBeforePollMs(lastState ?? seed, notifications, settings), backoffPauseMs)
       // News that come while the server fails would be a way around the pause that it needs.
       return sleep(ms, { clock, signal, registerWake: backoffPauseMs === 0 ? notifications?.onNextEvent : undefined })
@@ -107,15 +107,15 @@ function pauseBeforePollMs(
   return notifications?.isOpen ? Math.max(pauseMs, polling.streamingMs) : pauseMs
 }
 
-interface RetryingReads {
+interface RetryingReader {
   /** Reads the state of the task; undefined when this attempt failed. Rejects when another attempt cannot succeed. */
   read(): Promise<DetailedTask | undefined>
   /** Returns the pause after failures, in milliseconds; 0 when the last read succeeded. */
-  pauseMs(): number
+  computePauseMs(): number
 }
 
 /** Polls the state of a task: transient failures are waited out, and lasting ones end it. */
-function createRetryingReads(task: WatchedTask, options: WatchTaskOptions): RetryingReads {
+function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): RetryingReader {
   const { clock, failureTimeoutMs, random, polling } = task.settings
   const { signal } = options
   let failures = 0
@@ -137,7 +137,7 @@ function createRetryingReads(task: WatchedTask, options: WatchTaskOptions): Retr
       return undefined
     }
   }
-  return { read, pauseMs: () => pauseMs }
+  return { read, computePauseMs: () => pauseMs }
 }
 
 function unreachableError({ tool, settings }: WatchedTask, cause: Error): TaskError {

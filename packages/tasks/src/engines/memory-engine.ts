@@ -81,13 +81,13 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     claim: async (maxClaims) => claimStoredTasks(store, maxClaims),
     heartbeat: async (leases) => leases.map((lease) => renewLease(store, lease)),
     record: async (lease, progress) =>
-      writeLeased(store, lease, (stored) => storeProgress(stored, progress, store.now())),
+      writeIfLeased(store, lease, (stored) => storeProgress(stored, progress, store.now())),
     suspend: async (lease, suspension) =>
       writeUnlessCancelling(store, lease, (stored) => suspendStoredTask(store, stored, suspension)),
     release: async (lease, end) =>
       writeUnlessCancelling(store, lease, (stored) => releaseStoredTask(store, stored, end)),
     finish: async (lease, end) =>
-      writeLeased(store, lease, (stored) => finishStoredTask(store, stored, end)) !== 'lost',
+      writeIfLeased(store, lease, (stored) => finishStoredTask(store, stored, end)) !== 'lost',
     sweep: async () => sweepExpired(store),
     listen: async (listener) => {
       const registeredListener = { ...listener }
@@ -198,13 +198,13 @@ function claimStoredTasks(store: MemoryStore, maxClaims: number): readonly Claim
 }
 
 function renewLease(store: MemoryStore, lease: Lease): LeaseState {
-  return writeLeased(store, lease, (stored) => {
+  return writeIfLeased(store, lease, (stored) => {
     stored.leasedUntil = store.now() + store.leaseMs
   })
 }
 
 /** Does something for the worker that holds a lease, and for nobody else. */
-function writeLeased(store: MemoryStore, { id, attempt }: Lease, change: (stored: StoredTask) => void): LeaseState {
+function writeIfLeased(store: MemoryStore, { id, attempt }: Lease, change: (stored: StoredTask) => void): LeaseState {
   const stored = findStoredTask(store, id)
   if (stored === undefined || stored.leasedUntil === undefined || stored.attempt !== attempt) return 'lost'
   const state = stored.cancelling ? 'cancelling' : 'owned'
@@ -213,7 +213,7 @@ function writeLeased(store: MemoryStore, { id, attempt }: Lease, change: (stored
 }
 
 function writeUnlessCancelling(store: MemoryStore, lease: Lease, change: (stored: StoredTask) => void): LeaseState {
-  return writeLeased(store, lease, (stored) => {
+  return writeIfLeased(store, lease, (stored) => {
     if (!stored.cancelling) change(stored)
   })
 }

@@ -2,15 +2,23 @@ import { errorCodes, type JsonObject } from '@x/schema'
 import { inputRequired, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { accept, answer, createFleet, gate, modes, recorder, textOf } from '../testing/fleet.ts'
+import {
+  accept,
+  sendTaskAnswer,
+  createFleet,
+  createGate,
+  replayModes,
+  createWorkRecorder,
+  textOf,
+} from '../testing/fleet.ts'
 
 const named = z.object({ name: z.string().min(2) })
 
-describe.each(modes)(
+describe.each(replayModes)(
   'a task goes on with what it has, runs again from the top or not ($strictReplay)',
   (definition) => {
     test('its steps are done once, its questions asked once, and its UUIDs and its time stay the same', async () => {
-      const { done, work } = recorder()
+      const { done, work } = createWorkRecorder()
       const seen = new Set<string>()
       const order = tool('order', {
         description: 'Orders',
@@ -28,7 +36,7 @@ describe.each(modes)(
       const taskId = await one.start('order')
       const { inputRequests } = await two.reach(taskId, 'input_required')
       expect(Object.keys(inputRequests ?? {})).toEqual(['who'])
-      await answer(two, taskId, { who: accept({ name: 'Ada' }) })
+      await sendTaskAnswer(two, taskId, { who: accept({ name: 'Ada' }) })
       expect(textOf((await one.reach(taskId, 'completed')).result)).toBe('plan, save for Ada')
       expect(done).toEqual(['plan', 'save for Ada'])
       expect([seen.size, one.errors, two.errors]).toEqual([1, [], []])
@@ -47,7 +55,7 @@ describe.each(modes)(
         const { inputRequests } = await instance.reach(taskId, 'input_required')
         const [key = ''] = Object.keys(inputRequests ?? {})
         keys.push(key)
-        await answer(instance, taskId, { [key]: accept({ name }) })
+        await sendTaskAnswer(instance, taskId, { [key]: accept({ name }) })
         await instance.reach(
           taskId,
           ({ inputRequests, status }) => status !== 'working' && !Object.keys(inputRequests ?? {}).includes(key),
@@ -76,14 +84,14 @@ describe.each(modes)(
           Object.keys(inputRequests ?? {}).some((key) => !keys.includes(key))
         const [key = ''] = Object.keys((await instance.reach(taskId, wanted)).inputRequests ?? {})
         keys.push(key)
-        await answer(instance, taskId, { [key]: accept({}) })
+        await sendTaskAnswer(instance, taskId, { [key]: accept({}) })
       }
       expect(new Set(keys).size).toBe(2)
       expect(textOf((await instance.reach(taskId, 'completed')).result)).toBe('answered who')
     })
 
     test('a tool asks first by round trips, and then becomes a task that neither asks nor does it again [TSK-015 PWF-004]', async () => {
-      const { done, work } = recorder()
+      const { done, work } = createWorkRecorder()
       const asking = tool('ask', {
         description: 'Asks first',
         run: async (_, ctx) => {
@@ -110,7 +118,7 @@ describe.each(modes)(
       const taskId = String(created.taskId)
       const { inputRequests } = await one.reach(taskId, 'input_required')
       expect(Object.keys(inputRequests ?? {})).toEqual(['really'])
-      await answer(two, taskId, { really: accept({ name: 'Ada' }) })
+      await sendTaskAnswer(two, taskId, { really: accept({ name: 'Ada' }) })
       expect(textOf((await two.reach(taskId, 'completed')).result)).toBe('save for Ada true')
       expect(done).toEqual(['plan for Ada', 'save for Ada'])
     })
@@ -132,8 +140,8 @@ describe.each(modes)(
     })
 
     test('a worker that stands still is replaced, and changes nothing when it comes back', async () => {
-      const { done, work } = recorder()
-      const shut = gate()
+      const { done, work } = createWorkRecorder()
+      const shut = createGate()
       let isFirst = true
       const slow = tool('slow', {
         description: 'Stands still in the middle, once',
@@ -167,7 +175,7 @@ describe.each(modes)(
 
     test('what a worker had not kept when it died is done again, under the same idempotency key', async () => {
       const keys: string[] = []
-      const shut = gate()
+      const shut = createGate()
       const once = tool('once', {
         description: 'Dies before its step is kept, once',
         task: 'required',

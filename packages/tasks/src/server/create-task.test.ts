@@ -3,24 +3,33 @@ import { createServer, sealedState, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { ada, capable, createFleet, gate, greeting, modes, plain, textOf } from '../testing/fleet.ts'
+import {
+  greetAdaParams,
+  tasksClientCapabilities,
+  createFleet,
+  createGate,
+  createGreetTool,
+  replayModes,
+  plain,
+  textOf,
+} from '../testing/fleet.ts'
 
 describe('a call becomes a task', () => {
   test.each<[string, TaskChoice | undefined, object, unknown]>([
-    ['not unless its tool says so', undefined, capable, 'complete'],
-    ['not when its tool never does', 'never', capable, 'complete'],
-    ['when its tool may, and its client takes tasks', 'allowed', capable, 'task'],
+    ['not unless its tool says so', undefined, tasksClientCapabilities, 'complete'],
+    ['not when its tool never does', 'never', tasksClientCapabilities, 'complete'],
+    ['when its tool may, and its client takes tasks', 'allowed', tasksClientCapabilities, 'task'],
     ['not when its tool may, and its client does not', 'allowed', plain, 'complete'],
-    ['when its tool must, and its client takes tasks', 'required', capable, 'task'],
+    ['when its tool must, and its client takes tasks', 'required', tasksClientCapabilities, 'task'],
   ])('%s [TSK-001 TSK-007 TSK-008]', async (_title, choice, capabilities, resultType) => {
-    const { result } = createFleet().add([greeting(choice)])
-    expect((await result('tools/call', ada, { capabilities })).resultType).toBe(resultType)
+    const { result } = createFleet().add([createGreetTool(choice)])
+    expect((await result('tools/call', greetAdaParams, { capabilities })).resultType).toBe(resultType)
   })
 
   test('never because an earlier request declared the extension [TSK-001]', async () => {
-    const { result } = createFleet().add([greeting('allowed')])
-    expect((await result('tools/call', ada)).resultType).toBe('task')
-    expect((await result('tools/call', ada, { capabilities: plain })).resultType).toBe('complete')
+    const { result } = createFleet().add([createGreetTool('allowed')])
+    expect((await result('tools/call', greetAdaParams)).resultType).toBe('task')
+    expect((await result('tools/call', greetAdaParams, { capabilities: plain })).resultType).toBe('complete')
   })
 
   test('as its tool decides by the arguments, and by who asks', async () => {
@@ -33,7 +42,7 @@ describe('a call becomes a task', () => {
     const { result } = createFleet().add([deciding])
     const principal = { subject: 'grace' }
     const types = [
-      await result('tools/call', ada, { principal }),
+      await result('tools/call', greetAdaParams, { principal }),
       await result('tools/call', { name: 'greet', arguments: { name: 'Barbara' } }, { principal }),
       await result('tools/call', { name: 'greet', arguments: { name: 'Barbara' } }),
     ].map(({ resultType }) => resultType)
@@ -41,22 +50,22 @@ describe('a call becomes a task', () => {
   })
 
   test('and a client that would have to take it is told so [TSK-004 TSK-060]', async () => {
-    const { error } = createFleet().add([greeting('required')])
+    const { error } = createFleet().add([createGreetTool('required')])
     const capabilities = { ...plain, tasks: { requests: {} }, experimental: { tasks: {} } }
-    expect(await error('tools/call', ada, { capabilities })).toMatchObject({
+    expect(await error('tools/call', greetAdaParams, { capabilities })).toMatchObject({
       code: errorCodes.missingRequiredClientCapability,
       data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
     })
   })
 
   test('not because the request has the parameter of an earlier revision [TSK-064]', async () => {
-    const { result } = createFleet().add([greeting()])
-    const answer = await result('tools/call', { ...ada, task: { ttl: 1000 } })
+    const { result } = createFleet().add([createGreetTool()])
+    const answer = await result('tools/call', { ...greetAdaParams, task: { ttl: 1000 } })
     expect([answer.resultType, textOf(answer)]).toEqual(['complete', 'Hello, Ada!'])
   })
 
   test('not when its arguments are refused, or there is no such tool', async () => {
-    const { result, error } = createFleet().add([greeting('required')])
+    const { result, error } = createFleet().add([createGreetTool('required')])
     expect(await result('tools/call', { name: 'greet', arguments: {} })).toMatchObject({
       resultType: 'complete',
       isError: true,
@@ -65,13 +74,13 @@ describe('a call becomes a task', () => {
   })
 
   test('nowhere but around a server with tasks: the author is told, and a tool that only may answers as it is', async () => {
-    const server = createServer({ name: 'demo', version: '1', state: false, tools: [greeting('required')] })
-    const allowing = createServer({ name: 'demo', version: '1', state: false, tools: [greeting('allowed')] })
+    const server = createServer({ name: 'demo', version: '1', state: false, tools: [createGreetTool('required')] })
+    const allowing = createServer({ name: 'demo', version: '1', state: false, tools: [createGreetTool('allowed')] })
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': capable,
+      'io.modelcontextprotocol/clientCapabilities': tasksClientCapabilities,
     }
-    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...ada, _meta } } as const
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...greetAdaParams, _meta } } as const
     expect(await server.exchange(request, createCall())).toMatchObject({
       error: { code: errorCodes.internal, message: '"greet" runs as a task, and nothing takes tasks on here' },
     })
@@ -81,8 +90,8 @@ describe('a call becomes a task', () => {
 
 describe('the answer with a task', () => {
   test('is flat, with times in ISO 8601 and whole milliseconds [TSK-012]', async () => {
-    const { result } = createFleet().add([greeting('allowed')], { ttlMs: 60_000, pollIntervalMs: 250 })
-    const { taskId, ...created } = createTaskResult.parse(await result('tools/call', ada))
+    const { result } = createFleet().add([createGreetTool('allowed')], { ttlMs: 60_000, pollIntervalMs: 250 })
+    const { taskId, ...created } = createTaskResult.parse(await result('tools/call', greetAdaParams))
     expect(created).toEqual({
       resultType: 'task',
       status: 'working',
@@ -96,7 +105,7 @@ describe('the answer with a task', () => {
   })
 
   test("has a rising poll interval, at most a third of its age, up to the author's [TSK-016]", async () => {
-    const shut = gate()
+    const shut = createGate()
     const slow = tool('slow', {
       description: 'Waits',
       task: 'required',
@@ -120,13 +129,13 @@ describe('the answer with a task', () => {
   })
 
   test('has a null for a task that is kept for ever [TSK-012]', async () => {
-    const { result } = createFleet().add([greeting('allowed')], { ttlMs: null })
-    expect((await result('tools/call', ada)).ttlMs).toBeNull()
+    const { result } = createFleet().add([createGreetTool('allowed')], { ttlMs: null })
+    expect((await result('tools/call', greetAdaParams)).ttlMs).toBeNull()
   })
 
   test('has an id that nobody can guess: 160 bits of chance each [TSK-068]', async () => {
     const chance = vi.spyOn(crypto, 'getRandomValues')
-    const { start } = createFleet().add([greeting('allowed')])
+    const { start } = createFleet().add([createGreetTool('allowed')])
     const ids = new Set<string>()
     for (let index = 0; index < 50; index++) ids.add(await start('greet', { name: 'Ada' }))
     expect(ids.size).toBe(50)
@@ -138,8 +147,8 @@ describe('the answer with a task', () => {
   test('comes when every instance finds the task, and not before [TSK-013 TSK-014]', async () => {
     const fleet = createFleet()
     const [accepting, other] = [
-      fleet.add([greeting('allowed')], { runWorker: false }),
-      fleet.add([greeting('allowed')]),
+      fleet.add([createGreetTool('allowed')], { runWorker: false }),
+      fleet.add([createGreetTool('allowed')]),
     ]
     const taskId = await accepting.start('greet', { name: 'Ada' })
     expect((await other.see(taskId)).taskId).toBe(taskId)
@@ -147,15 +156,15 @@ describe('the answer with a task', () => {
 
   test('does not come when the task could not be kept [TSK-013]', async () => {
     const failing = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no disk')) }))
-    const { error, errors } = failing.add([greeting('allowed')])
-    expect(await error('tools/call', ada)).toEqual({ code: errorCodes.internal, message: 'Internal error' })
+    const { error, errors } = failing.add([createGreetTool('allowed')])
+    expect(await error('tools/call', greetAdaParams)).toEqual({ code: errorCodes.internal, message: 'Internal error' })
     expect(errors).toEqual([new Error('no disk')])
   })
 })
 
 test('the extension is declared, and nothing of an earlier revision’s tasks [TSK-005 TSK-065 TSK-066]', async () => {
   const other = { side: 'server', name: 'other', identifier: 'com.example/other', capabilities: {} } as const
-  const { result, server } = createFleet().add([greeting()], {}, { extensions: [other] })
+  const { result, server } = createFleet().add([createGreetTool()], {}, { extensions: [other] })
   const { capabilities } = await result('server/discover')
   expect(capabilities).toMatchObject({
     tools: {},
@@ -166,31 +175,31 @@ test('the extension is declared, and nothing of an earlier revision’s tasks [T
 })
 
 test('a tool of a server with tasks is listed as it would be without [TSK-066]', async () => {
-  const { result } = createFleet().add([greeting('required')])
+  const { result } = createFleet().add([createGreetTool('required')])
   const { tools } = await result('tools/list')
   expect(tools).toEqual([expect.not.objectContaining({ execution: expect.anything() })])
 })
 
 test('an instance that takes no tasks on says so, and answers what need not be one', async () => {
-  const { error, result } = createFleet().add([greeting('required')], { acceptTasks: false })
-  expect(await error('tools/call', ada)).toEqual({
+  const { error, result } = createFleet().add([createGreetTool('required')], { acceptTasks: false })
+  expect(await error('tools/call', greetAdaParams)).toEqual({
     code: errorCodes.internal,
     message: 'This instance takes no tasks on: ask another one',
   })
-  const may = createFleet().add([greeting('allowed')], { acceptTasks: false })
-  expect((await may.result('tools/call', ada)).resultType).toBe('complete')
+  const may = createFleet().add([createGreetTool('allowed')], { acceptTasks: false })
+  expect((await may.result('tools/call', greetAdaParams)).resultType).toBe('complete')
   expect(await result('tools/list')).toHaveProperty('tools')
 })
 
 test('one principal has as many open tasks as it may, and others are none the worse', async () => {
-  const { error, start, server } = createFleet().add([greeting('allowed')], {
+  const { error, start, server } = createFleet().add([createGreetTool('allowed')], {
     runWorker: false,
     maxTasksPerCaller: 2,
   })
   const principal = { subject: 'ada', issuer: 'https://a.example' }
   await start('greet', { name: 'Ada' }, { principal })
   await start('greet', { name: 'Ada' }, { principal })
-  expect(await error('tools/call', ada, { principal })).toMatchObject({
+  expect(await error('tools/call', greetAdaParams, { principal })).toMatchObject({
     message:
       'You have reached maxTasksPerCaller, which is 2 for each caller: cancel a task, or wait for one to end, or try again in 1000 ms',
     data: { reason: 'quota', limit: 'maxTasksPerCaller', max: 2, retryAfterMs: 1000 },
@@ -201,10 +210,12 @@ test('one principal has as many open tasks as it may, and others are none the wo
 })
 
 test('callers without a principal have as many open tasks for each address', async () => {
-  const { error, start } = createFleet().add([greeting('allowed')], { runWorker: false, maxTasksPerCaller: 1 })
+  const { error, start } = createFleet().add([createGreetTool('allowed')], { runWorker: false, maxTasksPerCaller: 1 })
   const at = (address: string) => withContext(createCall(), clientAddressKey, address)
   const taskId = await start('greet', { name: 'Eve' }, at('192.0.2.66'))
-  expect(await error('tools/call', ada, at('192.0.2.66'))).toMatchObject({ data: { limit: 'maxTasksPerCaller' } })
+  expect(await error('tools/call', greetAdaParams, at('192.0.2.66'))).toMatchObject({
+    data: { limit: 'maxTasksPerCaller' },
+  })
   const other = await start('greet', { name: 'Ada' }, at('192.0.2.1'))
   expect(other).not.toBe(taskId)
 })
@@ -240,7 +251,7 @@ test.each([
   ['maxTasksPerCaller', -1],
 ])('a setting that makes no sense is refused: %s of %s', (name, value) => {
   const engine = createFleet().engine
-  expect(() => createFleet().add([greeting()], { engine, [name]: value })).toThrow(
+  expect(() => createFleet().add([createGreetTool()], { engine, [name]: value })).toThrow(
     new RangeError(`${name} is ${value}; write a whole number from 1`),
   )
 })
@@ -257,25 +268,28 @@ test('an McpError is thrown through as it is by what decides', async () => {
   expect((await error('tools/call', { name: 'decide' })).message).toBe('Not like this')
 })
 
-test.each(modes)('a tool decides once for each call, and not again in its task ($strictReplay)', async (definition) => {
-  const decisions: string[] = []
-  const runs: string[] = []
-  const deciding = tool('decide', {
-    description: 'Decides',
-    input: z.object({ name: z.string() }),
-    task: ({ name }) => (decisions.push(name), name === 'Ada' ? 'required' : 'never'),
-    run: async ({ name }, ctx) => {
-      runs.push(name)
-      await ctx.step('one', () => name)
-      await ctx.step('two', () => name)
-      return name
-    },
-  })
-  const instance = createFleet().add([deciding], {}, definition)
-  await instance.reach(await instance.start('decide', { name: 'Ada' }), 'completed')
-  expect([decisions, runs.length > 0]).toEqual([['Ada'], true])
-  expect((await instance.result('tools/call', { name: 'decide', arguments: { name: 'Bob' } })).resultType).toBe(
-    'complete',
-  )
-  expect(decisions).toEqual(['Ada', 'Bob'])
-})
+test.each(replayModes)(
+  'a tool decides once for each call, and not again in its task ($strictReplay)',
+  async (definition) => {
+    const decisions: string[] = []
+    const runs: string[] = []
+    const deciding = tool('decide', {
+      description: 'Decides',
+      input: z.object({ name: z.string() }),
+      task: ({ name }) => (decisions.push(name), name === 'Ada' ? 'required' : 'never'),
+      run: async ({ name }, ctx) => {
+        runs.push(name)
+        await ctx.step('one', () => name)
+        await ctx.step('two', () => name)
+        return name
+      },
+    })
+    const instance = createFleet().add([deciding], {}, definition)
+    await instance.reach(await instance.start('decide', { name: 'Ada' }), 'completed')
+    expect([decisions, runs.length > 0]).toEqual([['Ada'], true])
+    expect((await instance.result('tools/call', { name: 'decide', arguments: { name: 'Bob' } })).resultType).toBe(
+      'complete',
+    )
+    expect(decisions).toEqual(['Ada', 'Bob'])
+  },
+)

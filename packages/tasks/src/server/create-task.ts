@@ -28,7 +28,7 @@ export function backgroundOf(request: RpcRequest, call: Call, context: TaskConte
   // The server checks the params before it reads `accepted`.
   return {
     get accepted() {
-      return settings.acceptTasks && asksForTask(request, settings)
+      return settings.acceptTasks && isTaskRequested(request, settings)
     },
     begin: (journal, callId, from) =>
       createTaskFor({ request, call, journal, callId, parts: extensionRecordsIn(from) }, context),
@@ -41,7 +41,7 @@ function extensionRecordsIn(context: CallContext | undefined): StoredCall['parts
 }
 
 /** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
-function asksForTask({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
+function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
   return declaresTasks(requestMeta(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }
 
@@ -67,7 +67,7 @@ async function createTaskFor(
   context: TaskContext,
 ): Promise<JsonObject> {
   const { settings } = context
-  if (!asksForTask(request, settings)) requireTasks(requestMeta(request.params))
+  if (!isTaskRequested(request, settings)) requireTasks(requestMeta(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
   const sizeError = journalSizeError(journal, settings)
   if (sizeError !== undefined) {
@@ -97,10 +97,11 @@ async function createTaskFor(
 async function checkToolVisible(
   storedCall: StoredCall,
   signal: AbortSignal,
-  { inner, settings }: TaskContext,
+  { innerExchange, settings }: TaskContext,
 ): Promise<void> {
   if (!losesCallerState(storedCall, settings.credentials)) return
-  if (await hasTool({ work: runnableCallOf(storedCall, settings.credentials), signal }, { inner })) return
+  if (await hasTool({ runnableCall: runnableCallOf(storedCall, settings.credentials), signal }, { innerExchange }))
+    return
   const name = JSON.stringify(storedCall.request.params?.['name'])
   const message = `The tool ${name} cannot run as a task: without \`credentials\` a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))

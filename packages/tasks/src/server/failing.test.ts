@@ -2,11 +2,11 @@ import { errorCodes } from '@x/schema'
 import { isSuspension, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createFleet, gate, recorder, textOf } from '../testing/fleet.ts'
+import { createFleet, createGate, createWorkRecorder, textOf } from '../testing/fleet.ts'
 
 test('a loop goes on from its checkpoint, and tells how far it is', async () => {
-  const { done, work } = recorder()
-  const shut = gate()
+  const { done, work } = createWorkRecorder()
+  const shut = createGate()
   const scan = tool('scan', {
     description: 'Scans',
     task: 'required',
@@ -37,7 +37,7 @@ test('a loop goes on from its checkpoint, and tells how far it is', async () => 
 })
 
 test('progress is told without a checkpoint, too, and log messages go nowhere', async () => {
-  const shut = gate()
+  const shut = createGate()
   const telling = tool('tell', {
     description: 'Tells',
     task: 'required',
@@ -97,7 +97,7 @@ test('a handler that throws in the middle of nowhere leaves the process and the 
 })
 
 test('an engine that is away for a moment costs nothing that was done', async () => {
-  const { done, work } = recorder()
+  const { done, work } = createWorkRecorder()
   let failures = 0
   const fleet = createFleet((engine) => ({
     ...engine,
@@ -117,7 +117,7 @@ test('an engine that is away for a moment costs nothing that was done', async ()
 })
 
 test('an instance works on as many tasks as it may, and on the next when one has ended', async () => {
-  const gates = [gate(), gate(), gate()]
+  const gates = [createGate(), createGate(), createGate()]
   const wait = tool('wait', {
     description: 'Waits',
     input: z.object({ at: z.number() }),

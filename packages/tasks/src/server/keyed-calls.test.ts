@@ -1,6 +1,6 @@
 import { errorCodes, projectMetaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { ada, createFleet, greeting } from '../testing/fleet.ts'
+import { greetAdaParams, createFleet, createGreetTool } from '../testing/fleet.ts'
 
 describe('a call with an idempotency key', () => {
   const key = 'AAAAAAAAAAAAAAAAAAAAAA'
@@ -9,7 +9,7 @@ describe('a call with an idempotency key', () => {
 
   test('that is sent again is answered with the same task, at any instance, and no other is made', async () => {
     const fleet = createFleet()
-    const instances = [fleet.add([greeting('required')]), fleet.add([greeting('required')])]
+    const instances = [fleet.add([createGreetTool('required')]), fleet.add([createGreetTool('required')])]
     const ids = []
     for (const { start } of [...instances, ...instances])
       ids.push(await start('greet', { name: 'Ada' }, { meta, principal }))
@@ -19,24 +19,27 @@ describe('a call with an idempotency key', () => {
 
   test('that is sent several times at once makes one task', async () => {
     const fleet = createFleet()
-    const instance = fleet.add([greeting('required')])
+    const instance = fleet.add([createGreetTool('required')])
     const ids = await Promise.all(Array.from({ length: 8 }, () => instance.start('greet', { name: 'Ada' }, { meta })))
     expect(new Set(ids).size).toBe(1)
   })
 
   test('that is sent again after its task has ended is answered with that task as it is', async () => {
-    const { result, start, reach } = createFleet().add([greeting('required')])
+    const { result, start, reach } = createFleet().add([createGreetTool('required')])
     const id = await start('greet', { name: 'Ada' }, { meta })
     await reach(id, 'completed')
-    const again = await result('tools/call', ada, { meta })
+    const again = await result('tools/call', greetAdaParams, { meta })
     expect(again).toMatchObject({ resultType: 'task', taskId: id, status: 'completed' })
   })
 
   test('that is sent again by a caller who has as many tasks as allowed is answered with its task', async () => {
-    const { error, start } = createFleet().add([greeting('required')], { runWorker: false, maxTasksPerCaller: 1 })
+    const { error, start } = createFleet().add([createGreetTool('required')], {
+      runWorker: false,
+      maxTasksPerCaller: 1,
+    })
     const id = await start('greet', { name: 'Ada' }, { meta })
     expect(await start('greet', { name: 'Ada' }, { meta })).toBe(id)
-    expect(await error('tools/call', ada)).toMatchObject({ data: { limit: 'maxTasksPerCaller' } })
+    expect(await error('tools/call', greetAdaParams)).toMatchObject({ data: { limit: 'maxTasksPerCaller' } })
   })
 
   test.each([
@@ -45,13 +48,13 @@ describe('a call with an idempotency key', () => {
     ['another principal', { meta, principal: { ...principal, subject: 'mallory' } }],
     ['no principal', { meta }],
   ])('and one with %s is another task', async (_title, options) => {
-    const { start } = createFleet().add([greeting('required')])
+    const { start } = createFleet().add([createGreetTool('required')])
     const id = await start('greet', { name: 'Ada' }, { meta, principal })
     expect(await start('greet', { name: 'Ada' }, options)).not.toBe(id)
   })
 
   test('and one with other arguments is another task', async () => {
-    const { start } = createFleet().add([greeting('required')])
+    const { start } = createFleet().add([createGreetTool('required')])
     const id = await start('greet', { name: 'Ada' }, { meta, principal })
     expect(await start('greet', { name: 'Bob' }, { meta, principal })).not.toBe(id)
   })
@@ -67,8 +70,8 @@ describe('a call with an idempotency key', () => {
       get: async (id, owner) => (isAway ? undefined : engine.get(id, owner)),
       create: async (task) => whenThere(await engine.create(task)),
     }))
-    const { error, errors, start } = fleet.add([greeting('required')])
-    expect(await error('tools/call', ada, { meta })).toMatchObject({
+    const { error, errors, start } = fleet.add([createGreetTool('required')])
+    expect(await error('tools/call', greetAdaParams, { meta })).toMatchObject({
       code: errorCodes.internal,
       data: { reason: 'unavailable', retryAfterMs: 1000 },
     })
@@ -81,6 +84,6 @@ describe('a call with an idempotency key', () => {
 
 test('a call without an idempotency key whose task cannot be stored is not told to come again', async () => {
   const fleet = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no connection')) }))
-  const error = await fleet.add([greeting('required')]).error('tools/call', ada)
+  const error = await fleet.add([createGreetTool('required')]).error('tools/call', greetAdaParams)
   expect(error).toEqual({ code: errorCodes.internal, message: 'Internal error' })
 })

@@ -2,7 +2,7 @@ import { errorCodes, isJsonObject, type JsonObject, type RpcNotification } from 
 import { tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { accept, createFleet, gate, type Instance, type AskOptions, plain } from '../testing/fleet.ts'
+import { accept, createFleet, createGate, type Instance, type AskOptions, plain } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
 /** A stream of a test: what came on it, and what it waits for. */
@@ -151,7 +151,7 @@ describe.each([
 ] as const)('without a bus, streams %s', (_title, createOne, heard) => {
   test('hear of what happens at other instances, or only of what they find', async () => {
     const fleet = createOne()
-    const shut = gate()
+    const shut = createGate()
     const asking = tool('ask', {
       description: 'Asks, and works',
       task: 'required',

@@ -43,7 +43,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   try {
     const ids = checkTaskIds(requestedIds, request)
     // A change between the first read and the opened stream must not be missed.
-    for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.changed(id)))
+    for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
     return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, knownTaskIds: ownedIds })))
   } catch (error) {

@@ -157,9 +157,10 @@ const defaults = {
 }
 
 function numericOptionsOf(options: TaskOptions) {
-  const numericOption = (name: keyof typeof defaults): number => positiveInteger(name, options[name] ?? defaults[name])
+  const numericOption = (name: keyof typeof defaults): number =>
+    requirePositiveInteger(name, options[name] ?? defaults[name])
   return {
-    ttlMs: options.ttlMs === null ? null : positiveInteger('ttlMs', options.ttlMs ?? 86_400_000),
+    ttlMs: options.ttlMs === null ? null : requirePositiveInteger('ttlMs', options.ttlMs ?? 86_400_000),
     concurrency: numericOption('concurrency'),
     pollIntervalMs: numericOption('pollIntervalMs'),
     maxTasksPerCaller: numericOption('maxTasksPerCaller'),
@@ -172,7 +173,7 @@ function numericOptionsOf(options: TaskOptions) {
   }
 }
 
-function positiveInteger(name: string, value: number): number {
+function requirePositiveInteger(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1) return value
   throw new RangeError(`${name} is ${value}; write a whole number from 1`)
 }

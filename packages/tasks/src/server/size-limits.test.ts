@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { TaskEngine } from '../engines/engine.ts'
 import { postgresEngine } from '../engines/postgres/postgres-engine.ts'
-import { accept, answer, createFleet, modes, textOf } from '../testing/fleet.ts'
+import { accept, sendTaskAnswer, createFleet, replayModes, textOf } from '../testing/fleet.ts'
 
 const limits = { maxJournalBytes: 2000, maxResultBytes: 1000 }
 const named = z.object({ name: z.string() })
@@ -106,7 +106,7 @@ describe.each([
   ['in memory', (engine: TaskEngine) => engine, {}],
   ['over PostgreSQL', () => postgresEngine(postgres.url), { runtime: platformRuntime, workPollMs: 20 }],
 ] as const)('a task that would keep too much %s fails with an error that says so', (_where, engineOf, options) => {
-  test.each(modes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
+  test.each(replayModes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
     '$why (runs again: $strictReplay)',
     async ({ one, says, strictReplay }) => {
       const store = { longest: () => 0 }
@@ -165,7 +165,7 @@ test('what takes the place of an earlier value counts once, and what was recorde
     await before.reach(id, 'input_required')
     await before.server.close()
     const after = fleet.add([saving], limits, { strictReplay: false })
-    await answer(after, id, { who: accept({ name: `${bytes}` }) })
+    await sendTaskAnswer(after, id, { who: accept({ name: `${bytes}` }) })
     ends.push(await after.reach(id, ({ status }) => status === 'completed' || status === 'failed'))
     await after.server.close()
   }
@@ -190,7 +190,7 @@ test('a long answer is no reason to fail, until something is recorded after it',
   for (const name of ['end', 'record']) {
     const id = await instance.start(name)
     await instance.reach(id, 'input_required')
-    await answer(instance, id, { who: accept({ name: long(3000) }) })
+    await sendTaskAnswer(instance, id, { who: accept({ name: long(3000) }) })
     ends.push(await instance.reach(id, ({ status }) => status === 'completed' || status === 'failed'))
   }
   expect(ends.map(({ status, result }) => [status, textOf(result)])).toEqual([

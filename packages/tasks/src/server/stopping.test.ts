@@ -1,12 +1,20 @@
 import { tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { accept, answer, createFleet, gate, modes, recorder, textOf } from '../testing/fleet.ts'
+import {
+  accept,
+  sendTaskAnswer,
+  createFleet,
+  createGate,
+  replayModes,
+  createWorkRecorder,
+  textOf,
+} from '../testing/fleet.ts'
 
 const named = z.object({ name: z.string().min(2) })
 
 describe('a server that stops', () => {
-  const stepping = (work: (what: string) => string, shut: ReturnType<typeof gate>) =>
+  const stepping = (work: (what: string) => string, shut: ReturnType<typeof createGate>) =>
     tool('steps', {
       description: 'Works in steps',
       task: 'required',
@@ -19,11 +27,11 @@ describe('a server that stops', () => {
       },
     })
 
-  test.each(modes)(
+  test.each(replayModes)(
     'gives its tasks back at the end of their step, for others to go on with at once ($strictReplay)',
     async (definition) => {
-      const { done, work } = recorder()
-      const shut = gate()
+      const { done, work } = createWorkRecorder()
+      const shut = createGate()
       const fleet = createFleet()
       const tools = [stepping(work, shut)]
       const stopping = fleet.add(tools, {}, definition)
@@ -43,8 +51,8 @@ describe('a server that stops', () => {
   )
 
   test('gives back after a while what does not come to the end of a step', async () => {
-    const { done, work } = recorder()
-    const [shut, signals] = [gate(), [] as string[]]
+    const { done, work } = createWorkRecorder()
+    const [shut, signals] = [createGate(), [] as string[]]
     let first = true
     const deaf = tool('deaf', {
       description: 'Does not listen',
@@ -103,7 +111,7 @@ describe('a new version', () => {
     await before.reach(taskId, 'input_required')
     await before.server.close()
     const after = fleet.add([young])
-    await answer(after, taskId, { who: accept({ name: 'Ada' }) })
+    await sendTaskAnswer(after, taskId, { who: accept({ name: 'Ada' }) })
     expect(textOf((await after.reach(taskId, 'completed')).result)).toBe('by the old, Ada, by the new')
   })
 })

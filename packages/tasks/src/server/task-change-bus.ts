@@ -6,7 +6,7 @@ export interface TaskChangeBus {
    * Tells every instance that something of a task has changed. A bus that fails is reported: who waits looks by itself
    * as well.
    */
-  changed(id: string): void
+  notifyChange(id: string): void
   /**
    * Calls back when a task may have changed, until the function that it resolves with is called. When it resolves, no
    * change from then on is missed. Rejects when the bus cannot be reached.
@@ -41,7 +41,7 @@ export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) =>
     closingSubscription.then((stop) => stop()).catch(onError)
   }
   return {
-    changed: (id) => void bus.publish({ topic: `${topicPrefix}${id}` }).catch(onError),
+    notifyChange: (id) => void bus.publish({ topic: `${topicPrefix}${id}` }).catch(onError),
     follow: async (id, callback) => {
       // Each is a function of its own, for the same one may follow twice.
       const onChange = () => callback()

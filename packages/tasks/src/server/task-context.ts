@@ -8,7 +8,7 @@ export interface TaskContext {
    * The server behind the middleware of all other extensions, without `use` and authorization: it runs the calls of
    * tasks.
    */
-  readonly inner: Exchange
+  readonly innerExchange: Exchange
   readonly settings: TaskSettings
   readonly taskChanges: TaskChangeBus
 }

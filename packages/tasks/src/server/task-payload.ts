@@ -52,7 +52,7 @@ export async function createPayload(call: StoredCall, codec: StateCodec | undefi
   return {
     v: version,
     method: request.method,
-    params: storedParams(request.params ?? {}),
+    params: toStoredParams(request.params ?? {}),
     journal,
     ...(principalFields && { principal: principalFields }),
     ...(credentials !== undefined && { credentials }),
@@ -84,7 +84,7 @@ export async function readPayload(task: ClaimedTask, codec: StateCodec | undefin
   if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
   const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
   const membersByPart = await readExtensionRecords(task, codec)
-  const caller = storedPrincipal(principal, claims)
+  const caller = restorePrincipal(principal, claims)
   return { method, params, principal: caller, journal: withEntries(journal, task.entries), parts: membersByPart }
 }
 
@@ -119,8 +119,8 @@ export function runnableCallOf(taken: StoredCall, codec: StateCodec | undefined)
   const { method, params = {} } = request
   return {
     method,
-    params: storedParams(params),
-    principal: storedPrincipal(principalIdentityOf(principal), claims),
+    params: toStoredParams(params),
+    principal: restorePrincipal(principalIdentityOf(principal), claims),
     journal,
     parts: membersByPart,
   }
@@ -133,7 +133,7 @@ async function openCredentials(token: string, id: string, codec: StateCodec | un
   throw new Error(`The credentials of task ${id} are no object`)
 }
 
-function storedPrincipal(principalFields: unknown, claims: JsonObject | undefined): Principal | undefined {
+function restorePrincipal(principalFields: unknown, claims: JsonObject | undefined): Principal | undefined {
   if (!isJsonObject(principalFields)) return undefined
   const { subject, issuer, client, scopes } = principalFields
   return {
@@ -149,7 +149,7 @@ function storedPrincipal(principalFields: unknown, claims: JsonObject | undefine
  * The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it
  * brought. The token of a session is as good as a credential, and is not kept either.
  */
-function storedParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
+function toStoredParams({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
   const {
     [metaKeys.progressToken]: _token,
     [metaKeys.logLevel]: _level,

@@ -1,6 +1,6 @@
 import { errorCodes } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { accept, capable, createFleet, plain } from '../testing/fleet.ts'
+import { accept, tasksClientCapabilities, createFleet, plain } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
 const answers = { inputResponses: {} }
@@ -94,7 +94,7 @@ test.each([['tasks/result'], ['tasks/list'], ['tasks/input_response']])(
   async (method) => {
     const { start, error } = createFleet().add(tools)
     const taskId = await start('ask')
-    expect((await error(method, { taskId, ...answers }, { capabilities: capable })).code).toBe(
+    expect((await error(method, { taskId, ...answers }, { capabilities: tasksClientCapabilities })).code).toBe(
       errorCodes.methodNotFound,
     )
   },

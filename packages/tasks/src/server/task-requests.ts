@@ -64,7 +64,7 @@ const serveCancelTask: TaskRequestHandler = async (requestParams, call, context)
   checkTaskNameHeader(call, taskId)
   const outcome = await context.settings.engine.cancel(taskId, taskOwner(call.principal))
   if (outcome === 'unknown') throw unknownTaskError(taskId)
-  if (outcome === 'cancelled') context.taskChanges.changed(taskId)
+  if (outcome === 'cancelled') context.taskChanges.notifyChange(taskId)
   return {}
 }
 
@@ -119,6 +119,6 @@ async function storeTaskResponses(
   params.checkResponses(responses, _meta)
   const outcome = await engine.answer({ id: taskId, owner: taskOwner(call.principal), responses, lifeMs })
   if (outcome === 'unknown') throw unknownTaskError(taskId)
-  if (outcome !== 'ignored') context.taskChanges.changed(taskId)
+  if (outcome !== 'ignored') context.taskChanges.notifyChange(taskId)
   return {}
 }

@@ -8,7 +8,7 @@ export interface TaskStream {
   /** Begins to send, first the current state of each task. */
   open(ids: readonly string[]): void
   /** Notes that a task may have changed. */
-  changed(id: string): void
+  notifyChange(id: string): void
   close(): void
 }
 
@@ -90,7 +90,7 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
       for (const id of ids) changedIds.add(id)
       void sendPendingChanges()
     },
-    changed: (id) => {
+    notifyChange: (id) => {
       if (isOpen && !sentTexts.has(id)) return
       changedIds.add(id)
       void sendPendingChanges()

@@ -51,7 +51,7 @@ function startTaskServer(options: CheckedTaskOptions, host: ExtensionHost): Exte
   const settings = resolveTaskSettings(options, host)
   const { engine } = settings
   const context: TaskContext = {
-    inner: host.inner,
+    innerExchange: host.inner,
     settings,
     taskChanges: createTaskChangeBus(settings.bus, settings.onError),
   }
@@ -59,7 +59,7 @@ function startTaskServer(options: CheckedTaskOptions, host: ExtensionHost): Exte
   return {
     api: {
       get running() {
-        return worker.running
+        return worker.runningCount
       },
       get: async (id) => {
         const row = await engine.inspect(id)

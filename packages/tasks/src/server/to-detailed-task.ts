@@ -11,7 +11,7 @@ export function toDetailedTask(row: TaskRow, settings: Pick<TaskSettings, 'pollI
     return { ...task, status: row.status, inputRequests: row.requests as unknown as InputRequests }
   }
   if (row.status === 'completed') return { ...task, status: row.status, result: row.result ?? {} }
-  if (row.status === 'failed') return { ...task, status: row.status, error: row.error ?? lostError }
+  if (row.status === 'failed') return { ...task, status: row.status, error: row.error ?? internalError }
   return { ...task, status: row.status }
 }
 
@@ -45,4 +45,4 @@ function pollIntervalOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSetting
   return Math.min(firstPollMs * 2 ** doublings, pollIntervalMs)
 }
 
-const lostError = { code: -32603, message: 'Internal error' }
+const internalError = { code: -32603, message: 'Internal error' }

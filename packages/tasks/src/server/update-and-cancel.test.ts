@@ -2,7 +2,7 @@ import { errorCodes } from '@x/schema'
 import { tool } from '@x/server'
 import { taskAcknowledgement } from '@x/tasks/zod'
 import { describe, expect, test } from 'vitest'
-import { accept, createFleet, gate, textOf } from '../testing/fleet.ts'
+import { accept, createFleet, createGate, textOf } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
 describe('tasks/update brings answers', () => {
@@ -94,7 +94,7 @@ describe('tasks/cancel', () => {
   })
 
   test('ends a task whose handler does not listen after a while, and what that handler does then changes nothing', async () => {
-    const shut = gate()
+    const shut = createGate()
     const deaf = tool('deaf', {
       description: 'Does not listen',
       task: 'allowed',
@@ -117,7 +117,7 @@ describe('tasks/cancel', () => {
   })
 
   test('does not take away the result of a handler that was faster', async () => {
-    const shut = gate()
+    const shut = createGate()
     const deaf = tool('deaf', {
       description: 'x',
       task: 'allowed',

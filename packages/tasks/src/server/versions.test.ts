@@ -6,7 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { TaskEngine } from '../engines/engine.ts'
 import { postgresEngine } from '../engines/postgres/postgres-engine.ts'
-import { accept, answer, createFleet, type Fleet, type Instance, recorder, textOf } from '../testing/fleet.ts'
+import {
+  accept,
+  sendTaskAnswer,
+  createFleet,
+  type Fleet,
+  type Instance,
+  createWorkRecorder,
+  textOf,
+} from '../testing/fleet.ts'
 
 const named = z.object({ name: z.string() })
 const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
@@ -63,7 +71,7 @@ describe('an instance that does not know the tool of a task', () => {
       Array.from({ length: 120 }, (_, at) => tool(`old-${at}`, { description: 'x', run: () => '' })),
     ],
   ])('requeues it for those who do, and has %s', async (_title, known) => {
-    const { done, work } = recorder()
+    const { done, work } = createWorkRecorder()
     const { fleet } = countingFleet()
     const old = fleet.add(known)
     const accepting = fleet.add([young(work)], { runWorker: false })
@@ -77,7 +85,7 @@ describe('an instance that does not know the tool of a task', () => {
     const next = fleet.add([young(work)], {}, { strictReplay: false })
     await live(fleet, next, { ms: 5000, steps: 4 })
     await next.reach(taskId, 'input_required')
-    await answer(next, taskId, { who: accept({ name: 'Ada' }) })
+    await sendTaskAnswer(next, taskId, { who: accept({ name: 'Ada' }) })
     expect(textOf((await next.reach(taskId, 'completed')).result)).toBe('one Ada')
     expect(done).toEqual(['one'])
   })
@@ -113,7 +121,7 @@ describe('an instance that does not know the tool of a task', () => {
   })
 
   test('counts anew after somebody has served it', async () => {
-    const { work } = recorder()
+    const { work } = createWorkRecorder()
     const fleet = createFleet()
     const old = fleet.add([greet], { maxUnsupportedMs: 10_000 })
     const accepting = fleet.add([young(work)], { runWorker: false })
@@ -125,7 +133,7 @@ describe('an instance that does not know the tool of a task', () => {
     await next.reach(taskId, 'input_required')
     await next.server.close()
     takeBack()
-    await answer(accepting, taskId, { who: accept({ name: 'Ada' }) })
+    await sendTaskAnswer(accepting, taskId, { who: accept({ name: 'Ada' }) })
     await live(fleet, old, { ms: 1000, steps: 12 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
   })
@@ -148,7 +156,7 @@ describe('an instance that does not know the tool of a task', () => {
 })
 
 test('a task of a format that an instance does not know is left to others as well, and is not touched', async () => {
-  const { done, work } = recorder()
+  const { done, work } = createWorkRecorder()
   const fleet = createFleet((engine) => ({
     ...engine,
     create: (task) => engine.create({ ...task, payload: { ...task.payload, v: 2 } }),
@@ -171,7 +179,7 @@ describe('over PostgreSQL', () => {
   afterAll(() => postgres.close())
 
   test('two servers of different versions each do what they know, and streams at one hear of what the other does, without a bus', async () => {
-    const { done, work } = recorder()
+    const { done, work } = createWorkRecorder()
     const fleet = createFleet()
     const engines: TaskEngine[] = []
     const add = (tools: readonly Tool[]): Instance => {
@@ -201,7 +209,7 @@ describe('over PostgreSQL', () => {
     )
     const last = (status: string): number => [...heard.values()].filter((states) => states.at(-1) === status).length
     await expect.poll(() => last('input_required'), { timeout: 60_000 }).toBe(ids.length)
-    for (const id of ids) await answer(old, id, { who: accept({ name: 'Ada' }) })
+    for (const id of ids) await sendTaskAnswer(old, id, { who: accept({ name: 'Ada' }) })
     await expect.poll(() => last('completed'), { timeout: 60_000 }).toBe(ids.length)
     controller.abort()
     await stream

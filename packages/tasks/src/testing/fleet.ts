@@ -32,12 +32,15 @@ import type { TaskOptions } from '../server/options.ts'
 import { tasks, type TasksApi } from '../server/tasks.ts'
 
 /** A client that takes tasks and can be asked. */
-export const capable = { elicitation: { form: {}, url: {} }, ...tasksCapability } as const satisfies ClientCapabilities
+export const tasksClientCapabilities = {
+  elicitation: { form: {}, url: {} },
+  ...tasksCapability,
+} as const satisfies ClientCapabilities
 
 /** One that does not take tasks. */
 export const plain = { elicitation: { form: {}, url: {} } } as const satisfies ClientCapabilities
 
-const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
+const stateKeys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
 /** The parts of a test's request beside its params. */
 export interface AskOptions {
@@ -91,7 +94,7 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
         name: 'demo',
         version: '1',
         tools,
-        state: sealedState({ keys }),
+        state: sealedState({ keys: stateKeys }),
         onError,
         onWarning: onError,
         ...offers,
@@ -99,15 +102,18 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
       })
       // As a host does that asks for `/readyz`: the worker begins.
       void server.ready()
-      return { server, clock, errors, ...askers(server, bus) }
+      return { server, clock, errors, ...createRequestSenders(server, bus) }
     },
   }
 }
 
-function askers(server: McpServer, bus: ReturnType<typeof memoryBus>): Omit<Instance, 'server' | 'clock' | 'errors'> {
+function createRequestSenders(
+  server: McpServer,
+  bus: ReturnType<typeof memoryBus>,
+): Omit<Instance, 'server' | 'clock' | 'errors'> {
   let id = 0
   const ask: Instance['ask'] = (method, params = {}, options = {}) => {
-    const { capabilities = capable, meta, headers, ...init } = options
+    const { capabilities = tasksClientCapabilities, meta, headers, ...init } = options
     const call = createCall(init)
     const _meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: capabilities, ...meta }
     id += 1
@@ -137,14 +143,14 @@ function askers(server: McpServer, bus: ReturnType<typeof memoryBus>): Omit<Inst
     },
     reach: async (taskId, wanted) => {
       const isIt = typeof wanted === 'function' ? wanted : ({ status }: JsonObject) => status === wanted
-      let changed = bell()
+      let changed = createBell()
       const stop = await bus.listen({ onChange: () => changed.ring(), onGap: () => {} })
       try {
         for (;;) {
           const task = await see(taskId)
           if (isIt(task)) return task
           await changed.rung
-          changed = bell()
+          changed = createBell()
         }
       } finally {
         stop()
@@ -153,7 +159,7 @@ function askers(server: McpServer, bus: ReturnType<typeof memoryBus>): Omit<Inst
   }
 }
 
-function bell(): { readonly ring: () => void; readonly rung: Promise<void> } {
+function createBell(): { readonly ring: () => void; readonly rung: Promise<void> } {
   let ring = (): void => {}
   const rung = new Promise<void>((resolve) => {
     ring = resolve
@@ -171,9 +177,9 @@ export interface Gate {
 }
 
 /** Makes a gate that is shut. */
-export function gate(): Gate {
-  const opened = bell()
-  const reached = bell()
+export function createGate(): Gate {
+  const opened = createBell()
+  const reached = createBell()
   return {
     pass: () => {
       reached.ring()
@@ -197,21 +203,21 @@ export function accept(content: JsonObject): JsonObject {
 }
 
 /** Both ways in which handlers run: once per run, and again from the top at every await. */
-export const modes = [{ strictReplay: false }, { strictReplay: true }] as const
+export const replayModes = [{ strictReplay: false }, { strictReplay: true }] as const
 
 /** What the steps of a test's tools did, whichever instance did it. */
-export function recorder(): { readonly done: string[]; readonly work: (what: string) => string } {
+export function createWorkRecorder(): { readonly done: string[]; readonly work: (what: string) => string } {
   const done: string[] = []
   return { done, work: (what) => (done.push(what), what) }
 }
 
 /** Brings answers to a task. */
-export function answer(instance: Instance, taskId: string, inputResponses: JsonObject): Promise<JsonObject> {
+export function sendTaskAnswer(instance: Instance, taskId: string, inputResponses: JsonObject): Promise<JsonObject> {
   return instance.result('tasks/update', { taskId, inputResponses })
 }
 
 /** A tool that greets by name; `task` says whether its calls become tasks. */
-export const greeting = (task?: TaskChoice): Tool =>
+export const createGreetTool = (task?: TaskChoice): Tool =>
   tool('greet', {
     description: 'Greets',
     input: z.object({ name: z.string() }),
@@ -219,5 +225,5 @@ export const greeting = (task?: TaskChoice): Tool =>
     run: ({ name }) => `Hello, ${name}!`,
   })
 
-/** The params of a call of {@link greeting}. */
-export const ada = { name: 'greet', arguments: { name: 'Ada' } }
+/** The params of a call of {@link createGreetTool}. */
+export const greetAdaParams = { name: 'greet', arguments: { name: 'Ada' } }

@@ -6,7 +6,7 @@ import type { TaskHandle } from '../client/task-handle.ts'
 import { type TaskCallOptions, type TaskCalls, tasks } from '../client/tasks.ts'
 
 /** A request as it came. */
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string
   /** The params without `_meta`. */
   readonly params: JsonObject
@@ -21,61 +21,63 @@ export interface Received {
 export type Answer = JsonObject | { readonly error: WireError } | Promise<JsonObject>
 
 /** Answers the requests of one method: each in turn, and the last of them ever after. */
-export type Script = readonly (Answer | ((received: Received) => Answer))[]
+export type Script = readonly (Answer | ((received: ReceivedRequest) => Answer))[]
 
 /** A server that does as the test says, and a client that follows its tasks by the test's clock. */
 export interface ScriptedTasks {
   readonly clock: ManualClock
-  readonly received: Received[]
+  readonly received: ReceivedRequest[]
   readonly connection: ConnectionView & { readonly url: string }
   readonly client: Client & { readonly tasks: TaskCalls }
   /** The requests of one method. */
-  of(method: string): Received[]
+  of(method: string): ReceivedRequest[]
   /** Lets time pass, a step after the other, and everything happen that happens by itself. */
   pass(ms: number, steps?: number): Promise<void>
 }
 
 const taskId = 'task-1'
-const times = { createdAt: '2026-07-28T10:00:00Z', lastUpdatedAt: '2026-07-28T10:00:00Z', ttlMs: 60_000 }
+const taskTimes = { createdAt: '2026-07-28T10:00:00Z', lastUpdatedAt: '2026-07-28T10:00:00Z', ttlMs: 60_000 }
 
 /** A state of the task of these tests. */
-export function state(status: string, more: JsonObject = {}): JsonObject {
-  return { taskId, status, ...times, pollIntervalMs: 1000, ...more }
+export function createTaskState(status: string, more: JsonObject = {}): JsonObject {
+  return { taskId, status, ...taskTimes, pollIntervalMs: 1000, ...more }
 }
 
 /** What `tasks/get` answers. */
-export function got(status: string, more: JsonObject = {}): JsonObject {
-  return { resultType: 'complete', ...state(status, more) }
+export function toGetTaskResult(status: string, more: JsonObject = {}): JsonObject {
+  return { resultType: 'complete', ...createTaskState(status, more) }
 }
 
 /** What a call is answered with that becomes the task. */
-export function created(more: JsonObject = {}): JsonObject {
-  return { resultType: 'task', ...state('working'), ...more }
+export function toCreateTaskResult(more: JsonObject = {}): JsonObject {
+  return { resultType: 'task', ...createTaskState('working'), ...more }
 }
 
 /** A result of a tool. */
-export function said(text: string): JsonObject {
+export function createTextResult(text: string): JsonObject {
   return { resultType: 'complete', content: [{ type: 'text', text }] }
 }
 
 /** The end of the task with a result. */
-export const completed = got('completed', { result: said('done') })
+export const completedTaskResult = toGetTaskResult('completed', { result: createTextResult('done') })
 
 /** A task that asks for a name. */
-export function asking(...keys: readonly string[]): JsonObject {
-  return got('input_required', { inputRequests: Object.fromEntries(keys.map((key) => [key, question(key)])) })
+export function createInputRequiredTask(...keys: readonly string[]): JsonObject {
+  return toGetTaskResult('input_required', {
+    inputRequests: Object.fromEntries(keys.map((key) => [key, createQuestion(key)])),
+  })
 }
 
 /** A question for a name. */
-export function question(message: string): JsonObject {
+export function createQuestion(message: string): JsonObject {
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
   return { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } }
 }
 
 /** An answer that never comes. */
-export const never = new Promise<JsonObject>(() => {})
+export const unresolvedPromise = new Promise<JsonObject>(() => {})
 
-export const acknowledged: JsonObject = { resultType: 'complete' }
+export const acknowledgementResult: JsonObject = { resultType: 'complete' }
 
 /** Who calls in these tests. */
 export const host = { name: 'host', version: '1.0.0' } as const
@@ -88,11 +90,11 @@ export function scriptedTasks(
   options: { readonly tasks?: TasksClientOptions; readonly client?: Partial<ClientOptions> } = {},
 ): ScriptedTasks {
   const clock = manualClock()
-  const received: Received[] = []
-  const rows = new Map(Object.entries({ ...usual, ...script }))
+  const received: ReceivedRequest[] = []
+  const rows = new Map(Object.entries({ ...defaultScript, ...script }))
   const counts = new Map<string, number>()
 
-  const answer = (one: Received): Answer => {
+  const answer = (one: ReceivedRequest): Answer => {
     const answers = rows.get(one.method) ?? []
     const count = counts.get(one.method) ?? 0
     counts.set(one.method, count + 1)
@@ -117,24 +119,24 @@ export function scriptedTasks(
     client: createClient(connection, { ...host, runtime: clock, ...options.client, extensions: [extension] }),
     of: (method) => received.filter((one) => one.method === method),
     pass: async (ms, steps = 1) => {
-      await settled()
+      await flushAsyncWork()
       for (let step = 0; step < steps; step += 1) {
         clock.advance(ms)
-        await settled()
+        await flushAsyncWork()
       }
     },
   }
 }
 
-function isFunction(found: Script[number]): found is (received: Received) => Answer {
+function isFunction(found: Script[number]): found is (received: ReceivedRequest) => Answer {
   return typeof found === 'function'
 }
 
-const usual = {
-  'tools/call': [created()],
-  'tasks/get': [got('working')],
-  'tasks/update': [acknowledged],
-  'tasks/cancel': [acknowledged],
+const defaultScript = {
+  'tools/call': [toCreateTaskResult()],
+  'tasks/get': [toGetTaskResult('working')],
+  'tasks/update': [acknowledgementResult],
+  'tasks/cancel': [acknowledgementResult],
 }
 
 function isRefusal(answer: JsonObject | { readonly error: WireError }): answer is { readonly error: WireError } {
@@ -142,12 +144,12 @@ function isRefusal(answer: JsonObject | { readonly error: WireError }): answer i
 }
 
 /** Lets everything run that waits for nothing but promises. */
-export async function settled(): Promise<void> {
+export async function flushAsyncWork(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
 }
 
 /** The task that a call became. */
-export async function begunTask(
+export async function beginTask(
   client: { readonly tasks: TaskCalls },
   options: TaskCallOptions = {},
 ): Promise<TaskHandle> {

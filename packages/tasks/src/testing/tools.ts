@@ -2,8 +2,8 @@ import { errorCodes, McpError } from '@x/schema'
 import { tool, ToolError, toolResult } from '@x/server'
 import { z } from 'zod'
 
-const named = z.object({ name: z.string() })
-const ask = (key: string) => ({ message: `What is the ${key}?`, schema: named })
+const nameSchema = z.object({ name: z.string() })
+const createNameQuestion = (key: string) => ({ message: `What is the ${key}?`, schema: nameSchema })
 
 /** Tools that become tasks, one for each way in which a task may go. */
 export const tools = [
@@ -46,7 +46,7 @@ export const tools = [
     description: 'Asks',
     task: 'allowed',
     run: async (_, ctx) => {
-      const { one, two } = await ctx.elicitAll({ one: ask('one'), two: ask('two') })
+      const { one, two } = await ctx.elicitAll({ one: createNameQuestion('one'), two: createNameQuestion('two') })
       return `${one.name} and ${two.name}`
     },
   }),

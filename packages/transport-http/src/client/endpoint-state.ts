@@ -79,8 +79,8 @@ export async function sendToEndpoint(
   cancellation: Cancellation,
 ): Promise<EndpointResponse> {
   const { options, endpoint } = link
-  const { method, body, relatedRequest: about } = request
-  const ownHeaders = link.fixedHeaders ?? (await resolveUserHeaders(options, about))
+  const { method, body, relatedRequest } = request
+  const ownHeaders = link.fixedHeaders ?? (await resolveUserHeaders(options, relatedRequest))
   const headers = request.createHeaders(ownHeaders)
   const secrets = ownHeaders.filter((_, index) => index % 2 === 1)
   const sendWithHeaders = (authHeaders: readonly string[]): Promise<IncomingResponse> => {
@@ -92,7 +92,12 @@ export async function sendToEndpoint(
   }
   const { auth } = options
   if (auth === undefined) return { incoming: await sendWithHeaders([]), secrets }
-  const target: HttpTarget = { url: new URL(endpoint), method, operation: operationOf(about), signal: link.closed }
+  const target: HttpTarget = {
+    url: new URL(endpoint),
+    method,
+    operation: operationOf(relatedRequest),
+    signal: link.closed,
+  }
   return {
     incoming: await sendAuthorized(auth, target, (authHeaders) =>
       sendWithHeaders(checkAuthHeaders(authHeaders, ownHeaders)),

@@ -168,11 +168,7 @@ function sendPlainRequest(
     })
     const createHeaders = (ownHeaders: readonly string[]): readonly string[] =>
       createPlainHeaders(headers, ownHeaders, body !== undefined)
-    sendToEndpoint(
-      link,
-      { method, body, relatedRequest: about, createHeaders: createHeaders },
-      watch.cancellation,
-    ).then(
+    sendToEndpoint(link, { method, body, relatedRequest: about, createHeaders }, watch.cancellation).then(
       ({ incoming, secrets }) => {
         watch.touch()
         resolve(

@@ -24,16 +24,16 @@ const flushMs = 1_000
  * The caller refuses new calls meanwhile.
  */
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
-  const { server, activeCalls: running, adapterRequests, schedule } = deps
+  const { server, activeCalls, adapterRequests, schedule } = deps
   const serverClosed = new Promise((resolve) => server.once('close', resolve))
   // Server.close of node:http would also cut connections whose answer is written and not yet flushed; net's only
   // stops to listen.
   NetServer.prototype.close.call(server)
   const responsesDrained = closeWhenDrained(deps)
-  for (const call of running.filter(({ isStreaming: streams }) => streams)) stopCall(call, createStoppingError())
+  for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
   for (const request of adapterRequests.slice()) request.stop('draining')
   const cancelGraceTimer = schedule(() => {
-    finishAllCalls(running)
+    finishAllCalls(activeCalls)
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
   const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushMs)

@@ -52,12 +52,9 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
 }
 
 /** Sends a whole answer; nothing when the response has begun, or its peer has gone. */
-export function sendAnswer(
-  response: ServerResponse,
-  { status, headers, body, hasConnectionClose: closes }: Answer,
-): void {
+export function sendAnswer(response: ServerResponse, { status, headers, body, hasConnectionClose }: Answer): void {
   if (response.headersSent || response.destroyed) return
-  if (closes === true) response.shouldKeepAlive = false
+  if (hasConnectionClose === true) response.shouldKeepAlive = false
   if (body === undefined) {
     response.writeHead(status, status === 204 ? [...headers] : ['Content-Length', '0', ...headers])
     response.end()

@@ -99,12 +99,12 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   })
   const boundPort = await listenOnAddress(server, host, port)
   const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
-  const { activeCalls: running, adapterRequests } = context
+  const { activeCalls, adapterRequests } = context
   server.once('close', openResponses.stop)
   const close = createStopFunction({
     server,
     open: openResponses.all,
-    activeCalls: running,
+    activeCalls,
     adapterRequests,
     schedule,
     mcpServer,

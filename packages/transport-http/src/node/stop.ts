@@ -33,7 +33,7 @@ const defaultGraceMs = 10_000
 
 /** A function that stops a server once, however often it is called. */
 export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
-  const { signalOptions: onSignals } = deps
+  const { signalOptions } = deps
   const detachHost = deps.mcpServer.attachHost()
   let stopPromise: Promise<void> | undefined
   let ignoreStopSignals = (): void => {}
@@ -42,7 +42,8 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
     stopPromise ??= stopHttpServer(deps, options).finally(() => detachHost(options))
     return stopPromise
   }
-  if (onSignals !== false) ignoreStopSignals = onStopSignal(() => void stop(onSignals === true ? {} : onSignals))
+  if (signalOptions !== false)
+    ignoreStopSignals = onStopSignal(() => void stop(signalOptions === true ? {} : signalOptions))
   return stop
 }
 

@@ -56,8 +56,8 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     target.resolve(new Response(new ReadableStream(streamSource, queuingStrategy), { headers: fieldsOf(headers) }))
     watchAbort(target)
   },
-  write({ isClosed: closed, stream }, text) {
-    if (!closed) stream?.enqueue(encoder.encode(text))
+  write({ isClosed, stream }, text) {
+    if (!isClosed) stream?.enqueue(encoder.encode(text))
   },
   end(target, text) {
     if (target.isClosed) return
@@ -66,8 +66,8 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     closeTarget(target)
   },
   queued: ({ stream }) => -(stream?.desiredSize ?? 0),
-  drained({ isClosed: closed, stream, waitingWriters }) {
-    if (closed || (stream?.desiredSize ?? 0) === 0) return undefined
+  drained({ isClosed, stream, waitingWriters }) {
+    if (isClosed || (stream?.desiredSize ?? 0) === 0) return undefined
     return new Promise((resolve) => void waitingWriters.push(resolve))
   },
   destroy(target) {
@@ -83,18 +83,18 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
 
 // Most responses other than streams are out within the tick, and adapters make a signal when it is first read.
 function watchAbort(target: WebTarget): void {
-  const { request, isClosed: closed } = target
-  if (closed || target.onAbort !== undefined) return
+  const { request, isClosed } = target
+  if (isClosed || target.onAbort !== undefined) return
   if (request.signal.aborted) return endTarget(target)
   target.onAbort = () => endTarget(target)
   request.signal.addEventListener('abort', target.onAbort)
 }
 
 function endTarget(target: WebTarget): void {
-  const { stream, isClosed: closed, resolve } = target
+  const { stream, isClosed, resolve } = target
   // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
   if (stream === undefined) resolve(new Response(null, { status: clientClosedRequestStatus }))
-  else if (!closed) stream.close()
+  else if (!isClosed) stream.close()
   closeTarget(target)
 }
 

@@ -114,11 +114,11 @@ function publicReason(reason: unknown): string | undefined {
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
 }
 
-function takePendingCall({ pendingCalls: pending }: ConnectionState, id: unknown): PendingCall | undefined {
+function takePendingCall({ pendingCalls }: ConnectionState, id: unknown): PendingCall | undefined {
   if (typeof id !== 'number') return undefined
-  const call = pending.get(id)
+  const call = pendingCalls.get(id)
   if (call === undefined) return undefined
-  pending.delete(id)
+  pendingCalls.delete(id)
   offCancel(call.call, call.cancel)
   return call
 }
@@ -179,10 +179,10 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
  * Finds the call that a notification belongs to. A log message without a request id goes to the only call that asked
  * for logs. With several such calls it goes to none, because they may belong to different clients.
  */
-function findCallId({ pendingCalls: pending }: ConnectionState, message: RpcNotification): number | undefined {
+function findCallId({ pendingCalls }: ConnectionState, message: RpcNotification): number | undefined {
   const namedRequestId = requestIdOf(message)
   if (namedRequestId !== undefined) return typeof namedRequestId === 'number' ? namedRequestId : undefined
-  const loggingCalls = [...pending].filter(([, { hasRequestedLogs }]) => hasRequestedLogs)
+  const loggingCalls = [...pendingCalls].filter(([, { hasRequestedLogs }]) => hasRequestedLogs)
   return loggingCalls.length === 1 ? loggingCalls[0]?.[0] : undefined
 }
 

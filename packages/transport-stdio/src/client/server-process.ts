@@ -148,7 +148,7 @@ interface ChildStreams {
 
 async function awaitExit(
   child: ChildProcess,
-  { streams, stderr, stderrOutput: said, clock }: ChildStreams,
+  { streams, stderr, stderrOutput, clock }: ChildStreams,
 ): Promise<Omit<ProcessExit, 'expected'>> {
   const pipesClosed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
@@ -161,7 +161,7 @@ async function awaitExit(
     pid: child.pid,
     exitCode: exitCode ?? undefined,
     signal: signal ?? undefined,
-    stderr: said?.getLastLine() ?? '',
+    stderr: stderrOutput?.getLastLine() ?? '',
   }
 }
 

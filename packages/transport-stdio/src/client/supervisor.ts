@@ -76,7 +76,7 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
     },
     close: async (reason) => {
       endController.abort(reason)
-      for (const { clientConnection: link } of state.runningProcesses) link.fail(reason)
+      for (const { clientConnection } of state.runningProcesses) clientConnection.fail(reason)
       await openPromise?.catch(() => {})
       await Promise.all(
         [...state.runningProcesses].map((processToStop) => stopRunningProcess(state, processToStop, reason)),
@@ -134,15 +134,15 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
 }
 
 function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
-  const { clientConnection: link, fault } = runningProcess
+  const { clientConnection, fault } = runningProcess
   state.runningProcesses.delete(runningProcess)
-  if (state.readyConnection === link) state.readyConnection = undefined
+  if (state.readyConnection === clientConnection) state.readyConnection = undefined
   const isExpected = state.closeController.signal.aborted
   const error = fault ?? createExitError(state.options.command, exit)
   // An orderly exit without a pending call, as of an idle process, does not count as a failure.
-  const isOrderly = exit.exitCode === 0 && !link.isBusy() && fault === undefined
+  const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && fault === undefined
   if (!isExpected && !isOrderly) state.row.recordExit(error, runningProcess.startedAt)
-  link.fail(error)
+  clientConnection.fail(error)
   state.options.onExit?.({ ...exit, expected: isExpected })
 }
 

@@ -176,12 +176,8 @@ function createStreamCall(registryState: RegistryState, call: RunningCall, mapNo
 }
 
 // A call that rejects because it was asked to stop has not failed.
-function toCallError(
-  { isStopping: stopping, settings }: RegistryState,
-  { cancellation }: RunningCall,
-  error: unknown,
-): unknown {
-  if (stopping && error === cancellation.reason) return stoppingError()
+function toCallError({ isStopping, settings }: RegistryState, { cancellation }: RunningCall, error: unknown): unknown {
+  if (isStopping && error === cancellation.reason) return stoppingError()
   settings.onError(error)
   return error
 }

@@ -144,12 +144,12 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
 function handleLine(
   text: string,
   bounds: ParseBounds,
-  { calls, writer, receiveNotification, protocolConnection: adapted }: LineTargets,
+  { calls, writer, receiveNotification, protocolConnection }: LineTargets,
 ): void {
   try {
     const message = parseMessage(text, bounds)
-    if (isRequest(message)) return calls.run(message, adapted?.handlerFor(message))
-    adapted?.receive(message)
+    if (isRequest(message)) return calls.run(message, protocolConnection?.handlerFor(message))
+    protocolConnection?.receive(message)
     // A client of this revision sends no responses; one is ignored, as every unknown notification is.
     if (!isNotification(message)) return
     const cancellation = readCancellation(message)
@@ -182,12 +182,12 @@ interface StdioService {
  * streams.
  */
 async function stopServing(
-  { inputReader: intake, calls, writer, streams, settings }: StdioService,
+  { inputReader, calls, writer, streams, settings }: StdioService,
   reason: unknown,
   releaseHost: () => Promise<void>,
 ): Promise<void> {
   const { graceMs, clock } = settings
-  intake.stop()
+  inputReader.stop()
   calls.stop(reason)
   await settlesWithin(calls.waitForAll(), graceMs, clock)
   calls.rejectPending()

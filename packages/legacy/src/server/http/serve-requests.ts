@@ -189,7 +189,7 @@ async function serveCall(
   post: PostContext,
   { deps, sessionStates, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
 ): Promise<void> {
-  const { stream, state, activeCalls: running, peer } = post
+  const { stream, state, activeCalls, peer } = post
   const cancellation = createCancellation()
   const call: RunningCall & { readonly cancel: (reason: string) => void } = {
     request,
@@ -197,7 +197,7 @@ async function serveCall(
   }
   const move = (): void => cancel(cancellation, new CallHandedOffError())
   const linked = linkOf(post, link, { handOff: move, isStored: resumed !== undefined })
-  running.add(call)
+  activeCalls.add(call)
   // basic/utilities/cancellation: no response is sent for a request that its client has cancelled.
   const cancelByClient = (): void => {
     call.cancel('The client cancelled the request')
@@ -208,14 +208,14 @@ async function serveCall(
     const channel = createCallChannel(post, readSignal(cancellation), linked)
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
     const response = await runLegacyCall(legacyCall, deps, resumed)
-    running.delete(call)
+    activeCalls.delete(call)
     // A status for one call of a batch would have its client send all of them again.
     const written = stream.respond(response, responseHeadOf(response, post.isBatch ? undefined : peer.view))
     linked?.finish(written)
   } catch (error) {
     endUnansweredStream(error, cancellation.cancelled, stream)
   } finally {
-    running.delete(call)
+    activeCalls.delete(call)
     linked?.release()
     if (state !== undefined) forgetCall(request, state, sessionStates)
   }

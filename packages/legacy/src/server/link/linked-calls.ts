@@ -99,16 +99,16 @@ class WaitingCalls implements LinkedCalls {
 
   resumeStored(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined {
     const { bus, http, store } = this.#parts
-    const { streamId: stream } = stored.waiting
-    if (http().sessionStates.find(peer.session)?.streams.has(stream) === true) return undefined
+    const { streamId } = stored.waiting
+    if (http().sessionStates.find(peer.session)?.streams.has(streamId) === true) return undefined
     bus.publish('adopted', { id: stored.round })
     return resumeStoredCall(stored, {
       peer,
       http: http(),
       lastEventNumber: lastEvent,
       store,
-      onWaiting: (move) => void this.#waiting.set(stream, { storedCall: stored, move }),
-      onEnd: () => void this.#waiting.delete(stream),
+      onWaiting: (move) => void this.#waiting.set(streamId, { storedCall: stored, move }),
+      onEnd: () => void this.#waiting.delete(streamId),
     })
   }
 
@@ -129,7 +129,7 @@ class WaitingCalls implements LinkedCalls {
   }
 
   handOffCall(round: string): void {
-    for (const { storedCall: stored, move } of this.#waiting.values()) if (stored.round === round) move()
+    for (const { storedCall, move } of this.#waiting.values()) if (storedCall.round === round) move()
   }
 
   cancelCall(session: string, request: string): void {
@@ -139,8 +139,8 @@ class WaitingCalls implements LinkedCalls {
   }
 
   async catchUp(): Promise<void> {
-    for (const { storedCall: stored } of Array.from(this.#waiting.values())) {
-      for (const { id } of stored.questions) await this.takeStoredAnswer(stored.session, id)
+    for (const { storedCall } of Array.from(this.#waiting.values())) {
+      for (const { id } of storedCall.questions) await this.takeStoredAnswer(storedCall.session, id)
     }
   }
 

@@ -28,7 +28,7 @@ const eventNumberGap = 1000
  * unless another instance does. Returns its stream; undefined when the session has too many open questions.
  */
 export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions): CallStream | undefined {
-  const { peer, http, lastEventNumber: lastEvent, onWaiting } = options
+  const { peer, http, lastEventNumber, onWaiting } = options
   const { waiting, questions } = stored
   const round = new ResumedStoredRound(stored, options)
   if (!round.open()) return undefined
@@ -37,7 +37,7 @@ export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions)
     .getOrCreate(peer.session, callerKeyOf(peer.view))
     .calls.set(waiting.request.id, { cancel: () => round.cancel() })
   onWaiting(() => stream.release())
-  if (lastEvent !== undefined) sendUnseenQuestions(questions, lastEvent, stream)
+  if (lastEventNumber !== undefined) sendUnseenQuestions(questions, lastEventNumber, stream)
   round.takeStored().catch((error: unknown) => round.fail(error))
   return stream
 }
@@ -54,8 +54,8 @@ class ResumedStoredRound {
   constructor(stored: StoredCall, options: StoredCallOptions) {
     const { peer, http, lastEventNumber: lastEvent = 0 } = options
     const { id: requestId } = stored.waiting.request
-    const { streamId: id, eventCount: events } = stored.waiting
-    const firstEvent = Math.max(events, lastEvent) + eventNumberGap
+    const { streamId: id, eventCount } = stored.waiting
+    const firstEvent = Math.max(eventCount, lastEvent) + eventNumberGap
     this.#stored = stored
     this.#options = options
     this.ownedStream = takeOverStream(

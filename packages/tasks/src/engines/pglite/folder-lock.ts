@@ -8,7 +8,7 @@ interface LockHolder {
   readonly pid: number
   readonly host: string
   /** When the process began, as its system tells it: a pid is given again. Empty where the system does not tell. */
-  readonly began: string
+  readonly startedAt: string
 }
 
 /** Folders that this process has open, by their lock files. */
@@ -48,7 +48,7 @@ async function acquireLockFile(file: string, folder: string): Promise<void> {
 }
 
 async function tryCreateLockFile(file: string): Promise<boolean> {
-  const holder: LockHolder = { pid: process.pid, host: hostname(), began: processStartTime(process.pid) }
+  const holder: LockHolder = { pid: process.pid, host: hostname(), startedAt: processStartTime(process.pid) }
   try {
     await writeFile(file, JSON.stringify(holder), { flag: 'wx' })
     return true
@@ -79,7 +79,7 @@ function parseLockHolder(text: string): LockHolder | undefined {
     const { pid, host } = value
     const startTime = 'began' in value ? String(value.began) : ''
     return Number.isSafeInteger(pid) && typeof host === 'string'
-      ? { pid: Number(pid), host, began: startTime }
+      ? { pid: Number(pid), host, startedAt: startTime }
       : undefined
   } catch {
     return undefined
@@ -87,13 +87,13 @@ function parseLockHolder(text: string): LockHolder | undefined {
 }
 
 /** Returns true if a process may still have the folder open. A process of another machine is taken to be alive. */
-function isHolderAlive({ pid, host, began }: LockHolder): boolean {
+function isHolderAlive({ pid, host, startedAt }: LockHolder): boolean {
   if (host !== hostname()) return true
   // This process does not have it, or it would have been found among those held: its pid was another's before.
   if (pid === process.pid) return false
   if (!isProcessRunning(pid)) return false
   const now = processStartTime(pid)
-  return began === '' || now === '' || began === now
+  return startedAt === '' || now === '' || startedAt === now
 }
 
 function isProcessRunning(pid: number): boolean {

@@ -2,7 +2,7 @@ import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, aliveCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
-import { hashedEntryName, toStoredText } from './stored-text.ts'
+import { hashEntryName, toStoredText } from './stored-text.ts'
 
 /** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
 const leaseCondition = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${aliveCondition}`
@@ -40,7 +40,7 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
     progressSql(store, { set: setClause, failures: '0', updated: 'true', where: ' AND NOT cancelling' }),
     [...progressValues(lease, suspension), JSON.stringify(suspension.requests), suspension.lifeMs],
   )
-  return row === undefined ? rejectedWriteState(store, lease) : 'owned'
+  return row === undefined ? readRejectedWriteState(store, lease) : 'owned'
 }
 
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later, in one statement. */
@@ -49,13 +49,13 @@ export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: Ta
   const queued = `, queued AS (${queue.insertSql('SELECT id, $8::float8 FROM held')})`
   const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling', queued })
   const [row] = await database.query(sql, [...progressValues(lease, taskRelease), taskRelease.pauseMs ?? 0])
-  if (row === undefined) return rejectedWriteState(store, lease)
+  if (row === undefined) return readRejectedWriteState(store, lease)
   if (taskRelease.pauseMs === undefined) notifyWork()
   return 'owned'
 }
 
 /** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
-async function rejectedWriteState({ database, tables }: SqlStore, lease: Lease): Promise<LeaseState> {
+async function readRejectedWriteState({ database, tables }: SqlStore, lease: Lease): Promise<LeaseState> {
   const rows = await database.query(`SELECT FROM ${tables.task} WHERE ${leaseCondition}`, [
     toStoredText(lease.id),
     lease.attempt,
@@ -149,5 +149,5 @@ function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonl
 
 /** One statement writes a row once. */
 function lastTextByEntry(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
-  return new Map(entries.map((entry) => [hashedEntryName([entry.part, entry.key]), JSON.stringify(entry)]))
+  return new Map(entries.map((entry) => [hashEntryName([entry.part, entry.key]), JSON.stringify(entry)]))
 }

@@ -3,7 +3,7 @@ import type { AnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engi
 import { finishTaskSql, finishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
 import { aliveCondition, openCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
-import { hashedEntryName, toStoredText } from './stored-text.ts'
+import { hashEntryName, toStoredText } from './stored-text.ts'
 import { objectFromColumn, rowColumns, toTaskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
@@ -53,7 +53,7 @@ interface StoredAnswers extends TaskAnswers {
 /** Keeps answers, and with the last of them puts the task into the queue again. */
 async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answers: StoredAnswers): Promise<void> {
   const { id, openRequests, openResponses } = answers
-  const entryNames = openResponses.map(([key]) => hashedEntryName(key))
+  const entryNames = openResponses.map(([key]) => hashEntryName(key))
   const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
   const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
   // A key is asked once in the life of a task; if it were again, its first answer would stand.

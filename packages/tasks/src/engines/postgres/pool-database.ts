@@ -21,7 +21,7 @@ export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   return {
     query: createConnectionQuery(pool, timeoutMs),
     maintain: createConnectionQuery(pool, timeoutMs * maintenanceFactor),
-    transaction: (work) => inTransaction(pool, timeoutMs, work),
+    transaction: (work) => runInTransaction(pool, timeoutMs, work),
     bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
     close: end,
   }
@@ -36,7 +36,11 @@ function createConnectionQuery(connection: Pick<PostgresConnection, 'query'>, ti
   }
 }
 
-async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (query: Query) => Promise<T>): Promise<T> {
+async function runInTransaction<T>(
+  pool: PostgresPool,
+  timeoutMs: number,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
   const connection = await pool.connect()
   const query = createConnectionQuery(connection, timeoutMs)
   watchErrors(connection)

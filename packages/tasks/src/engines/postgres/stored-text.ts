@@ -14,6 +14,6 @@ export function fromStoredText(stored: string): string {
 }
 
 /** A name of the same length for every key, because an index takes no long ones. */
-export function hashedEntryName(key: unknown): string {
+export function hashEntryName(key: unknown): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('base64url')
 }

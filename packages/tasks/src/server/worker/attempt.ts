@@ -28,23 +28,23 @@ export interface Attempt {
   /** Aborts the handler. */
   readonly controller: AbortController
   /** Aborts when nobody waits any more for what cannot be kept. */
-  readonly givenUp: AbortSignal
+  readonly giveUpSignal: AbortSignal
   readonly size: JournalSize
-  unrecorded: JournalEntry[]
-  message: string | undefined
+  unrecordedEntries: JournalEntry[]
+  lastStatusMessage: string | undefined
   /** The numbers that were reported last. */
   lastProgress: ProgressNumbers | undefined
   /** True when a step was recorded since the last write. */
-  progressed: boolean
+  hasProgressed: boolean
   /** Every write waits for the one before. */
-  writes: Promise<void>
+  pendingWrites: Promise<void>
   messageTimer: unknown
   /** Set when the task is to be released at the next boundary. */
-  releasing: boolean
+  isReleasing: boolean
   /** The reason with the highest rank so far. */
   stop: AttemptStop | undefined
   /** Set when the claim has ended: nothing is written any more. */
-  finished: boolean
+  isFinished: boolean
 }
 
 /** Begins to work on a claimed task. */
@@ -52,23 +52,23 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
   return {
     task,
     controller: new AbortController(),
-    givenUp: abandonSignal,
+    giveUpSignal: abandonSignal,
     size: measureJournalSize(task),
-    unrecorded: [],
-    message: undefined,
+    unrecordedEntries: [],
+    lastStatusMessage: undefined,
     lastProgress: undefined,
-    progressed: false,
-    writes: Promise.resolve(),
+    hasProgressed: false,
+    pendingWrites: Promise.resolve(),
     messageTimer: undefined,
-    releasing: false,
+    isReleasing: false,
     stop: undefined,
-    finished: false,
+    isFinished: false,
   }
 }
 
 /** Stops the handler. Of several reasons the one with the highest rank decides what becomes of the task. */
 export function stopAttempt(attempt: Attempt, stop: AttemptStop): void {
-  if (attempt.finished) return
+  if (attempt.isFinished) return
   if (attempt.stop === undefined || stopRanks[stop.kind] > stopRanks[attempt.stop.kind]) attempt.stop = stop
   attempt.controller.abort(new DOMException(stopMessages[stop.kind], 'AbortError'))
 }
@@ -82,12 +82,12 @@ const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
 
 /** Lets an attempt go on to the end of its next step, where its task is released. */
 export function releaseAtBoundary(attempt: Attempt): void {
-  attempt.releasing = true
+  attempt.isReleasing = true
 }
 
 /** Notes that the claim has ended: nothing is written any more. */
 export function endClaim(attempt: Attempt): void {
-  attempt.finished = true
+  attempt.isFinished = true
 }
 
 /** Stores the journal of an attempt: every commit is one write, which those that wait for it share. */
@@ -97,14 +97,15 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
     responses: attempt.task.responses,
     append: (entry) => {
       // Recording something for a task counts as serving it.
-      if (attempt.unrecorded.length === 0) attempt.unrecorded.push(...resetUnsupportedEntries(attempt.task))
-      attempt.unrecorded.push(entry)
-      if (entry.part === 'steps') attempt.progressed = true
+      if (attempt.unrecordedEntries.length === 0)
+        attempt.unrecordedEntries.push(...resetUnsupportedEntries(attempt.task))
+      attempt.unrecordedEntries.push(entry)
+      if (entry.part === 'steps') attempt.hasProgressed = true
     },
     commit: () => {
       const { signal } = attempt.controller
       if (attempt.stop !== undefined) return Promise.reject(signal.reason)
-      if (attempt.unrecorded.length === 0 && !attempt.releasing) return undefined
+      if (attempt.unrecordedEntries.length === 0 && !attempt.isReleasing) return undefined
       return commitJournal(attempt, context)
     },
   }
@@ -112,22 +113,22 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
 
 async function commitJournal(attempt: Attempt, context: TaskContext): Promise<void> {
   await writeProgress(attempt, context)
-  if (attempt.releasing) stopAttempt(attempt, { kind: 'released' })
+  if (attempt.isReleasing) stopAttempt(attempt, { kind: 'released' })
   attempt.controller.signal.throwIfAborted()
 }
 
 /** Keeps what was noted by now. It stops the attempt when the task is not to go on here. */
 function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
-  attempt.writes = attempt.writes.then(async () => {
+  attempt.pendingWrites = attempt.pendingWrites.then(async () => {
     const progress = takeProgress(attempt)
-    if (attempt.finished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
+    if (attempt.isFinished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
     if (progressSizeError(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
-    const state = await retryEngineCall(() => engine.record(attempt.task, progress), attempt.givenUp, context)
+    const state = await retryEngineCall(() => engine.record(attempt.task, progress), attempt.giveUpSignal, context)
     applyLeaseState(attempt, state ?? 'lost')
-    if (progress.statusMessage !== undefined) context.taskChanges.changed(attempt.task.id)
+    if (progress.statusMessage !== undefined) context.taskChanges.notifyChange(attempt.task.id)
   })
-  return attempt.writes
+  return attempt.pendingWrites
 }
 
 /** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
@@ -150,14 +151,19 @@ export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
 
 /** Takes everything that is still to be kept. */
 export function takeProgress(attempt: Attempt): TaskProgress {
-  const { unrecorded: entries, message: statusMessage, lastProgress: progress, progressed } = attempt
-  attempt.unrecorded = []
-  attempt.message = undefined
+  const {
+    unrecordedEntries: entries,
+    lastStatusMessage: statusMessage,
+    lastProgress: progress,
+    hasProgressed,
+  } = attempt
+  attempt.unrecordedEntries = []
+  attempt.lastStatusMessage = undefined
   attempt.lastProgress = undefined
-  attempt.progressed = false
+  attempt.hasProgressed = false
   return {
     entries: lastEntryOfEachKey(entries),
-    progressed,
+    progressed: hasProgressed,
     ...(statusMessage !== undefined && { statusMessage }),
     ...(progress && { progress }),
   }
@@ -177,7 +183,7 @@ const messageIntervalMs = 500
 export function noteProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
-  attempt.message = text.slice(0, maxMessageLength)
+  attempt.lastStatusMessage = text.slice(0, maxMessageLength)
   if (typeof progress === 'number') attempt.lastProgress = { progress, ...(typeof total === 'number' && { total }) }
   attempt.messageTimer ??= unrefTimer(
     context.settings.clock,

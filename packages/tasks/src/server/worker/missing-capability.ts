@@ -13,7 +13,7 @@ import type { MissingCapability } from './requeue.ts'
 
 /** A call that was made for a task. */
 export interface RestoredCall {
-  readonly work: RunnableCall
+  readonly runnableCall: RunnableCall
   readonly signal: AbortSignal
 }
 
@@ -31,7 +31,7 @@ export async function missingCapabilityOf(
   // A handler may throw the codes of a server without the tool, or without any.
   if (code !== errorCodes.invalidParams && code !== errorCodes.methodNotFound) return undefined
   if (await hasTool(restoredCall, context)) return undefined
-  const tool = JSON.stringify(restoredCall.work.params['name'])
+  const tool = JSON.stringify(restoredCall.runnableCall.params['name'])
   return {
     code: errorCodes.invalidParams,
     description: `the tool ${tool}: it was taken away, or hidden from its caller`,
@@ -42,13 +42,20 @@ export async function missingCapabilityOf(
 const maxPages = 1000
 
 /** Tells whether the server lists the tool for the caller of a task. */
-export async function hasTool({ work, signal }: RestoredCall, { inner }: Pick<TaskContext, 'inner'>): Promise<boolean> {
-  const { name, _meta = {} } = work.params
-  const call = withContext(createCall({ signal, principal: work.principal }), restoredPartsKey, work.parts)
+export async function hasTool(
+  { runnableCall, signal }: RestoredCall,
+  { innerExchange }: Pick<TaskContext, 'innerExchange'>,
+): Promise<boolean> {
+  const { name, _meta = {} } = runnableCall.params
+  const call = withContext(
+    createCall({ signal, principal: runnableCall.principal }),
+    restoredPartsKey,
+    runnableCall.parts,
+  )
   let cursor: JsonObject = {}
   for (let page = 0; page < maxPages; page++) {
     const request = { jsonrpc: '2.0', id: `page-${page}`, method: 'tools/list', params: { ...cursor, _meta } } as const
-    const listResponse = await inner(request, call)
+    const listResponse = await innerExchange(request, call)
     if ('error' in listResponse) return listResponse.error.code !== errorCodes.methodNotFound
     const { tools, nextCursor } = listResponse.result
     if (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === name)) return true

@@ -39,13 +39,13 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
     const work = await readPayload(task, context.settings.credentials)
     if (work === undefined) return await requeueTask(attempt, unknownFormat, context)
     const response = await runAttempt(attempt, work, context)
-    if (response !== undefined) await applyResponse({ attempt, work, response }, context)
+    if (response !== undefined) await applyResponse({ attempt, runnableCall: work, response }, context)
   } catch (error) {
     await endRejectedAttempt(attempt, error, context)
   } finally {
     endClaim(attempt)
     clock.clearTimeout(attempt.messageTimer)
-    await attempt.writes.catch(onError)
+    await attempt.pendingWrites.catch(onError)
   }
 }
 
@@ -72,7 +72,7 @@ async function runAttempt(
     journalKey,
     journalStoreOf(attempt, journal, context),
   )
-  const responsePromise = context.inner(request, call)
+  const responsePromise = context.innerExchange(request, call)
   const cancelGrace = startCancelGrace(attempt, context)
   try {
     return await Promise.race([responsePromise, cancelGrace.promise])
@@ -103,15 +103,22 @@ function startCancelGrace(attempt: Attempt, { settings }: TaskContext) {
 
 interface AttemptResponse {
   readonly attempt: Attempt
-  readonly work: RunnableCall
+  readonly runnableCall: RunnableCall
   readonly response: RpcResponse
 }
 
-async function applyResponse({ attempt, work, response }: AttemptResponse, context: TaskContext): Promise<void> {
+async function applyResponse(
+  { attempt, runnableCall, response }: AttemptResponse,
+  context: TaskContext,
+): Promise<void> {
   const { stop } = attempt
   if (stop?.kind === 'lost') return
   if (stop?.kind === 'too_large') return finishTooLarge(attempt, stop.error, context)
-  const unmetCapability = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)
+  const unmetCapability = await missingCapabilityOf(
+    response,
+    { runnableCall, signal: attempt.controller.signal },
+    context,
+  )
   if (unmetCapability !== undefined) return requeueTask(attempt, unmetCapability, context)
   if ('error' in response) return finishAttempt(attempt, failedEnd(response.error), context)
   const { result } = response
@@ -196,28 +203,28 @@ async function writeClaimEnd(
   context: TaskContext,
   write: (progress: AttemptProgress) => Promise<LeaseState>,
 ): Promise<LeaseState | undefined> {
-  await attempt.writes
+  await attempt.pendingWrites
   const progress = takeProgress(attempt)
   const sizeError = progressSizeError(attempt, progress, context)
   if (sizeError !== undefined) {
     await finishTooLarge(attempt, sizeError, context)
     return undefined
   }
-  const state = await retryEngineCall(() => write(progress), attempt.givenUp, context)
+  const state = await retryEngineCall(() => write(progress), attempt.giveUpSignal, context)
   if (state !== 'cancelling') endClaim(attempt)
-  if (state === 'owned') context.taskChanges.changed(attempt.task.id)
+  if (state === 'owned') context.taskChanges.notifyChange(attempt.task.id)
   return state
 }
 
 async function finishAttempt(attempt: Attempt, taskEnd: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
-  await attempt.writes
+  await attempt.pendingWrites
   endClaim(attempt)
   const { settings } = context
   const sizeError = resultSizeError(taskEnd, settings)
   const endToStore = sizeError === undefined ? taskEnd : reportTooLarge(attempt, sizeError, context)
   const write = () => settings.engine.finish(attempt.task, { ...endToStore, lifeMs: settings.ttlMs })
-  const writtenState = await retryEngineCall(write, attempt.givenUp, context)
-  if (writtenState === true) context.taskChanges.changed(attempt.task.id)
+  const writtenState = await retryEngineCall(write, attempt.giveUpSignal, context)
+  if (writtenState === true) context.taskChanges.notifyChange(attempt.task.id)
 }
 
 function finishTooLarge(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {

@@ -5,7 +5,7 @@ import type { TaskSettings } from '../options.ts'
 /** The size of a task's record, in bytes of JSON. */
 export interface JournalSize {
   /** All of it: what the call brought along, the answers so far, and the entries. */
-  total: number
+  totalBytes: number
   /** Each entry's, by part and key. */
   readonly entries: Map<string, number>
 }
@@ -14,9 +14,12 @@ type SizeLimits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
 
 /** Measures what a claimed task brings along. */
 export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
-  const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
+  const sizes = new Map(entries.map((entry) => [entryName(entry), jsonByteLengthOf(entry)]))
   const total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
-  return { total: total + bytesOf(payload['journal'] ?? {}) + bytesOf(responses), entries: sizes }
+  return {
+    totalBytes: total + jsonByteLengthOf(payload['journal'] ?? {}) + jsonByteLengthOf(responses),
+    entries: sizes,
+  }
 }
 
 /**
@@ -28,20 +31,21 @@ export function addToJournalSize(
   entries: readonly JournalEntry[],
   limits: SizeLimits,
 ): WireError | undefined {
-  const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
-  let { total } = size
-  for (const [name, bytes] of sizes) total += bytes - (size.entries.get(name) ?? 0)
+  const sizes = new Map(entries.map((entry) => [entryName(entry), jsonByteLengthOf(entry)]))
+  let { totalBytes } = size
+  for (const [name, bytes] of sizes) totalBytes += bytes - (size.entries.get(name) ?? 0)
   // A journal that was too large before, because of a long answer or a bound that was higher, is no reason to reject
   // entries that add nothing.
-  if (total > limits.maxJournalBytes && total > size.total) return journalLimitError(entries, total, limits)
+  if (totalBytes > limits.maxJournalBytes && totalBytes > size.totalBytes)
+    return journalLimitError(entries, totalBytes, limits)
   for (const [name, bytes] of sizes) size.entries.set(name, bytes)
-  size.total = total
+  size.totalBytes = totalBytes
   return undefined
 }
 
 /** Returns an error if the journal of a call is too large for it to become a task. */
 export function journalSizeError(journal: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
-  const bytes = bytesOf(journal)
+  const bytes = jsonByteLengthOf(journal)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(
     `What the call recorded before it became a task has ${bytes} bytes`,
@@ -52,7 +56,7 @@ export function journalSizeError(journal: JsonObject, { maxJournalBytes }: SizeL
 
 /** Returns an error if requests for input are too large. */
 export function requestsSizeError(requests: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
-  const bytes = bytesOf(requests)
+  const bytes = jsonByteLengthOf(requests)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
 }
@@ -62,7 +66,7 @@ export function resultSizeError(
   { outcome }: Pick<TaskEnd, 'outcome'>,
   { maxResultBytes }: SizeLimits,
 ): WireError | undefined {
-  const bytes = bytesOf(outcome)
+  const bytes = jsonByteLengthOf(outcome)
   if (bytes <= maxResultBytes) return undefined
   const outcomeName = outcome.status === 'failed' ? 'error' : 'result'
   const advice = 'give less, or links to the rest (maxResultBytes)'
@@ -76,10 +80,10 @@ function journalLimitError(
   total: number,
   { maxJournalBytes }: SizeLimits,
 ): WireError {
-  const [largest] = entries.toSorted((one, other) => bytesOf(other) - bytesOf(one))
+  const [largest] = entries.toSorted((one, other) => jsonByteLengthOf(other) - jsonByteLengthOf(one))
   const { part = '', key = '' } = largest ?? {}
   const entryLabel = `${part} ${JSON.stringify(key.slice(0, 100))}`
-  const description = `What the task records has ${total} bytes with ${entryLabel}, which has ${bytesOf(largest ?? {})}`
+  const description = `What the task records has ${total} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
   return tooLargeError(description, maxJournalBytes, recordLessAdvice)
 }
 
@@ -93,6 +97,6 @@ function entryName({ part, key }: JournalEntry): string {
 
 const encoder = new TextEncoder()
 
-function bytesOf(value: object | string | number | boolean | null): number {
+function jsonByteLengthOf(value: object | string | number | boolean | null): number {
   return encoder.encode(JSON.stringify(value)).length
 }

@@ -35,7 +35,7 @@ async function listenForWork(
 /** Works on tasks, in this process. */
 export interface Worker {
   /** Tasks that it works on now. */
-  readonly running: number
+  readonly runningCount: number
   /** Begins to listen and to claim. Calling it again does nothing, and so does calling it after `close`. */
   start(): void
   /** Claims no more tasks, and releases those it has at their next boundary. Returns the function that resumes. */
@@ -55,8 +55,8 @@ interface WorkerState {
   readonly closeController: AbortController
   readonly timers: Map<string, unknown>
   readonly endListeners: Set<() => void>
-  drains: number
-  claiming: boolean
+  drainCount: number
+  isClaiming: boolean
   shouldClaimAgain: boolean
   subscription: Promise<(() => void) | undefined> | undefined
   isStarted: boolean
@@ -74,14 +74,14 @@ export function createWorker(context: TaskContext): Worker {
     closeController: new AbortController(),
     timers: new Map(),
     endListeners: new Set(),
-    drains: 0,
-    claiming: false,
+    drainCount: 0,
+    isClaiming: false,
     shouldClaimAgain: false,
     subscription: undefined,
     isStarted: false,
   }
   return {
-    get running() {
+    get runningCount() {
       return state.attempts.size
     },
     start: () => {
@@ -119,16 +119,16 @@ async function releaseAttempts(state: WorkerState, graceMs: number): Promise<voi
   await waitForAttempts(state, finalGraceMs)
   // From here on every write is tried once.
   state.abandonController.abort()
-  await Promise.all([...state.attempts].map((attempt) => attempt.finished || releaseAttempt(attempt, state.context)))
+  await Promise.all([...state.attempts].map((attempt) => attempt.isFinished || releaseAttempt(attempt, state.context)))
 }
 
 function drainWorker(state: WorkerState): () => void {
   const { context } = state
   let isActive = true
-  state.drains++
+  state.drainCount++
   for (const attempt of state.attempts) releaseAtBoundary(attempt)
   return () => {
-    if (isActive) state.drains--
+    if (isActive) state.drainCount--
     isActive = false
     if (state.isStarted && context.settings.runWorker) void claimFreeSlots(state)
   }
@@ -145,8 +145,8 @@ function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
 /** Claims as long as there is work and room. Calls that come meanwhile repeat the claim once. */
 async function claimFreeSlots(state: WorkerState): Promise<void> {
   state.shouldClaimAgain = true
-  if (state.claiming) return
-  state.claiming = true
+  if (state.isClaiming) return
+  state.isClaiming = true
   try {
     while (state.shouldClaimAgain && countFreeSlots(state) > 0) {
       state.shouldClaimAgain = false
@@ -156,18 +156,18 @@ async function claimFreeSlots(state: WorkerState): Promise<void> {
   } catch (error) {
     state.context.settings.onError(error)
   } finally {
-    state.claiming = false
+    state.isClaiming = false
   }
 }
 
-function countFreeSlots({ context, attempts, drains, closeController }: WorkerState): number {
-  return closeController.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
+function countFreeSlots({ context, attempts, drainCount, closeController }: WorkerState): number {
+  return closeController.signal.aborted || drainCount > 0 ? 0 : context.settings.concurrency - attempts.size
 }
 
 function beginAttempt(state: WorkerState, attempt: Attempt): void {
   state.attempts.add(attempt)
   // It was claimed while a drain began.
-  if (state.drains > 0) stopAttempt(attempt, { kind: 'released' })
+  if (state.drainCount > 0) stopAttempt(attempt, { kind: 'released' })
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
     if (state.attempts.size === 0) for (const end of state.endListeners) end()
@@ -176,7 +176,7 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
 }
 
 async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void> {
-  const runningAttempts = [...attempts].filter(({ finished }) => !finished)
+  const runningAttempts = [...attempts].filter(({ isFinished }) => !isFinished)
   if (runningAttempts.length === 0) return
   const leaseStates = await context.settings.engine.heartbeat(runningAttempts.map(({ task }) => task))
   runningAttempts.forEach((attempt, index) => applyLeaseState(attempt, leaseStates[index] ?? 'lost'))
