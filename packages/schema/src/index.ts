@@ -260,7 +260,7 @@ export {
 } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
-export type { ParamsCheck } from './methods/check-params.ts'
+export { type ParamsCheck, requestMeta } from './methods/check-params.ts'
 export { checkCreateMessageResult, checkListRootsResult, checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'
@@ -281,7 +281,6 @@ export {
   parseRequestOrNotification,
   rejectedRequestIdOf,
 } from './messages/parse-message.ts'
-export { requestMeta } from './methods/request-meta.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { findMissingCapabilities } from './basic/missing-capabilities.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'

@@ -1,6 +1,8 @@
 import type { JsonObject } from '@x/core'
+import { type Failure, prefixFailurePath } from '../basic/failure.ts'
+import { errorCodes, McpError } from '../basic/mcp-error.ts'
+import { type RequestMetaObject, requestMetaObject } from '../basic/meta.ts'
 import { checkOf, type Shape } from '../basic/shape.ts'
-import { invalidParamsError } from './request-meta.ts'
 
 /** Checks a request's params and returns the same object; throws `McpError(invalidParams)` that names the path. */
 export type ParamsCheck<P> = (params: JsonObject | undefined) => P
@@ -14,4 +16,23 @@ export function paramsCheckOf<P>(shape: Shape<P>): ParamsCheck<P> {
     // The shape of P is invariant, so that the check covers every member of P.
     return params as P
   }
+}
+
+/** Checks the `_meta` of every request (basic/index, per-request protocol fields). */
+const requestMetaCheck = checkOf(requestMetaObject, 'shallow')
+
+/**
+ * Returns the checked `_meta` of a request's params: version and capabilities are present, and the other reserved keys
+ * are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` that names the path.
+ */
+export function requestMeta(params: JsonObject | undefined): RequestMetaObject {
+  const meta = params?.['_meta']
+  const failure = requestMetaCheck(meta)
+  if (failure !== undefined) throw invalidParamsError(prefixFailurePath(failure, '_meta'))
+  // The check above covers every member that the type names.
+  return meta as RequestMetaObject
+}
+
+function invalidParamsError({ path, expected, got }: Failure): McpError {
+  return new McpError(errorCodes.invalidParams, `params${path} must be ${expected}, got ${got}`)
 }

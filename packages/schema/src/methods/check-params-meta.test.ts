@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../basic/mcp-error.ts'
 import type { JsonObject } from '@x/core'
 import { metaKeys } from '../basic/meta-keys.ts'
-import { requestMeta } from './request-meta.ts'
+import { requestMeta } from './check-params.ts'
 
 const meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }
 
