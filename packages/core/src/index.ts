@@ -58,6 +58,6 @@ export {
   settlesWithin,
   sleep,
   type SleepOptions,
-  unrefTimer,
+  startBackgroundTimer as unrefTimer,
   withTimeout,
 } from './waiting.ts'

@@ -100,7 +100,7 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
   return createNetworkBus(
     {
       name: 'PostgreSQL',
-      maxBytes,
+      maxMessageBytes: maxBytes,
       connect: connectPostgres(listenPool, { channel, timeoutMs }),
       send: batchSender.send,
       advice: 'is it running, and is a connection of the pool free besides the one that listens?',

@@ -53,7 +53,7 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
   return createNetworkBus(
     {
       name: 'Redis',
-      maxBytes,
+      maxMessageBytes: maxBytes,
       connect: connectRedis(client, channel),
       send: (text, abortSignal) => client.sendCommand(['PUBLISH', channel, text], { abortSignal }),
       advice: 'is it running, and was the client connected?',

@@ -5,7 +5,7 @@ import { type Clock, unref } from './runtime.ts'
 export const maxTimerMs = 2_147_483_647
 
 /** Sets a timer that does not keep the process alive, where the platform can tell. Returns the timer. */
-export function unrefTimer(clock: Clock, callback: () => void, ms: number): unknown {
+export function startBackgroundTimer(clock: Clock, callback: () => void, ms: number): unknown {
   const timer = clock.setTimeout(callback, ms)
   unref(timer)
   return timer

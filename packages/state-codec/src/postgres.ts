@@ -5,7 +5,7 @@
  */
 
 import { StateUsageError } from './state-error.ts'
-import { defaultTimeoutMs, callStore } from './store/call-store.ts'
+import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
   compileOwnerQuota,
@@ -51,7 +51,7 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   const { timeoutMs = defaultTimeoutMs } = options
   const table = quoteTableName(options.table ?? 'mcp_state')
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
-    (await callStore({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
+    (await runStoreOperation({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
   const quota = compileOwnerQuota(options)
   const operations = createTableOperations(table, query)
   return {

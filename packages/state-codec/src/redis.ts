@@ -5,7 +5,7 @@
  */
 
 import { StateError } from './state-error.ts'
-import { defaultTimeoutMs, callStore } from './store/call-store.ts'
+import { defaultTimeoutMs, runStoreOperation } from './store/call-store.ts'
 import type { StateStore } from './state-codec.ts'
 import {
   type StorageUsage,
@@ -48,7 +48,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
   const quota = compileOwnerQuota(options)
   const send: SendCommand = (args) =>
-    callStore({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
+    runStoreOperation({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
   const operations = createRedisOperations(send, prefix)
   return {
     async add(key, value, ttlMs) {

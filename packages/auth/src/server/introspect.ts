@@ -36,17 +36,17 @@ const metadataTtlMs = 600_000
 export function createIntrospection(source: IntrospectionDeps): IntrospectionFunction {
   const authentication = clientAuthentication(source)
   let runningRequests = 0
-  let server: { readonly known: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number } | undefined
+  let server: { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number } | undefined
   const getServer = (): Promise<oauth.AuthorizationServer> => {
     if (server === undefined || source.now() - server.fetchedAt >= metadataTtlMs) {
       const serverPromise = resolveAuthorizationServer(source)
-      server = { known: serverPromise, fetchedAt: source.now() }
+      server = { serverMetadata: serverPromise, fetchedAt: source.now() }
       // The next question looks for it again.
       serverPromise.catch(() => {
         server = undefined
       })
     }
-    return server.known
+    return server.serverMetadata
   }
   return async (token) => {
     if (runningRequests >= maxConcurrentRequests)

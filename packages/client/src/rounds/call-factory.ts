@@ -25,7 +25,7 @@ interface CallFactory {
 }
 
 /** Creates the calls of a client that may have several requests. */
-export function createCallFactory(sendOnce: SendOnce, tool: ToolCalls): CallFactory {
+export function createRequestFactory(sendOnce: SendOnce, tool: ToolCalls): CallFactory {
   const otherCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
     method,
     params,

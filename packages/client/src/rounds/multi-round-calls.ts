@@ -4,7 +4,7 @@ import { createRunRounds } from './run-rounds.ts'
 import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { RoundsContext } from './multi-round-call.ts'
-import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
+import { createRequestFactory, withIdempotencyKey } from './call-factory.ts'
 import type { CallTool, ToolCalls } from '../tools/call-tool.ts'
 
 /** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
@@ -22,7 +22,7 @@ export interface MultiRoundCalls {
 /** Creates the calls that may have several rounds. */
 export function createMultiRoundCalls(sendOnce: SendOnce, tools: ToolCalls, context: RoundsContext): MultiRoundCalls {
   const runAllRounds = createRunRounds(context)
-  const callFactory = createCallFactory(sendOnce, tools)
+  const callFactory = createRequestFactory(sendOnce, tools)
   return {
     callTool: async (name, args = {}, options = {}) => {
       const preparation = tools.prepare(name, options)

@@ -37,8 +37,8 @@ export interface BusSession {
 
 /** Makes a {@link BusSession}, closed. */
 export function createBusSession(options: BusSessionOptions): BusSession {
-  let session: Session | undefined
-  const startNewSession = (): Session => {
+  let session: BusSession | undefined
+  const startNewSession = (): BusSession => {
     const newSession = startSession(options, () => {
       if (session === newSession) session = undefined
     })
@@ -57,15 +57,12 @@ export function createBusSession(options: BusSessionOptions): BusSession {
   }
 }
 
-/** The time from the first wish for a line until nobody wants it, or until the first attempt fails. */
-type Session = BusSession
-
 interface Waiter {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-function startSession(options: BusSessionOptions, onEnd: () => void): Session {
+function startSession(options: BusSessionOptions, onEnd: () => void): BusSession {
   const { clock, name, onError, onGap, random } = options
   const endController = new AbortController()
   let endSleep = (): void => {}

@@ -5,7 +5,7 @@ import { createNetworkBus, type BusConnector } from './network-bus.ts'
 
 const wire: BusConnector = {
   name: 'The wire',
-  maxBytes: 1_000,
+  maxMessageBytes: 1_000,
   connect: () => Promise.resolve({ ping: () => Promise.resolve() }),
   send: () => Promise.resolve(),
   advice: 'is it plugged in?',

@@ -28,7 +28,7 @@ export interface BusConnector {
   /** Its name in logs. */
   readonly name: string
   /** The bytes that a message may have. */
-  readonly maxBytes: number
+  readonly maxMessageBytes: number
   readonly connect: ConnectFunction
   /** Sends a message to every connection that hears the channel; the signal aborts when it took too long. */
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
@@ -58,7 +58,7 @@ export function createNetworkBus(
   const listeners = createListenerRegistry(onError)
   const onMessage = (text: string): void => {
     try {
-      const message = decodeMessage(text, connector.maxBytes)
+      const message = decodeMessage(text, connector.maxMessageBytes)
       if ('gap' in message) listeners.notifyGap()
       else listeners.notifyChange(message)
     } catch (error) {
@@ -78,7 +78,7 @@ export function createNetworkBus(
   })
   return {
     async publish(change) {
-      const text = encodeChange(change, connector.maxBytes)
+      const text = encodeChange(change, connector.maxMessageBytes)
       const timeoutOptions = { name: connector.name, limitMs: timeoutMs, clock, advice: connector.advice }
       await withBusTimeout(timeoutOptions, (signal) => connector.send(text, signal))
     },

@@ -67,7 +67,7 @@ function createEnumSchema(
       })
 }
 
-interface NamedOptions {
+interface TitledOptions {
   readonly options: readonly ChoiceOption[]
   readonly enumNames: readonly string[]
   readonly default: string | undefined
@@ -76,7 +76,7 @@ interface NamedOptions {
 /** The revision still has the older form, so an author who wrote it has a reason: it goes out as it is. */
 function createNamedEnumSchema(
   field: Field,
-  { options, enumNames, default: defaultChoice }: NamedOptions,
+  { options, enumNames, default: defaultChoice }: TitledOptions,
 ): LegacyTitledEnumSchema {
   return freezeDefinedMembers<LegacyTitledEnumSchema>({
     type: 'string',

@@ -1,4 +1,4 @@
-import type { HandOffTag } from '../shedding/fleet-view.ts'
+import type { HandOffReport } from '../shedding/fleet-view.ts'
 import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from '@x/schema'
 
 /**
@@ -17,7 +17,7 @@ export interface Journal {
   /** Hand-offs because an instance was stopping. */
   stops: number
   /** The load of the instance that handed it off last, since the client was last asked. */
-  handOff: HandOffTag | undefined
+  handOff: HandOffReport | undefined
   /**
    * Questions by key, answered or not; those that this version of the handler does not ask are kept for another one.
    */
@@ -208,11 +208,11 @@ export function copyJournal(journal: Journal): Journal {
  * In about 20 bytes, because it travels: the load in hundredths, no more than a hundred times the limit, and the time
  * since the call began.
  */
-function serializeHandOff({ instanceId, load, handedOffAt }: HandOffTag, began: number): JsonValue {
+function serializeHandOff({ instanceId, load, handedOffAt }: HandOffReport, began: number): JsonValue {
   return [instanceId, Math.min(9999, Math.round(load * 100)), Math.round(handedOffAt) - began]
 }
 
-function parseHandOff(value: JsonValue | undefined, began: number): HandOffTag | undefined {
+function parseHandOff(value: JsonValue | undefined, began: number): HandOffReport | undefined {
   if (!Array.isArray(value)) return undefined
   const [from, load, sinceBegan] = value
   if (typeof from !== 'string' || typeof load !== 'number' || typeof sinceBegan !== 'number') return undefined

@@ -1,5 +1,5 @@
 /** The load of the instance that handed a call off, as the call's state reports it. */
-export interface HandOffTag {
+export interface HandOffReport {
   /** The random name of the instance. */
   readonly instanceId: string
   /** Its load when it handed the call off; 1 is its nearest limit. */
@@ -84,7 +84,7 @@ export interface ClockTimes {
  */
 export function recordLoadReport(
   fleet: FleetView,
-  { tag, callId }: { tag: HandOffTag; callId: string },
+  { tag, callId }: { tag: HandOffReport; callId: string },
   clockTimes: ClockTimes,
 ): void {
   if (tag.instanceId === fleet.id) return countReturnedCall(fleet, callId)
@@ -104,7 +104,7 @@ export function recordLoadReport(
  */
 export function isWorthHandingOff(
   fleet: FleetView,
-  { load, tag }: { load: number; tag: HandOffTag | undefined },
+  { load, tag }: { load: number; tag: HandOffReport | undefined },
   clockTimes: ClockTimes,
 ): boolean {
   if (!isClearlyHigher(load, averageFleetLoad(fleet, clockTimes.now))) return false
@@ -115,7 +115,7 @@ export function isWorthHandingOff(
 }
 
 /** Notes that a call is handed off for load, and returns the tag that travels with it. */
-export function registerHandOff(fleet: FleetView, load: number, clockTimes: ClockTimes): HandOffTag {
+export function registerHandOff(fleet: FleetView, load: number, clockTimes: ClockTimes): HandOffReport {
   fleet.lastHandOffAt = clockTimes.now
   fleet.handOffCount++
   if (fleet.handOffCount > maxHandOffCount) {
@@ -157,7 +157,7 @@ function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
 }
 
 /** The clocks of two machines differ: what comes from the future is new. */
-function reportAge({ handedOffAt }: HandOffTag, { wallTime }: ClockTimes): number {
+function reportAge({ handedOffAt }: HandOffReport, { wallTime }: ClockTimes): number {
   return Math.max(0, wallTime - handedOffAt)
 }
 

@@ -1,4 +1,10 @@
-import { type HandOffTag, recordLoadReport, isWorthHandingOff, type ClockTimes, registerHandOff } from './fleet-view.ts'
+import {
+  type HandOffReport,
+  recordLoadReport,
+  isWorthHandingOff,
+  type ClockTimes,
+  registerHandOff,
+} from './fleet-view.ts'
 import { updateOverload, type LoadMonitor, loadOf, sampleLoad, takeAllowance } from './load-monitor.ts'
 import { isOverloaded, relativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
@@ -16,7 +22,7 @@ export interface CallAtBoundary extends SheddingCall {
   /** Hand-offs of the call because an instance was stopping. */
   readonly stops: number
   /** The load of the instance that it came from. */
-  readonly handOff: HandOffTag | undefined
+  readonly handOff: HandOffReport | undefined
 }
 
 /**
@@ -55,7 +61,7 @@ function applyPolicy(
  * measurements, and is clearly worse off than the others and than the instance that the call came from. The call then
  * has used one of the allowance.
  */
-function shouldHandOffForLoad(monitor: LoadMonitor, tag: HandOffTag | undefined): boolean {
+function shouldHandOffForLoad(monitor: LoadMonitor, tag: HandOffReport | undefined): boolean {
   updateOverload(monitor)
   if (!isOverloaded(monitor.overload) || monitor.allowance < 1) return false
   const load = currentRelativeLoad(monitor)
@@ -67,7 +73,7 @@ export interface ResumedCall {
   readonly callId: string
   /** Hand-offs of the call for load. */
   readonly sheds: number
-  readonly handOff: HandOffTag | undefined
+  readonly handOff: HandOffReport | undefined
 }
 
 /** Learns from the tag of a call that was handed off, when it arrives. */
@@ -76,7 +82,7 @@ export function recordHandOff(monitor: LoadMonitor, { callId, sheds, handOff: ta
 }
 
 /** Notes that a call is handed off, and returns the tag for its state. */
-export function tagHandOff(monitor: LoadMonitor): HandOffTag {
+export function tagHandOff(monitor: LoadMonitor): HandOffReport {
   return registerHandOff(monitor.fleet, currentRelativeLoad(monitor), clockTimesOf(monitor))
 }
 

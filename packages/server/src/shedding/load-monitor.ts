@@ -349,7 +349,7 @@ export function openLoadMonitor(
     now,
     wallClock,
     // There, the time until the next request would look like a delay.
-    setTimer: isWorkerd() ? undefined : unrefTimer,
+    setTimer: isWorkerd() ? undefined : setUnrefTimer,
     measure,
     onFailure,
     randomId: randomTag,
@@ -362,7 +362,7 @@ const { setTimeout } = globalThis
 /**
  * Runs a function once after so many milliseconds. Where the platform can, the timer does not keep the process alive.
  */
-function unrefTimer(run: () => void, ms: number): void {
+function setUnrefTimer(run: () => void, ms: number): void {
   unref(setTimeout(run, ms))
 }
 

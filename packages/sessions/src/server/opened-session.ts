@@ -35,7 +35,7 @@ export interface OpenedSession extends SessionRequest {
   /** The state; undefined where handlers keep none, and where a deletion names the session by its id alone. */
   readonly value: JsonValue | undefined
   /** The token that the state came in. */
-  readonly token: string | undefined
+  readonly stateToken: string | undefined
   /** The number of times that the state was replaced. */
   readonly revision: number
   /** The runs of the handler by their signals; the state of the last one is kept. */
@@ -113,7 +113,7 @@ function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): Op
     value,
     report: (error) => rules.report?.(error, { method }),
     id: typeof id === 'string' ? id : '',
-    token: undefined,
+    stateToken: undefined,
     runs: new Map(),
     isOpen: false,
     claim: undefined,
@@ -201,18 +201,18 @@ export function sealSessionState(session: OpenedSession, value: JsonValue, revis
     owner: caller,
     binding: [id, principalIdentity(principal)],
     since: createdAt,
-    replaces: session.token,
+    replaces: session.stateToken,
     ttlMs: Math.max(1, expiresAt - sessionOptions.now()),
   })
 }
 
-const initialState = { value: undefined, token: undefined, revision: 0 }
+const initialState = { value: undefined, stateToken: undefined, revision: 0 }
 
 async function openSessionState(
   id: string,
   token: string,
   { principal, caller, sessionOptions }: SessionRequest,
-): Promise<Pick<OpenedSession, 'value' | 'token' | 'revision'>> {
+): Promise<Pick<OpenedSession, 'value' | 'stateToken' | 'revision'>> {
   const binding = [id, principalIdentity(principal)]
   const content = await sessionOptions.stateCodec.open(token, {
     purpose: sessionOptions.purposes.state,
@@ -222,7 +222,7 @@ async function openSessionState(
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)
     throw new Error('The state has a form that is not known here')
-  return { value, token, revision }
+  return { value, stateToken: token, revision }
 }
 
 function parseSessionTimes(content: JsonValue): [createdAt: number, expiresAt: number] {

@@ -17,7 +17,7 @@ export interface StoreCallOptions {
  *
  * @throws StateError with `unavailable` for every error of the client.
  */
-export async function callStore<T>(
+export async function runStoreOperation<T>(
   { name, timeoutMs }: StoreCallOptions,
   operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server as NodeServer, type Ser
 import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
 import { errorAnswer } from '../server/reply.ts'
-import { platformSchedule } from '../server/handler-settings.ts'
+import { setPlatformTimer } from '../server/handler-settings.ts'
 import { answerDocument } from './documents.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
@@ -98,7 +98,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     else answerDocument({ request, response, path }, context)
   })
   const boundPort = await listenOnAddress(server, host, port)
-  const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
+  const { schedule = setPlatformTimer, stopOnSignals: onSignals = false } = options
   const { activeCalls, adapterRequests } = context
   server.once('close', openResponses.stop)
   const close = createStopFunction({

@@ -150,7 +150,7 @@ const oneMebibyte = 1_048_576
  */
 export function compileSettings<Source>(
   options: HandlerOptions<Source>,
-  schedule: Schedule = platformSchedule,
+  schedule: Schedule = setPlatformTimer,
   adapter?: HttpProtocolAdapter,
 ): HandlerSettings<Source> {
   const place = (_: unknown, { method, url }: RequestView<Source>): string => `${method} ${pathOf(url)}`
@@ -185,7 +185,7 @@ function checkCors<Source>({ cors, allowedOrigins }: HandlerOptions<Source>): bo
 }
 
 /** The platform's own timers. */
-export function platformSchedule(run: () => void, ms: number): () => void {
+export function setPlatformTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
 }

@@ -6,7 +6,7 @@ import type { RequestView } from './request-view.ts'
 import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './web-response-writer.ts'
 import { serveRequest } from './serve-request.ts'
 import { checkExposure } from './check-exposure.ts'
-import { compileSettings, platformSchedule } from './handler-settings.ts'
+import { compileSettings, setPlatformTimer } from './handler-settings.ts'
 import type { HandlerOptions } from './handler-settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
@@ -32,7 +32,7 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
   checkExposure(server, options)
   const adapter = server.adapters.http
   const keepAliveMs = options.keepAliveMs ?? defaultKeepAliveMs
-  const settings = compileSettings({ ...options, keepAliveMs }, platformSchedule, adapter)
+  const settings = compileSettings({ ...options, keepAliveMs }, setPlatformTimer, adapter)
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,

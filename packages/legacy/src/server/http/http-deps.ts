@@ -85,7 +85,7 @@ export interface HttpPeer {
 }
 
 /** Returns the settings of a client for itself. Without a session nothing is kept. */
-export function httpClientSettings(
+export function createClientSettings(
   { client, session, view }: HttpPeer,
   { sessionStates, link }: HttpDeps,
 ): ClientSettings {

@@ -21,7 +21,7 @@ export function resumeCall({ key, call }: OpenedState, response: RpcResponse, co
   if (method !== undefined) round.answers.set(key, toRoundAnswer(method, response))
   const hasOpenQuestions = [...call.questions].some(([name, kind]) => kind !== undefined && !round.answers.has(name))
   if (hasOpenQuestions) return true
-  context.http.resumedRounds.delete(roundKey(context.peer.session, call.streamId))
+  context.http.resumedRounds.delete(resumedRoundKey(context.peer.session, call.streamId))
   round.ownedStream.run({ waiting: call, answers: fillAcceptedAnswers(call, round.answers) })
   return true
 }
@@ -40,7 +40,7 @@ export function resumeWaitingStream(id: string, lastEvent: number, context: Resu
 function resumeRound(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumeContext): ResumedRound | undefined {
   const { resumedRounds } = http
   const { session } = peer
-  const key = roundKey(session, stream.id)
+  const key = resumedRoundKey(session, stream.id)
   const knownRound = resumedRounds.get(key)
   if (knownRound !== undefined) return knownRound
   if (resumedRounds.size >= maxRounds || http.sessionStates.find(session)?.streams.has(stream.id) === true)
@@ -56,7 +56,7 @@ function resumeRound(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: Resum
 }
 
 // A stream belongs to one session: its id in the hand of another leads to nothing.
-function roundKey({ key }: Session, streamId: string): string {
+function resumedRoundKey({ key }: Session, streamId: string): string {
   return `${key} ${streamId}`
 }
 

@@ -22,7 +22,7 @@ import {
   type HttpPeer,
   type LinkedCall,
   type SessionPeer,
-  httpClientSettings,
+  createClientSettings,
   type OwnedStream,
 } from './http-deps.ts'
 
@@ -170,7 +170,7 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
 async function serveSingleRequest(request: RpcRequest, post: PostContext, http: HttpDeps): Promise<void> {
   const { stream, peer } = post
   try {
-    const localResponse = serveLocalMethod(request, httpClientSettings(peer, http), http.deps)
+    const localResponse = serveLocalMethod(request, createClientSettings(peer, http), http.deps)
     if (localResponse !== undefined) return void stream.respond(await localResponse)
     if (!sharedMethods.has(request.method)) return void stream.respond(unknownMethodResponse(request))
     if (post.state?.calls.has(request.id) === true) {

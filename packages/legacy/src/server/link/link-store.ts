@@ -75,7 +75,7 @@ export interface LinkStoreOptions {
 }
 
 const defaultSession: StoredSession = { isEnded: false, level: undefined, uris: [] }
-const lockMs = 5000
+const lockDurationMs = 5000
 const lockPollIntervalMs = 25
 
 /** Keeps the records of a link in a store. */
@@ -121,7 +121,7 @@ export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, 
     async changeSession(session, ttlMs, change) {
       const lock = `legacy:lock:${session}`
       // A holder that dies keeps the lock for its time.
-      while (!(await store.add(lock, randomId(), lockMs))) await sleep(lockPollIntervalMs)
+      while (!(await store.add(lock, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
       try {
         const changed = change(await getSession(session))
         await replace(`legacy:session:${session}`, { ...changed }, ttlMs)
