@@ -121,7 +121,7 @@ function largerCost(one: MatchCost, other: MatchCost): MatchCost {
 function costOfComponent({ members, hasLoop }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
   const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
   const choices = Math.max(...own.map(({ next }) => countOverlappingNext(next, positions)))
-  const matches = { ...after, length: after.length + members.size, loops: hasLoop || after.canLoop }
+  const matches = { ...after, length: after.length + members.size, canLoop: hasLoop || after.canLoop }
   if (choices < 2) return matches
   if (!hasLoop) return { ...matches, factor: after.factor * choices }
   const factor = after.factor * choices * members.size

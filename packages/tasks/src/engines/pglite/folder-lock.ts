@@ -77,7 +77,7 @@ function parseLockHolder(text: string): LockHolder | undefined {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('pid' in value) || !('host' in value)) return undefined
     const { pid, host } = value
-    const startTime = 'began' in value ? String(value.began) : ''
+    const startTime = 'startedAt' in value ? String(value.startedAt) : ''
     return Number.isSafeInteger(pid) && typeof host === 'string'
       ? { pid: Number(pid), host, startedAt: startTime }
       : undefined
