@@ -56,9 +56,9 @@ test.each([
 test('a measure that falls leaves the others where they are', () => {
   const overload = overloadOf({ running: 101, eventLoopDelayMs: 101, heapShare: 0.51 }, limits, noOverload)
   expect(overloadOf({ ...calm, running: 90 }, limits, overload)).toEqual({
-    running: true,
-    eventLoopDelay: false,
-    heap: false,
+    isRunningCountHigh: true,
+    isEventLoopDelayHigh: false,
+    isHeapHigh: false,
   })
 })
 

@@ -32,15 +32,15 @@ test('a folder is taken, and given back', async () => {
 test('what a process left that has gone is taken over', async () => {
   const child = spawn(process.execPath, ['--version'])
   await once(child, 'exit')
-  await leave({ pid: child.pid, host: hostname(), began: '' })
+  await leave({ pid: child.pid, host: hostname(), startedAt: '' })
   await (await lockFolder(folder))()
 })
 
 test.each([
-  ['whose pid this process has now', { pid: process.pid, host: hostname(), began: '1' }],
+  ['whose pid this process has now', { pid: process.pid, host: hostname(), startedAt: '1' }],
   [
     'whose pid another process has now, which began at another time',
-    { pid: process.ppid, host: hostname(), began: '1' },
+    { pid: process.ppid, host: hostname(), startedAt: '1' },
   ],
 ])('what a process left %s is taken over', async (_, holder) => {
   await leave(holder)
@@ -50,10 +50,10 @@ test.each([
 test.each([
   [
     'a process that runs',
-    { pid: process.ppid, host: hostname(), began: '' },
+    { pid: process.ppid, host: hostname(), startedAt: '' },
     `process ${process.ppid} on ${hostname()}`,
   ],
-  ['a process of another machine', { pid: 1, host: 'elsewhere.example', began: '1' }, 'process 1 on elsewhere.example'],
+  ['a process of another machine', { pid: 1, host: 'elsewhere.example', startedAt: '1' }, 'process 1 on elsewhere.example'],
   ['a file that is being written', '', 'another process'],
   ['a file of something else', '[]', 'another process'],
   ['a file with a pid that is none', { pid: 'all', host: hostname() }, 'another process'],
