@@ -38,8 +38,8 @@ const kilobyte = 1000
 /** The smallest programs that do something. */
 export const bundles: readonly BundleRow[] = [
   { name: 'server, a tool with zod', source: server(zodTool), ceiling: 107 * kilobyte },
-  { name: 'server, a tool with JSON Schema', source: server(plainTool), ceiling: 82 * kilobyte },
-  { name: 'client, in a browser', source: client, ceiling: 34.5 * kilobyte },
+  { name: 'server, a tool with JSON Schema', source: server(plainTool), ceiling: 82.5 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 35 * kilobyte },
 ]
 
 /** What a bundle weighs in bytes, and the packages in it with their share before gzip. */
