@@ -58,6 +58,6 @@ export {
   settlesWithin,
   sleep,
   type SleepOptions,
-  startBackgroundTimer as unrefTimer,
+  startBackgroundTimer,
   withTimeout,
 } from './waiting.ts'

@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled, offCancel, onCancel, unrefTimer } from '@x/core'
+import { cancelReason, isCancelled, offCancel, onCancel, startBackgroundTimer } from '@x/core'
 import type { Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './task-context.ts'
@@ -30,7 +30,7 @@ export async function awaitTaskChange(
       if (isCancelled(call)) throw cancelReason(call)
       const nextRow = await read()
       if (nextRow.status !== 'working') return nextRow
-      const timer = unrefTimer(settings.clock, changeSignal.signal, settings.pollIntervalMs)
+      const timer = startBackgroundTimer(settings.clock, changeSignal.signal, settings.pollIntervalMs)
       await changeSignal.waitForSignal()
       settings.clock.clearTimeout(timer)
     }

@@ -1,4 +1,4 @@
-import { unrefTimer } from '@x/core'
+import { startBackgroundTimer } from '@x/core'
 import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './task-context.ts'
@@ -78,7 +78,7 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
     } catch (error) {
       onError(error)
       clock.clearTimeout(timer)
-      timer = unrefTimer(clock, () => void sendPendingChanges(), context.settings.pollIntervalMs)
+      timer = startBackgroundTimer(clock, () => void sendPendingChanges(), context.settings.pollIntervalMs)
     } finally {
       isSending = false
     }

@@ -53,7 +53,11 @@ test.each([
     { pid: process.ppid, host: hostname(), startedAt: '' },
     `process ${process.ppid} on ${hostname()}`,
   ],
-  ['a process of another machine', { pid: 1, host: 'elsewhere.example', startedAt: '1' }, 'process 1 on elsewhere.example'],
+  [
+    'a process of another machine',
+    { pid: 1, host: 'elsewhere.example', startedAt: '1' },
+    'process 1 on elsewhere.example',
+  ],
   ['a file that is being written', '', 'another process'],
   ['a file of something else', '[]', 'another process'],
   ['a file with a pid that is none', { pid: 'all', host: hostname() }, 'another process'],

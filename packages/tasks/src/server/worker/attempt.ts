@@ -1,4 +1,4 @@
-import { unrefTimer } from '@x/core'
+import { startBackgroundTimer } from '@x/core'
 import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../task-context.ts'
@@ -185,7 +185,7 @@ export function noteProgress(attempt: Attempt, params: JsonObject | undefined, c
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
   attempt.lastStatusMessage = text.slice(0, maxMessageLength)
   if (typeof progress === 'number') attempt.lastProgress = { progress, ...(typeof total === 'number' && { total }) }
-  attempt.messageTimer ??= unrefTimer(
+  attempt.messageTimer ??= startBackgroundTimer(
     context.settings.clock,
     () => {
       attempt.messageTimer = undefined

@@ -1,4 +1,4 @@
-import { unrefTimer } from '@x/core'
+import { startBackgroundTimer } from '@x/core'
 import {
   createCall,
   errorCodes,
@@ -90,7 +90,7 @@ function startCancelGrace(attempt: Attempt, { settings }: TaskContext) {
   let startGraceTimer = (): void => {}
   const promise = new Promise<never>((_, reject) => {
     startGraceTimer = () => {
-      timer = unrefTimer(settings.clock, () => reject(signal.reason), settings.cancelGraceMs)
+      timer = startBackgroundTimer(settings.clock, () => reject(signal.reason), settings.cancelGraceMs)
     }
   })
   signal.addEventListener('abort', startGraceTimer, { once: true })

@@ -1,4 +1,4 @@
-import { sleep, unrefTimer } from '@x/core'
+import { sleep, startBackgroundTimer } from '@x/core'
 import type { TaskContext } from '../task-context.ts'
 import { applyLeaseState, type Attempt, openAttempt, releaseAtBoundary, stopAttempt } from './attempt.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
@@ -187,7 +187,7 @@ function runEvery(state: WorkerState, ms: number, work: () => Promise<unknown>):
   const name = String(state.timers.size)
   const { clock, onError } = state.context.settings
   const scheduleRun = (): void => {
-    if (!state.closeController.signal.aborted) state.timers.set(name, unrefTimer(clock, runOnce, ms))
+    if (!state.closeController.signal.aborted) state.timers.set(name, startBackgroundTimer(clock, runOnce, ms))
   }
   const runOnce = (): void => void work().catch(onError).finally(scheduleRun)
   scheduleRun()
