@@ -12,6 +12,7 @@ import {
   union,
   word,
 } from '../basic/shape.ts'
+
 /** A text field of a form (client/elicitation, requested schema). */
 export type StringSchema = {
   readonly type: 'string'

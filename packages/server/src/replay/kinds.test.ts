@@ -25,7 +25,7 @@ const form = {
   params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
 } as const
 
-/** What a handler does, and what its client answers. */
+/** A handler and the answers of its client. */
 interface Program {
   readonly title: string
   readonly run: RunHandler

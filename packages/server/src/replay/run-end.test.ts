@@ -20,7 +20,7 @@ type End =
 const question = { message: 'What?', schema: z.object({}) }
 const step = (ctx: Context, key: string) => ctx.step(key, () => 1)
 
-/** What a handler does for its run to end in this way; returning and throwing are done at its end. */
+/** Calls by which a handler ends its run in this way; returning and throwing are done at its end. */
 const acts: Readonly<Record<End, (ctx: Context, key: string) => Promise<unknown>>> = {
   store_failed: step,
   misused: (ctx) => ctx.step('two words', () => 1),
