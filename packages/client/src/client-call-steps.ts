@@ -48,8 +48,8 @@ interface CheckedRequests {
 }
 
 /** Makes the {@link ClientCallSteps} of a client. */
-export function createClientCallSteps({ tools, options, clientState: seen }: ClientCallStepsContext): ClientCallSteps {
-  const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, seen) }
+export function createClientCallSteps({ tools, options, clientState }: ClientCallStepsContext): ClientCallSteps {
+  const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, clientState) }
   const checkExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,
@@ -63,7 +63,7 @@ export function createClientCallSteps({ tools, options, clientState: seen }: Cli
     return { inputRequired: requiredInput, errorContext }
   }
   return {
-    url: seen.url,
+    url: clientState.url,
     answerInput: async (externalRequests, callOptions = {}) => {
       const { inputRequired, errorContext } = checkExternalRequests(externalRequests, callOptions)
       const { round } = externalRequests

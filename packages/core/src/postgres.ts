@@ -114,7 +114,7 @@ function connectPostgres(
   listenOptions: { readonly channel: string; readonly timeoutMs: number },
 ): ConnectFunction {
   const { channel, timeoutMs } = listenOptions
-  return async ({ handleMessage: message, handleLoss: lost }, signal) => {
+  return async ({ handleMessage, handleLoss }, signal) => {
     const connection = await pool.connect()
     // Closed and not given back: the next who got it would hear the channel, and its listeners.
     const releaseConnection = (): void => connection.release(true)
@@ -125,11 +125,11 @@ function connectPostgres(
     }
     signal.addEventListener('abort', releaseConnection)
     // A connection without this listener ends the process with its first error.
-    connection.on('error', lost)
-    connection.on('end', () => lost(new Error('The connection has ended')))
+    connection.on('error', handleLoss)
+    connection.on('end', () => handleLoss(new Error('The connection has ended')))
     connection.on('notification', (notification) => {
       // The connection may have been used before, and hear what the application listened to.
-      if (notification.channel === channel) message(notification.payload ?? '')
+      if (notification.channel === channel) handleMessage(notification.payload ?? '')
     })
     // A name cannot be a parameter of LISTEN, so it was held to a grammar, and is quoted.
     await connection.query({ text: `LISTEN "${channel}"`, query_timeout: timeoutMs })

@@ -63,14 +63,14 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
 }
 
 function connectRedis(client: RedisClient, channel: string): ConnectFunction {
-  return async ({ handleMessage: message, handleLoss: lost }, signal) => {
+  return async ({ handleMessage, handleLoss }, signal) => {
     const subscriber = client.duplicate()
     // A client without this listener ends the process with its first error. Each error ends this connection instead:
     // its holder opens another, so there is one way back, and each return is told as a gap.
-    subscriber.on('error', lost)
+    subscriber.on('error', handleLoss)
     signal.addEventListener('abort', () => subscriber.destroy())
     await subscriber.connect()
-    await subscriber.subscribe(channel, message)
+    await subscriber.subscribe(channel, handleMessage)
     return { ping: () => subscriber.sendCommand(['PING']) }
   }
 }

@@ -55,7 +55,7 @@ export function isWorkerd(): boolean {
  * Returns the SHA-256 of a text as hexadecimal digits: at once on platforms that can, and otherwise as a promise.
  */
 export function sha256Hex(text: string): string | Promise<string> {
-  return nodeCrypto?.hash('sha256', text, 'hex') ?? sha256HexWithWebCrypto(text)
+  return sha256HexSync(text) ?? sha256HexWithWebCrypto(text)
 }
 
 /** Returns the SHA-256 of a text as hexadecimal digits; undefined on platforms that have digests only as promises. */
