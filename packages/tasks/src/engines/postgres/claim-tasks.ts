@@ -64,8 +64,14 @@ async function withStoredEntries(
     `SELECT '${table}' AS source, task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`
   const sql = `${entrySql(tables.journal)} UNION ALL ${entrySql(tables.answer)}`
   const storedEntries = ids.length === 0 ? [] : await database.query(sql, [ids])
-  const entriesOf = (id: string, table: string): readonly SqlRow[] =>
-    storedEntries.filter((entry) => entry['task_id'] === id && entry['source'] === table)
+  const rowsByOrigin = new Map<string, SqlRow[]>()
+  for (const entry of storedEntries) {
+    const origin = `${entry['source']} ${entry['task_id']}`
+    const originRows = rowsByOrigin.get(origin)
+    if (originRows === undefined) rowsByOrigin.set(origin, [entry])
+    else originRows.push(entry)
+  }
+  const entriesOf = (id: string, table: string): readonly SqlRow[] => rowsByOrigin.get(`${table} ${id}`) ?? []
   return rows.map((row) => {
     const id = claimedTaskId(row)
     return toClaimedTask(row, { entries: entriesOf(id, tables.journal), answers: entriesOf(id, tables.answer) })
