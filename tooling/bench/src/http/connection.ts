@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net'
+import type { Call } from './call.ts'
+import type { LoadAnswer, LoadQuestion } from './load.ts'
 import { readResponse, type ReadResponse } from './read-response.ts'
 
 /** A connection that carries one request after the other. */
@@ -8,10 +10,7 @@ export interface HttpConnection {
 }
 
 /** Opens a connection whose requests are POSTs with the same headers. */
-export async function openHttpConnection(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<HttpConnection> {
+async function openHttpConnection(url: string, headers: Readonly<Record<string, string>>): Promise<HttpConnection> {
   const { hostname, port, host, pathname } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -45,4 +44,46 @@ function responsesOf(socket: Socket): () => Promise<ReadResponse> {
       settle = resolve
       fail = reject
     })
+}
+
+/** Observations of all connections of a load. */
+export interface Observations {
+  /** Milliseconds of each request. */
+  readonly times: number[]
+  failures: number
+}
+
+/** Sends one request or several that belong together, and notes what came of them. */
+export type SendRequests = (connection: HttpConnection, observations: Observations, call: Call) => Promise<void>
+
+/** Answers the questions of a benchmark with a load on bare sockets, until its process has no parent any more. */
+export function serveLoad(sendRequests: SendRequests): void {
+  process.once('disconnect', () => process.exit())
+  process.on('message', (question: LoadQuestion) => {
+    void runLoad(question, sendRequests).then((answer) => process.send?.(answer))
+  })
+}
+
+async function runLoad(
+  { url, call, connections, seconds }: LoadQuestion,
+  sendRequests: SendRequests,
+): Promise<LoadAnswer> {
+  const observations: Observations = { times: [], failures: 0 }
+  const started = performance.now()
+  const end = started + seconds * 1000
+  const drive = async (): Promise<void> => {
+    const connection = await openHttpConnection(url, call.headers)
+    while (performance.now() < end) await sendRequests(connection, observations, call)
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: connections }, drive))
+  const elapsed = (performance.now() - started) / 1000
+  const sorted = Float64Array.from(observations.times).sort()
+  return {
+    requests: sorted.length,
+    perSecond: sorted.length / elapsed,
+    medianMilliseconds: sorted[sorted.length >> 1] ?? Number.NaN,
+    p99Milliseconds: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+    failures: observations.failures,
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { messageIn, readResponse } from '../http/read-response.ts'
+import { messageIn, readResponse } from './read-response.ts'
 
 const plain = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a":"ä"}'.replace(
   '9',
