@@ -28,7 +28,7 @@ export {
   type WorkloadOptions,
 } from './client/machine.ts'
 export type { ClientKey, MachineClient } from './client/machine-client.ts'
-export type { AuthorizerOptions } from './client/options.ts'
+export type { AuthorizerOptions } from './client/authorizer.ts'
 export { type OAuth, oauth, type OAuthOptions } from './client/oauth.ts'
 export { pageRedirect, type PageRedirectOptions } from './client/page-redirect.ts'
 export { type AuthStore, memoryStore, type WebLocks, type WebStorage, webStorageStore } from './client/store.ts'

@@ -7,4 +7,4 @@
 export { fileStore, type FileStoreOptions } from './node/file-store.ts'
 export { guardedFetch, type GuardedFetchOptions } from './node/guarded-fetch.ts'
 export { loopbackRedirect, type LoopbackRedirectOptions } from './node/loopback-redirect.ts'
-export { openBrowser } from './node/open-browser.ts'
+export { openBrowser } from './node/loopback-redirect.ts'

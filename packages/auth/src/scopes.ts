@@ -1,4 +1,44 @@
+/** Scopes by name, such as `items:read`. */
+export type Scopes = readonly string[]
+
+/** Scopes that a scope includes: `{ 'items:write': ['items:read'] }`. */
+export type ImpliedScopes = Readonly<Record<string, Scopes>>
+
 /** True for a scope: visible ASCII without quotes, backslashes and spaces (RFC 6749, section 3.3). */
 export function isScope(text: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
+}
+
+/**
+ * Returns the scopes as they came.
+ *
+ * @throws TypeError for one that is malformed; `where` says whose it was.
+ */
+export function checkScopes(label: string, scopes: unknown): Scopes {
+  if (!Array.isArray(scopes)) throw new TypeError(`${label} has to be an array of scopes`)
+  for (const scope of scopes) {
+    if (typeof scope !== 'string' || !isScope(scope))
+      throw new TypeError(
+        `${label} has the scope ${JSON.stringify(scope)}: write visible ASCII without quotes, backslashes and spaces`,
+      )
+    // basic/authorization/index, refresh tokens: a client asks for it, and no resource needs it.
+    if (scope === 'offline_access') throw new TypeError(`${label} has offline_access, which is no scope of a resource`)
+  }
+  return scopes
+}
+
+/**
+ * Adds the scopes that the given ones include, in any number of steps (basic/authorization/index: scope hierarchies).
+ */
+export function expandScopes(scopes: Scopes, implies: ReadonlyMap<string, Scopes>): Scopes {
+  if (implies.size === 0) return scopes
+  const allScopes = new Set(scopes)
+  // A set is walked to what is added meanwhile, and each scope once, so a circle ends.
+  for (const scope of allScopes) for (const impliedScope of implies.get(scope) ?? []) allScopes.add(impliedScope)
+  return [...allScopes]
+}
+
+/** Makes a table of what users give. Throws a TypeError for scopes that are malformed. */
+export function compileImpliedScopes(implies: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
+  return new Map(Object.entries(implies).map(([scope, others]) => [scope, checkScopes(`implies["${scope}"]`, others)]))
 }

@@ -262,7 +262,7 @@ export const limitRows = [
       'bytes',
       'the key set of an issuer, at a server',
       'the token is rejected',
-      { name: 'maxBytes', file: 'server/fetch-json', isFixed: true },
+      { name: 'maxBytes', file: 'server/issuer-requests', isFixed: true },
     ],
   ]),
 ]

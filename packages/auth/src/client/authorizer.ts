@@ -1,4 +1,5 @@
 import type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
+import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { AuthError, isAuthError } from './auth-error.ts'
 import {
   authorize,
@@ -8,9 +9,36 @@ import {
 } from './authorize.ts'
 import { dpopErrorOf, isTokenChallenge, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
+import { type DpopOptions, dpopOf } from './dpop.ts'
+import { type AuthStore, memoryStore } from './store.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
-import type { StoredToken } from './stored.ts'
+import { openRecords, type StoredToken } from './stored.ts'
 import { getOrObtainToken, isRenewalDue, type TokenResult } from './token-source.ts'
+
+/** Options that every kind of authorizer has. */
+export interface AuthorizerOptions {
+  /** Binds tokens to a key, where the authorization server does (RFC 9449). Default `false`. */
+  readonly dpop?: boolean | DpopOptions | undefined
+  /**
+   * Store of logins and tokens: one for one client, and for one person where there is one. Default: {@link
+   * memoryStore}.
+   */
+  readonly store?: AuthStore | undefined
+  /** Sends metadata and token requests. Default: the platform's. */
+  readonly fetch?: FetchFunction | undefined
+  /** The clock; the platform's own by default. */
+  readonly runtime?: { readonly now?: (() => number) | undefined } | undefined
+}
+
+/** Returns the dependencies of an authorizer that its options stand for. */
+export function authorizerDepsOf(
+  options: AuthorizerOptions,
+): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
+  const { store, fetch = platformFetch, runtime } = options
+  const now = runtime?.now ?? Date.now
+  const records = openRecords(store ?? memoryStore())
+  return { records, fetch, now, dpop: dpopOf(options.dpop, { records, isStored: store !== undefined, now }) }
+}
 
 /** Counts how often the scopes of an operation were asked for lately. */
 interface StepUpLimiter {

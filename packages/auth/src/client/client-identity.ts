@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
-import { isLoopbackHost } from '../secure-url.ts'
+import { isLoopbackHost } from '../oauth-urls.ts'
 import { registerClient, type AuthServerContext } from './server-requests.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
 

@@ -1,7 +1,7 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
-import { createAuthorizer } from './authorizer.ts'
+import { createAuthorizer, type AuthorizerOptions, authorizerDepsOf } from './authorizer.ts'
 import { matchesBinding } from './dpop.ts'
 import { withoutFragment } from './safe-url.ts'
 import {
@@ -10,7 +10,6 @@ import {
   requireClientAuthenticator,
   type MachineClient,
 } from './machine-client.ts'
-import { type AuthorizerOptions, authorizerDepsOf } from './options.ts'
 import { type TokenGrant, requestGrant, toStoredToken } from './token-requests.ts'
 import type { TokenRequirements } from './token-source.ts'
 

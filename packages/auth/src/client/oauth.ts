@@ -1,11 +1,10 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
-import { type Authorizer, createAuthorizer } from './authorizer.ts'
+import { type Authorizer, createAuthorizer, type AuthorizerOptions, authorizerDepsOf } from './authorizer.ts'
 import { checkClientIdentity, type ClientIdentity, findKnownClient } from './client-identity.ts'
 import { matchesBinding } from './dpop.ts'
 import { createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
-import { type AuthorizerOptions, authorizerDepsOf } from './options.ts'
 import { withoutFragment } from './safe-url.ts'
 import { toServerClient, revokeToken } from './server-requests.ts'
 

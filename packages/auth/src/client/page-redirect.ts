@@ -1,4 +1,4 @@
-import { isLoopbackHost, isSecureUrl } from '../secure-url.ts'
+import { isLoopbackHost, isSecureUrl } from '../oauth-urls.ts'
 import { AuthError } from './auth-error.ts'
 import type { Redirect } from './code-flow.ts'
 

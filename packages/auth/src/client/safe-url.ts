@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../secure-url.ts'
+import { isLoopbackHost } from '../oauth-urls.ts'
 import { AuthError, quoteText } from './auth-error.ts'
 
 /**

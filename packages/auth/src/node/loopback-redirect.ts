@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { RedirectListener, Redirect } from '../client/code-flow.ts'
-import { openBrowser } from './open-browser.ts'
+import { isSecureUrl } from '../oauth-urls.ts'
 
 /** Options of a login by a program on a person's machine. */
 export interface LoopbackRedirectOptions {
@@ -120,4 +121,28 @@ function sendPage(response: ServerResponse, status: number, text: string): void 
     connection: 'close',
   })
   response.end(`<!doctype html><meta charset="utf-8"><title>Login</title><p>${text}</p>\n`)
+}
+
+/**
+ * Opens an https address, or one of this machine, in the person's browser. The address is one argument of a program,
+ * and no shell reads it. Rejects when there is no such program. Throws a `TypeError` for an address of another kind.
+ */
+export async function openBrowser(url: URL): Promise<void> {
+  if (!isSecureUrl(url)) {
+    throw new TypeError(`Only https addresses are opened, not ${url.protocol}`)
+  }
+  const [program, ...args] = openCommands[process.platform] ?? ['xdg-open']
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(program, [...args, url.href], { stdio: 'ignore', detached: true, shell: false })
+    child.once('error', reject)
+    child.once('spawn', () => {
+      child.unref()
+      resolve()
+    })
+  })
+}
+
+const openCommands: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }

@@ -11,7 +11,7 @@ import {
 } from './credentials.ts'
 import type { Issuer } from './issuers.ts'
 import { freezePrincipal, type ToPrincipal } from './principal.ts'
-import { expandScopes, type Scopes } from './scopes.ts'
+import { expandScopes, type Scopes } from '../scopes.ts'
 import { sha256 } from '../digest.ts'
 import { isTokenError, TokenError } from './token-error.ts'
 

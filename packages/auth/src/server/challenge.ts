@@ -1,5 +1,5 @@
 import { proofAlgorithms } from './dpop.ts'
-import type { Scopes } from './scopes.ts'
+import type { Scopes } from '../scopes.ts'
 
 /** An HTTP answer that rejects a request; the transports take it for one. */
 export interface HttpErrorResponse {

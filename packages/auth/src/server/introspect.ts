@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CryptoKey } from 'jose'
 import * as oauth from 'oauth4webapi'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { parseSecureUrl } from '../secure-url.ts'
-import { discoverIssuerMetadata } from './discovery.ts'
+import { parseSecureUrl } from '../oauth-urls.ts'
+import { discoverIssuerMetadata } from './issuer-requests.ts'
 import { TokenError } from './token-error.ts'
 
 /** Options of token introspection (RFC 7662). */

@@ -1,8 +1,7 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import { parseSecureUrl } from '../secure-url.ts'
-import { fetchJson } from './fetch-json.ts'
-import { discoverIssuerMetadata } from './discovery.ts'
+import { parseSecureUrl } from '../oauth-urls.ts'
+import { fetchJson, discoverIssuerMetadata } from './issuer-requests.ts'
 import { TokenError } from './token-error.ts'
 
 /** Location of an issuer's keys, and the means to fetch them. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
-import { parseSecureUrl } from '../secure-url.ts'
+import { parseSecureUrl } from '../oauth-urls.ts'
 import { proofAlgorithms } from './dpop.ts'
-import type { Scopes } from './scopes.ts'
+import type { Scopes } from '../scopes.ts'
 
 /** A document that is served to whoever asks; the `documents` of the HTTP transport are made of these. */
 export interface MetadataDocument {

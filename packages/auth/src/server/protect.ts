@@ -15,7 +15,7 @@ import { createProofVerifier, type DpopOptions } from './dpop.ts'
 import { createIssuerResolver, type IssuerOptions } from './issuers.ts'
 import { canonicalizeResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
 import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
-import { checkScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
+import { checkScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Tokens and requests that a server accepts. */
 export interface ProtectOptions {

@@ -11,7 +11,7 @@ import {
   type ServerExtension,
   transportKey,
 } from '@x/schema'
-import { checkScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
+import { checkScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Decides by the request itself. `params` are as the client sent them: nothing has checked them. */
 export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes

@@ -1,7 +1,19 @@
 import type { JsonObject } from '@x/schema'
-import { metadataUrls } from '../metadata-urls.ts'
-import type { FetchFunction } from '../bounded-fetch.ts'
-import { fetchJson } from './fetch-json.ts'
+import { boundedFetch, type FetchFunction, parseJsonObject } from '../bounded-fetch.ts'
+import { metadataUrls } from '../oauth-urls.ts'
+
+const fetchBounds = { timeoutMs: 5000, maxBytes: 262_144 }
+
+/** Returns a fetch for what an authorization server says: without redirects, at most 256 KiB and 5 seconds. */
+export function createIssuerFetch(fetch: FetchFunction): FetchFunction {
+  return (url, request) => boundedFetch(fetch, url, { ...request, ...fetchBounds })
+}
+
+/** Reads a JSON object with a GET; undefined when this URL answers anything else. Rejects when there is no answer. */
+export async function fetchJson(url: string, fetch: FetchFunction): Promise<JsonObject | undefined> {
+  const response = await fetch(url, { method: 'GET', headers: { Accept: 'application/json' } })
+  return response.status === 200 ? parseJsonObject(await response.text()) : undefined
+}
 
 /**
  * Reads the metadata of an authorization server (RFC 8414, then OpenID Connect Discovery 1.0).
