@@ -14,9 +14,8 @@ import { type CallRun, createCallRun } from './call-run.ts'
 import { createDiscoverResult, unsupportedMethodError } from './handshake.ts'
 import { createStandaloneStream, type StandaloneStream } from './listen.ts'
 import type { LegacySettings } from './options.ts'
-import { type LegacySession, severityOf } from './session.ts'
+import { type LegacySession, severityOf, SessionEndedError } from './session.ts'
 import { unknownStateResponse } from './translate.ts'
-import { SessionEndedError } from './legacy-transport.ts'
 
 /** Access of a connection's calls to their session. */
 export interface SessionSource {

@@ -33,8 +33,7 @@ import {
   type LegacyHttpTransportOptions,
   readAnswer,
 } from './legacy-http-transport.ts'
-import { type EraDetection, probeEra } from './probe.ts'
-import { withRequestTimeout } from './with-request-timeout.ts'
+import { type EraDetection, probeEra, withRequestTimeout } from './probe.ts'
 
 /** The options of {@link connectDualHttp}: those of `connectHttp`, and what concerns older servers. */
 export interface DualHttpOptions extends DualOptions, HttpOptions {}

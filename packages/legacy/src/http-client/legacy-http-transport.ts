@@ -2,7 +2,7 @@ import { computeBackoffMs, type Clock, sleep } from '@x/core'
 import { encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
 import { type HttpClient, type HttpClientResponse, HttpError } from '@x/transport-http/client'
 import type { LegacyRevision } from '../revisions.ts'
-import { type LegacyTransport, type ServerMessageHandlers, SessionEndedError } from '../client/legacy-transport.ts'
+import { type LegacyTransport, type ServerMessageHandlers, SessionEndedError } from '../client/session.ts'
 import { type MessageReaderContext, readEvents, readMessages, type StreamPosition } from './read-messages.ts'
 
 /** State that the requests of one session over HTTP share. */

@@ -1,3 +1,4 @@
+import { type Clock, withTimeout } from '@x/core'
 import {
   encodeMessage,
   isErrorResponse,
@@ -8,12 +9,19 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type HttpClient, type HttpClientResponse, isHttpError } from '@x/transport-http/client'
+import { type HttpClient, type HttpClientResponse, HttpError, isHttpError } from '@x/transport-http/client'
 import { createDiscoverRequest, type ProtocolEra, eraOf, isUndecidedStatus } from '../client/detect.ts'
+import type { LegacySettings } from '../client/options.ts'
 import { legacyRevisions } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
 import { type LegacyHttpTransportOptions, readAnswer, readFailure } from './legacy-http-transport.ts'
-import { type TimeoutContext, withRequestTimeout } from './with-request-timeout.ts'
+
+/** Parameters of a step with a limit of time. */
+interface TimeoutContext {
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly settings: Pick<LegacySettings, 'handshakeTimeoutMs'>
+}
 
 /** The era of a server, or an answer that says nothing of it and is the answer of the call. */
 export type EraDetection = { readonly era: ProtocolEra } | { readonly response: RpcError }
@@ -102,4 +110,17 @@ function parseRpcError(text: string, { bounds }: HttpClient): RpcError | undefin
   } catch {
     return undefined
   }
+}
+
+/** Runs a step of a connection's own with a signal that aborts when its time is over, or with the connection. */
+export function withRequestTimeout<T>(
+  { http, clock, settings }: TimeoutContext,
+  operation: string,
+  step: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { handshakeTimeoutMs: ms } = settings
+  const { origin } = new URL(http.url)
+  const createTimeoutError = (): HttpError =>
+    new HttpError('timeout', `${origin}: no answer to ${operation} within ${ms} ms`, { origin })
+  return withTimeout({ signal: http.closed, timeoutMs: ms, clock, createTimeoutError }, step)
 }

@@ -9,7 +9,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport-http/client'
-import type { ServerMessageHandlers } from '../client/legacy-transport.ts'
+import type { ServerMessageHandlers } from '../client/session.ts'
 
 const maxBatchLength = 1000
 

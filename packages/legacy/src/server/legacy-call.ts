@@ -1,5 +1,7 @@
 import { offAbort, onAbort } from '@x/core'
 import {
+  type CallContext,
+  contextKey,
   createCall,
   errorCodes,
   errorResponse,
@@ -17,8 +19,27 @@ import { toLegacyResult } from '../translate/result.ts'
 import { askClient, createUrlQuestions, type RoundAnswer, toRoundOutcome, type UrlQuestions } from './ask-client.ts'
 import type { CallChannel, LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import { legacyPeerKey } from './legacy-peer.ts'
 import type { WaitingCall } from './question-state.ts'
+
+/** The connection of an older client, as a handler sees it. */
+export interface LegacyPeer {
+  /** The revision that the client speaks. */
+  readonly revision: string
+}
+
+/** The older client that calls; absent for a client of 2026-07-28. */
+const legacyPeerKey = contextKey<LegacyPeer>('x/legacy-peer')
+
+/**
+ * Returns the revision that the client of this call speaks; undefined for a client of 2026-07-28. Handlers need it for
+ * display and logs alone: everything else works the same for both.
+ *
+ * @example
+ * run: (_, ctx) => legacyOf(ctx)?.revision ?? 'this revision'
+ */
+export function legacyOf({ context }: { readonly context: CallContext }): LegacyPeer | undefined {
+  return context.get(legacyPeerKey)
+}
 
 /** A call that goes on from the `state` of its questions, and their answers. */
 export interface ResumedCall {

@@ -1,7 +1,7 @@
 import { type ErrorListener, errorListener, maxTimerMs } from '@x/core'
-import { memoryStore, randomKey, sealed, singleUse, type StateCodec } from '@x/state-codec'
+import type { JsonObject } from '@x/schema'
+import { memoryStore, randomKey, sealed, singleUse, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
-import type { LegacyLink } from './link/link-options.ts'
 
 /** Something that an operator should know though calls go on. */
 export interface LegacyWarning {
@@ -43,6 +43,28 @@ export interface LegacyStateOptions {
    * Returns the name of one of `others`, true for `codec`, or false for no state. True for every question when absent.
    */
   readonly choose?: ((question: StateQuestion) => string | boolean) | undefined
+}
+
+/** Carries short messages between the instances of a server: any `ChangeBus` of `@x/server` is one. */
+export interface LinkBus {
+  /** Sends to every instance that listens. Rejects when the message could not be delivered to the bus. */
+  publish(change: { readonly topic: string; readonly data?: JsonObject | undefined }): Promise<void>
+  /** Listens until the function that it resolves with is called. `onGap`: messages may have been lost. */
+  listen(listener: {
+    readonly onChange: (change: { readonly topic: string; readonly data?: JsonObject | undefined }) => void
+    readonly onGap: () => void
+  }): Promise<() => void>
+}
+
+/** The link of the instances of a server: a store that they share, and a bus that wakes them. */
+export interface LegacyLink {
+  /**
+   * Keeps calls that wait, their answers, and what sessions have set: `redisStore` or `postgresStore` of
+   * `@x/state-codec`.
+   */
+  readonly store: StateStore
+  /** Carries the names of what changed: `redisBus` or `postgresBus` of `@x/server`. */
+  readonly bus: LinkBus
 }
 
 /** Options of {@link legacy}. */

@@ -1,5 +1,6 @@
 import { cancelReason, type Clock, isCancelled, platformRuntime, raceWithCancellation, withTimeout } from '@x/core'
 import {
+  createCall,
   olderServerMessage,
   protocolVersion,
   type RpcError,
@@ -32,8 +33,7 @@ import {
   type LegacySettings,
   resolveDualSettings,
 } from '../client/options.ts'
-import { createLegacySession, type LegacySession } from '../client/session.ts'
-import { createInternalCall, type LegacyTransport } from '../client/legacy-transport.ts'
+import { createLegacySession, type LegacySession, type LegacyTransport } from '../client/session.ts'
 
 /** The options of {@link connectDualStdio}: those of `connectStdio`, and what concerns older servers. */
 export interface DualStdioOptions
@@ -291,7 +291,7 @@ function sendWithTimeout(
   timedRequest: TimedRequest,
 ): Promise<RpcResponse> {
   const { request, ms, createTimeoutError, signal } = timedRequest
-  const internalCall = createInternalCall(new AbortController().signal, () => {})
+  const internalCall = createCall({ signal: new AbortController().signal, notify: () => {} })
   return withTimeout({ signal, timeoutMs: ms, clock, createTimeoutError }, () =>
     process.exchange(request, internalCall),
   )
@@ -305,7 +305,7 @@ function createStdioTransport(process: StartedProcess): LegacyTransport {
   return {
     // Requests of the server name no call; they come to the session, which knows the latest.
     request: (request, signal, { onNotification }) =>
-      process.exchange(request, createInternalCall(signal, onNotification)),
+      process.exchange(request, createCall({ signal, notify: onNotification })),
     notify: async (message) => process.notify(message),
     // Notifications outside of calls come to the session by themselves, for as long as the process runs.
     listen: async () => ({ ended: new Promise(() => {}) }),

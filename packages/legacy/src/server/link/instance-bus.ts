@@ -1,7 +1,7 @@
 import { randomId } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { Deps } from '../deps.ts'
-import type { LinkBus } from './link-options.ts'
+import type { LinkBus } from '../options.ts'
 
 const messageKinds = [
   'answered',

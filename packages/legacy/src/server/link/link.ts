@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { HttpDeps, InstanceLink } from '../http/http-deps.ts'
 import { createInstanceBus } from './instance-bus.ts'
-import type { LegacyLink } from './link-options.ts'
+import type { LegacyLink } from '../options.ts'
 import { createLinkStore } from './link-store.ts'
 import { createLinkedCalls } from './linked-calls.ts'
 import { createLinkedSessions } from './linked-sessions.ts'
