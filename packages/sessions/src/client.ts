@@ -6,8 +6,7 @@
 
 export { type ClientSession, type ClientSessions, sessions, type SessionsOptions } from './client/sessions.ts'
 export type { SerializedSession } from './client/serialized-session.ts'
-export { isSessionNotFound } from './client/is-session-not-found.ts'
-export { isSessionError, SessionError, type SessionErrorCode } from './client/session-error.ts'
+export { isSessionError, isSessionNotFound, SessionError, type SessionErrorCode } from './client/session-error.ts'
 export type {
   CreateSessionRequest,
   CreateSessionResult,

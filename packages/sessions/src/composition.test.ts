@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sessions as clientSessions } from './client/sessions.ts'
 import { sessions as createSessions } from './server/sessions.ts'
-import { SessionUsageError } from './server/session-usage-error.ts'
+import { SessionUsageError } from './server/session-errors.ts'
 import { sessionKey } from './session-metadata.ts'
 import {
   sendRequest,

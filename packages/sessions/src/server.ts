@@ -12,7 +12,7 @@ export {
   type StatelessSessionsOptions,
 } from './server/sessions.ts'
 export { sessionResources, type SessionResources, type SessionResourcesOptions } from './server/session-resources.ts'
-export { SessionUsageError } from './server/session-usage-error.ts'
+export { SessionUsageError } from './server/session-errors.ts'
 export type { CallView } from './server/opened-session.ts'
 export type { Session, SessionView } from './server/session.ts'
 export type {

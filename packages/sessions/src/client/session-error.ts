@@ -1,3 +1,6 @@
+import { isClientError } from '@x/client'
+import { sessionNotFoundCode } from '../session-metadata.ts'
+
 /** The reasons why a session cannot be used; the closed table of {@link SessionError}. */
 export type SessionErrorCode =
   /** The server has no such session any more. Nothing is sent for it from then on. */
@@ -30,4 +33,14 @@ export class SessionError extends Error {
 /** Returns whether a value is a {@link SessionError}, from this copy of the package or another. */
 export function isSessionError(error: unknown): error is SessionError {
   return error instanceof Error && error.name === 'SessionError' && 'code' in error
+}
+
+/**
+ * Returns whether a call failed because the server does not know its session, as it answered to this call or an earlier
+ * one: create another session, and begin the conversation's state anew.
+ */
+export function isSessionNotFound(error: unknown): boolean {
+  if (isSessionError(error)) return error.code === 'not_found'
+  if (!isClientError(error)) return false
+  return error.rpc?.code === sessionNotFoundCode || isSessionNotFound(error.cause)
 }

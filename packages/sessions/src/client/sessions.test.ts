@@ -10,7 +10,7 @@ import {
   createScriptedExchange,
   type ScriptedExchange,
 } from '../testing/scripted.ts'
-import { isSessionNotFound } from './is-session-not-found.ts'
+import { isSessionNotFound } from './session-error.ts'
 import { type ClientSessions, sessions, type SessionsOptions } from './sessions.ts'
 
 const notFound = (sessionId: string) => ({

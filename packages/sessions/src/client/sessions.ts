@@ -6,14 +6,13 @@ import {
   type SessionNames,
   createSessionNames,
 } from '../session-metadata.ts'
-import { isSessionNotFound } from './is-session-not-found.ts'
+import { isSessionNotFound, SessionError } from './session-error.ts'
 import {
   deserializeSession,
   type SerializedSession,
   serializeSession,
   type SessionOwner,
 } from './serialized-session.ts'
-import { SessionError } from './session-error.ts'
 import { createClientSessionMiddleware } from './session-middleware.ts'
 import { toSessionMetadata, recordOf, type SessionRecord } from './session-state.ts'
 

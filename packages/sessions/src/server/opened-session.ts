@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { SessionNotFound } from './session-not-found.ts'
+import { SessionNotFound } from './session-errors.ts'
 import type { ResolvedSessionOptions } from './resolved-session-options.ts'
 
 /** A request that is about sessions or within one. */

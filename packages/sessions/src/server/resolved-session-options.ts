@@ -3,7 +3,7 @@ import type { JsonValue } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
 import type { DeletedSession, NewSession, SessionErrorContext, SessionOptions } from './session-options.ts'
-import { SessionUsageError } from './session-usage-error.ts'
+import { SessionUsageError } from './session-errors.ts'
 
 /** The options of sessions with their defaults. */
 export interface ResolvedSessionOptions extends SessionHooks {

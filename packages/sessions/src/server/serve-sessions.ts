@@ -30,7 +30,7 @@ import {
   type SessionRequest,
 } from './opened-session.ts'
 import type { ResolvedSessionOptions } from './resolved-session-options.ts'
-import { invalidSessionError, toPeerError } from './session-not-found.ts'
+import { invalidSessionError, toPeerError } from './session-errors.ts'
 
 /** The parts that sessions are served with at one server. */
 export interface SessionServiceOptions {

@@ -1,6 +1,6 @@
 import { type ErrorListener, errorListener, unref, type Runtime, runtimeOf, maxTimerMs } from '@x/core'
 import type { AsyncResource } from '@x/schema'
-import { SessionUsageError } from './session-usage-error.ts'
+import { SessionUsageError } from './session-errors.ts'
 import type { Awaitable } from './session-options.ts'
 
 /** The options of {@link sessionResources}. */

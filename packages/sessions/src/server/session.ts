@@ -1,7 +1,6 @@
 import { toStoreKey } from './session-registry.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
-import { quotaErrorOf } from './session-not-found.ts'
-import { SessionUsageError } from './session-usage-error.ts'
+import { quotaErrorOf, SessionUsageError } from './session-errors.ts'
 import type { StateParser } from './state-parser.ts'
 
 /** A session as a call brought it. */

@@ -12,7 +12,7 @@ import { serveSessions } from './serve-sessions.ts'
 import { sessionOf, type Session, type SessionView, createSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
 import { resolveSessionOptions, type SessionHooks, type ResolvedSessionOptions } from './resolved-session-options.ts'
-import { SessionUsageError } from './session-usage-error.ts'
+import { SessionUsageError } from './session-errors.ts'
 import { statelessParser, parserOf, type StateParser } from './state-parser.ts'
 
 /** The member that sessions add to their server. */

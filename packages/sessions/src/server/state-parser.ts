@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/schema'
 import type { SessionState } from './session-options.ts'
-import { SessionUsageError } from './session-usage-error.ts'
+import { SessionUsageError } from './session-errors.ts'
 
 /** Parses and checks the states of sessions. */
 export interface StateParser<State> {

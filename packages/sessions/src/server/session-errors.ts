@@ -13,6 +13,11 @@ export class SessionNotFound extends Error {
   }
 }
 
+/** The error of a program that uses sessions wrongly; its message is not meant for a peer. */
+export class SessionUsageError extends Error {
+  override readonly name = 'SessionUsageError'
+}
+
 /** Returns the error that the peer sees, and reports to the author the cause that it does not show. */
 export function toPeerError(error: unknown, { report }: { readonly report: (error: unknown) => void }): McpError {
   if (isMcpError(error)) return error
