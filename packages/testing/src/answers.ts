@@ -8,8 +8,7 @@ import {
   isJsonObject,
   type Root,
 } from '@x/schema'
-import { formatValue } from './difference.ts'
-import { TestingError } from './testing-error.ts'
+import { formatValue, TestingError } from './testing-error.ts'
 
 /** A question as a function of {@link Answers} receives it. */
 export interface AskedQuestion {

@@ -1,11 +1,10 @@
 import { isClientError } from '@x/client'
 import { isJsonObject, type JsonValue, type Server } from '@x/schema'
 import type { SheddingOptions } from '@x/server'
-import { firstDifference } from './difference.ts'
 import type { ServerFactory } from './server-kit.ts'
 import { openTestClient, type TestClient, type TestClientOptions } from './test-client.ts'
 import { testRuntime } from './test-runtime.ts'
-import { isTestingError, TestingError } from './testing-error.ts'
+import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
 /** Options of {@link killAtEveryStep}; those of {@link testClient} hold for each of its clients. */
 export interface KillOptions<S extends Server = Server>
@@ -86,6 +85,27 @@ function differenceError(step: number, { stoppedStep: stopped }: RunOutcome, dif
   const behind = stopped === undefined ? '' : ` of "${stopped.target}" (recorded: ${stopped.recorded.join(', ')})`
   const reason = `stopped after step ${step}${behind}, the calls end in another way: ${difference}`
   return new TestingError('outcome_differs', reason)
+}
+
+/**
+ * Returns the first place at which two plain values differ, with both; undefined when they are equal as JSON. Members
+ * that are undefined count as absent.
+ */
+export function firstDifference(one: unknown, other: unknown, path = 'outcome'): string | undefined {
+  if (isContainer(one) && isContainer(other) && Array.isArray(one) === Array.isArray(other)) {
+    const keys = new Set([...Object.keys(one), ...Object.keys(other)])
+    for (const key of keys) {
+      const place = Array.isArray(one) ? `${path}[${key}]` : `${path}.${key}`
+      const found = firstDifference(Reflect.get(one, key), Reflect.get(other, key), place)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return Object.is(one, other) ? undefined : `${path} is ${formatValue(other)} instead of ${formatValue(one)}`
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /** Makes the calls; the handler is stopped after the step of the given number, or never. */

@@ -32,3 +32,9 @@ export class TestingError extends Error {
 export function isTestingError(error: unknown): error is TestingError {
   return error instanceof Error && error.name === 'TestingError' && 'code' in error
 }
+
+/** A value for a message, never long. */
+export function formatValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}
