@@ -6,7 +6,7 @@
 
 export type { Clock } from '@x/core'
 export type { HttpConnection } from './client/connect.ts'
-export { connectHttp, createHttpClient, type NodeConnectOptions } from './client/connect-node.ts'
+export { connectHttp, createHttpClient, type NodeConnectOptions, type UndiciOptions } from './client/connect-node.ts'
 export type { HttpEvent, HttpEventListener } from './client/event-stream.ts'
 export type { HttpClient } from './client/http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './client/http-error.ts'
@@ -20,6 +20,4 @@ export type {
   HttpTimeouts,
   RetryOptions,
 } from './client/options.ts'
-export type { HttpMethod } from './client/sender.ts'
-export type { FetchFunction } from './client/send-fetch.ts'
-export type { UndiciOptions } from './client/send-undici.ts'
+export type { FetchFunction, HttpMethod } from './client/sender.ts'

@@ -1,9 +1,25 @@
+import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
+import { isCancelled, onCancel } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
 import { createClientOver, type HttpClient } from './http-client.ts'
+import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
 import type { HttpConnectOptions } from './options.ts'
-import type { Sender } from './sender.ts'
-import { fetchSender } from './send-fetch.ts'
-import { type UndiciOptions, undiciSender } from './send-undici.ts'
+import { fetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
+
+/** The options of connections on Node. */
+export interface UndiciOptions {
+  /**
+   * Sends through this dispatcher, such as a `ProxyAgent`, instead of an `Agent` of the connection's own. It stays its
+   * maker's to close, must be of undici 7 or later, and must not follow redirects by itself.
+   */
+  readonly dispatcher?: Dispatcher | undefined
+  /** TLS options of connections: `ca`, `cert`, `key`, `servername` and what else undici's connector takes. */
+  readonly connect?: buildConnector.BuildOptions | undefined
+  /** Milliseconds that a connection may take to open, TLS included. Default 10 seconds. */
+  readonly connectMs?: number | undefined
+  /** Maximum number of open connections; each request in flight holds one. Default: as many as are needed. */
+  readonly connections?: number | undefined
+}
 
 /** The options of `connectHttp` on Node. */
 export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
@@ -34,4 +50,102 @@ export function createHttpClient(url: string | URL, options: NodeConnectOptions 
 
 function nodeSender(options: NodeConnectOptions): Sender {
   return options.fetch ? fetchSender(options.fetch) : undiciSender(options)
+}
+
+/**
+ * Sends over undici's `dispatch`, which hands chunks on as they come: `request` makes a stream of them, `fetch`
+ * several.
+ */
+function undiciSender(options: UndiciOptions): Sender {
+  const own = options.dispatcher ? undefined : createOwnDispatcher(options)
+  return {
+    isContentDecoded: false,
+    send: (outgoing) =>
+      new Promise((resolve, reject) => {
+        const { url, method, headers, body } = outgoing
+        const request = {
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method,
+          headers: headers as string[],
+          body: body ?? null,
+          // Our own watch counts; undici's would end a quiet stream after five minutes.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        } as const
+        const dispatcher = options.dispatcher ?? own?.dispatcherFor(url.origin)
+        dispatcher?.dispatch(request, dispatchHandler(outgoing, resolve, reject))
+      }),
+    close: async () => own?.destroy(),
+  }
+}
+
+/** The connections of one sender. */
+interface OwnDispatcher {
+  dispatcherFor(origin: string): Dispatcher
+  destroy(): Promise<void>
+}
+
+/**
+ * Creates a dispatcher that has one connection until a second request is sent beside another: a pool reserves 20 KB for
+ * those that wait, and most clients make one call after the other.
+ */
+function createOwnDispatcher({
+  connect: connectOptions,
+  connectMs: timeout = 10_000,
+  connections,
+}: UndiciOptions): OwnDispatcher {
+  const connect = { ...connectOptions, timeout }
+  let first: { readonly origin: string; readonly client: Client } | undefined
+  let agent: Agent | undefined
+  const isFree = ({ client }: { readonly client: Client }): boolean => connections === 1 || client.stats.size === 0
+  return {
+    dispatcherFor(origin) {
+      first ??= { origin, client: new Client(origin, { connect }) }
+      if (first.origin === origin && isFree(first)) return first.client
+      agent ??= new Agent({ connections: connections === undefined ? null : Math.max(1, connections - 1), connect })
+      return agent
+    },
+    destroy: async () => void (await Promise.all([first?.client.destroy(), agent?.destroy()])),
+  }
+}
+
+/** Creates undici's handler of one request. Errors come before the response as well as in the middle of its body. */
+function dispatchHandler(
+  outgoing: OutgoingRequest,
+  resolve: (incoming: IncomingResponse) => void,
+  reject: (error: unknown) => void,
+): Dispatcher.DispatchHandler {
+  let controller: Dispatcher.DispatchController | undefined
+  let body: IncomingBody | undefined
+  // Before the request has a connection nothing is there to stop: it ends when it gets one.
+  const stop = (): void => {
+    // Whoever waits has a reason of its own.
+    if (!body?.isOver()) controller?.abort(new Error('The request was stopped'))
+  }
+  onCancel(outgoing, stop)
+  return {
+    onRequestStart: (startedController) => {
+      controller = startedController
+      if (isCancelled(outgoing)) stop()
+    },
+    onResponseStart: (_, status, headers) => {
+      // Informational responses (1xx) come before the response.
+      if (status < 200) return
+      body = createIncomingBody(stop)
+      resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })
+    },
+    onResponseData: (_, chunk) => body?.take(chunk),
+    onResponseEnd: () => body?.end(),
+    onResponseError: (_, error) => {
+      if (body === undefined) reject(error)
+      else body.fail(error)
+    },
+  }
+}
+
+function headerValueOf(name: string, value: string | string[] | undefined): string | undefined {
+  if (!Array.isArray(value)) return value
+  // RFC 9110, section 5.3: several lines of one list are one list. Challenges are one; what we read besides is no list.
+  return name === 'www-authenticate' ? value.join(', ') : value[0]
 }

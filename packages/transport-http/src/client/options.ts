@@ -1,6 +1,6 @@
 import type { Clock } from '@x/core'
 import type { ParseBounds, RpcRequest } from '@x/schema'
-import type { FetchFunction } from './send-fetch.ts'
+import type { FetchFunction } from './sender.ts'
 
 /** Header values by name. The names that the protocol or HTTP itself writes are refused. */
 export type HttpHeaders = Readonly<Record<string, string>>

@@ -5,8 +5,7 @@
  */
 
 export type { Clock } from '@x/core'
-export type { HttpConnection } from './connect.ts'
-export { connectHttp, createHttpClient } from './connect-web.ts'
+export { connectHttp, createHttpClient, type HttpConnection } from './connect.ts'
 export type { HttpEvent, HttpEventListener } from './event-stream.ts'
 export type { HttpClient } from './http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './http-error.ts'
@@ -20,5 +19,4 @@ export type {
   HttpTimeouts,
   RetryOptions,
 } from './options.ts'
-export type { HttpMethod } from './sender.ts'
-export type { FetchFunction } from './send-fetch.ts'
+export type { FetchFunction, HttpMethod } from './sender.ts'

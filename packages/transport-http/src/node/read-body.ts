@@ -5,8 +5,8 @@ import {
   bodyAlreadyReadResponse,
   bodyTooLargeResponse,
   invalidTextResponse,
-  type HttpErrorResponse,
 } from '../server/reply.ts'
+import type { HttpErrorResponse } from '../server/http-adapter.ts'
 import { runInNextBatch } from '../server/run-call.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */

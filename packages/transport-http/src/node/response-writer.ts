@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema'
-import type { Answer, ResponseWriter } from '../server/response-writer.ts'
+import type { Answer, ResponseWriter } from '../server/http-adapter.ts'
 import type { NodeRequest } from './read-body.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 

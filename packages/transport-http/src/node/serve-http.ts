@@ -2,12 +2,11 @@ import { createServer, type IncomingMessage, type Server as NodeServer, type Ser
 import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
 import { errorAnswer } from '../server/reply.ts'
-import { setPlatformTimer } from '../server/handler-settings.ts'
+import { setPlatformTimer, unauthenticatedReason } from '../server/handler-settings.ts'
 import { answerDocument } from './documents.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds, sendAnswer } from './response-writer.ts'
 import { createStopFunction, type StopOptions, type StopState } from './stop.ts'
-import { unauthenticatedReason } from '../server/check-exposure.ts'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 
 /** The options of {@link serveHttp}. */

@@ -2,8 +2,7 @@ import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/s
 import { createClientContext } from './call-context.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { eventStreamHeaders, keepAliveComment } from './reply.ts'
-import type { HttpAdapter } from './http-adapter.ts'
-import type { RequestView } from './request-view.ts'
+import type { HttpAdapter, RequestView } from './http-adapter.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /** A request that an adapter handles, while it is answered. */

@@ -13,7 +13,7 @@ import {
   withContext,
 } from '@x/schema'
 import { type Reply, setReplyHeader } from './reply.ts'
-import type { RequestView } from './request-view.ts'
+import type { RequestView } from './http-adapter.ts'
 
 /** The parts of a request that its call's context is made of. */
 export interface CallContextDeps {

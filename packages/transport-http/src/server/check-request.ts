@@ -15,9 +15,8 @@ import { createCorsHeaders, answerPreflight } from './cors.ts'
 import { documentAnswer } from './documents.ts'
 import { isHostAllowed, parseHost } from './hosts.ts'
 import { isOriginAllowed } from './origins.ts'
-import type { Answer } from './response-writer.ts'
-import { errorAnswer, type HttpErrorResponse } from './reply.ts'
-import type { RequestView } from './request-view.ts'
+import type { Answer, HttpErrorResponse, RequestView } from './http-adapter.ts'
+import { errorAnswer } from './reply.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */

@@ -1,6 +1,5 @@
 import type { HttpProtocolAdapter } from '@x/schema'
-import type { Answer } from './response-writer.ts'
-import type { RequestView } from './request-view.ts'
+import type { Answer, RequestView } from './http-adapter.ts'
 
 /** The CORS headers that allowed origins get. */
 export interface CorsOptions {

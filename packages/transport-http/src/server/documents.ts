@@ -1,6 +1,5 @@
 import { encodeMessage, errorCodes, type JsonObject } from '@x/schema'
-import type { Answer } from './response-writer.ts'
-import type { RequestView } from './request-view.ts'
+import type { Answer, RequestView } from './http-adapter.ts'
 
 /** A fixed JSON document that anybody may read, such as the metadata of a protected resource (RFC 9728). */
 export interface HttpDocument {

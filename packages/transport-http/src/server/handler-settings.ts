@@ -5,14 +5,14 @@ import {
   type HttpProtocolAdapter,
   type ParseBounds,
   type Principal,
+  type Server,
   type WireError,
 } from '@x/schema'
 import { compileCors, type CorsOptions, type CorsRule } from './cors.ts'
 import { type CompiledDocuments, compileDocuments, type HttpDocuments } from './documents.ts'
-import { compileHosts, type HostRule, loopbackHosts } from './hosts.ts'
+import { compileHosts, type HostRule, isLoopback, loopbackHosts, parseHost } from './hosts.ts'
 import { compileOrigins, type OriginRule } from './origins.ts'
-import type { HttpErrorResponse } from './reply.ts'
-import type { RequestView } from './request-view.ts'
+import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
 
 const maxReportsPerMinute = 100
 const minuteMs = 60_000
@@ -198,3 +198,23 @@ function checkAmount(name: string, value: number): number {
 function checkLimit(name: string, value: number | undefined, defaultValue: number): number {
   return checkAmount(name, value ?? defaultValue) || Number.POSITIVE_INFINITY
 }
+
+/**
+ * Rejects options that would let other machines reach a server that is for this machine alone, or one whose calls need
+ * a principal without `authenticate`.
+ *
+ * @throws TypeError that names the option to give.
+ */
+export function checkExposure(
+  { localOnly, needsPrincipal }: Server,
+  { allowedHosts = [], authenticate }: Pick<HandlerOptions<never>, 'allowedHosts' | 'authenticate'>,
+): void {
+  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
+  if (reason === undefined) return
+  const isPublic = allowedHosts === '*' || !allowedHosts.every((host) => isLoopback(parseHost(host)?.name ?? host))
+  if (isPublic) throw new TypeError(`allowedHosts lets other machines call, but ${reason}`)
+}
+
+/** The reason why such a server stays on this machine. */
+export const unauthenticatedReason =
+  'an extension of the server decides by the principal: give authenticate, which returns the principal of each request'

@@ -1,6 +1,74 @@
-import type { ResponseWriter } from './response-writer.ts'
-import type { HttpErrorResponse } from './reply.ts'
-import type { RequestView } from './request-view.ts'
+import type { JsonObject, MessagePieces } from '@x/schema'
+
+/**
+ * An HTTP request as the steps read it, whatever platform it came from.
+ *
+ * `Source` is the platform's own request: `Request` under `httpHandler`, `IncomingMessage` under `nodeHandler`.
+ */
+export interface RequestView<Source = unknown> {
+  /** The verb, in upper case. */
+  readonly method: string
+  /** The target as it came: an absolute URL, or path and query. */
+  readonly url: string
+  /** The platform's own request, for what this view does not show, such as a user that middleware put there. */
+  readonly source: Source
+  /** A header's value by its lower-case name; values of a repeated header are joined by a comma. */
+  header(name: string): string | undefined
+  /**
+   * The values of a header by its lower-case name, in the order in which they came. On Node one for each time that it
+   * was sent, with those that `header` leaves out, such as a second `Authorization`; elsewhere all of them joined in
+   * one.
+   */
+  headerValues(name: string): readonly string[]
+  /** Visits every header by its lower-case name. */
+  forEachHeader(visit: (value: string, name: string) => void): void
+}
+
+/** A whole HTTP answer: `headers` is flat (name, value, name, value …), a `body` is JSON, whole or in pieces. */
+export interface Answer {
+  readonly status: number
+  readonly headers: readonly string[]
+  readonly body?: string | MessagePieces | undefined
+  /** True when the peer should open another connection for its next request, where the platform can say so. */
+  readonly hasConnectionClose?: boolean | undefined
+}
+
+/**
+ * The writer of responses: each function takes the target, a platform's record of the request that is answered. For a
+ * target there is either `send` once, or `open`, any number of `write`, and `end`. After the peer has gone, or after
+ * the answer is out, every function does nothing.
+ */
+export interface ResponseWriter<Target = unknown> {
+  send(target: Target, answer: Answer): void
+  /** Starts an event stream with these headers, flat. */
+  open(target: Target, headers: readonly string[]): void
+  write(target: Target, text: string): void
+  end(target: Target, text: string): void
+  /** Bytes that were written and that the peer has not taken yet. */
+  queued(target: Target): number
+  /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
+  drained(target: Target): Promise<void> | undefined
+  /** Breaks the connection off, so that the peer sees that the stream was not finished. */
+  destroy(target: Target): void
+  /** Calls back once when the peer has gone or the answer is out, whichever is first. */
+  onClose(target: Target, run: () => void): void
+}
+
+/**
+ * An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id.
+ */
+export interface HttpErrorResponse {
+  /** The HTTP status, such as 401. */
+  readonly status: number
+  /** The fault and its remedy; the peer sees it. */
+  readonly message: string
+  /** The JSON-RPC code; `errorCodes.invalidRequest` when absent. */
+  readonly code?: number | undefined
+  /** The reason in a form for programs; the peer sees it. */
+  readonly data?: JsonObject | undefined
+  /** Headers to send along, such as `WWW-Authenticate`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
 
 /**
  * The functions that read and answer requests on one platform. `Target` is a platform's record of one request; the

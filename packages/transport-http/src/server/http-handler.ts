@@ -1,13 +1,10 @@
 import type { Server } from '@x/schema'
 import { compileDocuments, documentAnswer, type HttpDocuments } from './documents.ts'
-import type { HttpAdapter } from './http-adapter.ts'
+import type { HttpAdapter, RequestView } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
-import type { RequestView } from './request-view.ts'
 import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './web-response-writer.ts'
 import { serveRequest } from './serve-request.ts'
-import { checkExposure } from './check-exposure.ts'
-import { compileSettings, setPlatformTimer } from './handler-settings.ts'
-import type { HandlerOptions } from './handler-settings.ts'
+import { checkExposure, compileSettings, setPlatformTimer, type HandlerOptions } from './handler-settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
 // Bun closes a connection without traffic after 10 seconds, which it measures in steps of 4 seconds.

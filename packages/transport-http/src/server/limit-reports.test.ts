@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { limitReports } from './handler-settings.ts'
-import type { RequestView } from './request-view.ts'
+import type { RequestView } from './http-adapter.ts'
 
 const view: RequestView<undefined> = {
   method: 'POST',

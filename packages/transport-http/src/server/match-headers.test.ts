@@ -5,7 +5,7 @@ import { echo } from '../testing/exchanges.ts'
 import { modernMeta, createPostRequest, type PostChanges } from '../testing/sent.ts'
 import { serveFunctions } from '../testing/shells.ts'
 import { checkHeadersMatchBody } from './check-request.ts'
-import type { RequestView } from './request-view.ts'
+import type { RequestView } from './http-adapter.ts'
 
 const version = 'mcp-protocol-version'
 const metaOf = (stated: string): JsonObject => ({ ...modernMeta, [metaKeys.protocolVersion]: stated })

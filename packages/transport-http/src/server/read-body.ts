@@ -1,11 +1,6 @@
+import type { HttpErrorResponse } from './http-adapter.ts'
 import { runInNextBatch } from './run-call.ts'
-import {
-  incompleteBodyResponse,
-  bodyAlreadyReadResponse,
-  bodyTooLargeResponse,
-  invalidTextResponse,
-  type HttpErrorResponse,
-} from './reply.ts'
+import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, invalidTextResponse } from './reply.ts'
 
 /**
  * Reads a web request's body as UTF-8, and no more of it than the bound. Where the request says how long it is, HTTP

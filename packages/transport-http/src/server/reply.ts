@@ -3,13 +3,12 @@ import {
   encodePieces,
   errorCodes,
   isJsonObject,
-  type JsonObject,
   quotaReason,
   type RpcNotification,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import type { Answer, ResponseWriter } from './response-writer.ts'
+import type { Answer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
 export interface Reply<Target = unknown> {
@@ -171,22 +170,6 @@ export const keepAliveComment = ':\n\n'
 /** The event that carries a message's JSON, which has no line break in it. */
 function encodeEvent(json: string): string {
   return `data: ${json}\n\n`
-}
-
-/**
- * An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id.
- */
-export interface HttpErrorResponse {
-  /** The HTTP status, such as 401. */
-  readonly status: number
-  /** The fault and its remedy; the peer sees it. */
-  readonly message: string
-  /** The JSON-RPC code; `errorCodes.invalidRequest` when absent. */
-  readonly code?: number | undefined
-  /** The reason in a form for programs; the peer sees it. */
-  readonly data?: JsonObject | undefined
-  /** Headers to send along, such as `WWW-Authenticate`. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Returns true if a value is a {@link HttpErrorResponse}; a principal has no status. */

@@ -16,7 +16,7 @@ import {
 import type { AdapterContext } from './adapter-request.ts'
 import { createHttpCallContext } from './call-context.ts'
 import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader, type Reply } from './reply.ts'
-import type { RequestView } from './request-view.ts'
+import type { RequestView } from './http-adapter.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 

@@ -16,8 +16,8 @@ import {
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
 import { createClientContext } from './call-context.ts'
 import { checkHeadersMatchBody, checkRequest, methodNotAllowed } from './check-request.ts'
-import type { RequestView } from './request-view.ts'
-import { errorAnswer, type HttpErrorResponse, isHttpErrorResponse, statusOf } from './reply.ts'
+import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
+import { errorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
 import type { AuthenticationResult, HandlerSettings } from './handler-settings.ts'
 

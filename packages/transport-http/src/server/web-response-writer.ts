@@ -1,5 +1,5 @@
 import { isWorkerd } from '@x/core'
-import type { Answer, ResponseWriter } from './response-writer.ts'
+import type { Answer, ResponseWriter } from './http-adapter.ts'
 
 // A mark of 0 makes the desired size minus the bytes that wait.
 const queuingStrategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })

@@ -1,6 +1,5 @@
-import type { HttpConnection } from '../client/connect.ts'
+import { type HttpConnection, connectHttp as overFetch } from '../client/connect.ts'
 import { connectHttp as overUndici } from '../client/connect-node.ts'
-import { connectHttp as overFetch } from '../client/connect-web.ts'
 import type { HttpConnectOptions } from '../client/options.ts'
 
 export type Connect = (url: string, options?: HttpConnectOptions) => HttpConnection
