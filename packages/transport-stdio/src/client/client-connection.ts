@@ -11,10 +11,9 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { cancelledNotification, readCancellation } from '../cancelled-notification.ts'
+import { cancelledNotification, readCancellation } from '../request-notifications.ts'
 import type { StreamPair } from '../close-streams.ts'
-import { idFromExcerpt } from '../excerpt-id.ts'
-import type { SkippedLine } from '../line-splitter.ts'
+import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
 import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
 import { StdioError } from '../stdio-error.ts'

@@ -8,7 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { requestIdKey } from '../request-id-key.ts'
+import { requestIdKey } from '../request-notifications.ts'
 
 /**
  * Replaces the caller's request id by the connection's, because several clients may share a stream. The progress token,

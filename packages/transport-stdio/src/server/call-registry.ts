@@ -20,9 +20,8 @@ import {
   transportKey,
   withContext,
 } from '@x/schema'
-import { cancelledNotification } from '../cancelled-notification.ts'
+import { cancelledNotification, withRequestId } from '../request-notifications.ts'
 import type { MessageWriter } from '../message-writer.ts'
-import { withRequestId } from '../request-id-key.ts'
 import type { ServiceSettings } from './options.ts'
 
 /** The calls of one connection. */

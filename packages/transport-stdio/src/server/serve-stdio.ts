@@ -19,9 +19,8 @@ import {
   transportKey,
   withContext,
 } from '@x/schema'
-import { readCancellation } from '../cancelled-notification.ts'
-import { idFromExcerpt } from '../excerpt-id.ts'
-import type { SkippedLine } from '../line-splitter.ts'
+import { readCancellation } from '../request-notifications.ts'
+import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
 import { createMessageWriter, type MessageWriter } from '../message-writer.ts'
 import { type LineReader, readLines } from '../read-lines.ts'
 import { type CallRegistry, createCallRegistry } from './call-registry.ts'
