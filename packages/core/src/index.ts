@@ -33,7 +33,7 @@ export {
 export { type ErrorListener, errorListener } from './error-listener.ts'
 export { isJson, isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
-export { randomId } from './random-id.ts'
+export { createRandomPool, randomId } from './random-id.ts'
 export {
   type Clock,
   type EpochMs,

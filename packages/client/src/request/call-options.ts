@@ -32,7 +32,7 @@ export interface CallOptions extends InputHandlers {
    */
   readonly retries?: number | undefined
   /**
-   * Names the call, so that a repetition returns its outcome and repeats no effect: 128 random bits as 22 characters of
+   * Names the call, so that a repetition returns its outcome and repeats no effect: a random id of 22 characters of
    * Base64url. Made by the client when absent; pass a stored one to continue after a restart of your own process.
    */
   readonly idempotencyKey?: string | undefined

@@ -1,3 +1,4 @@
+import { randomId } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import type { MultiRoundMethod } from '../request/input-required.ts'
 import type { ReadOptions } from '../request/call-options.ts'
@@ -51,12 +52,9 @@ export function createRequestFactory(sendOnce: SendOnce, tool: ToolCalls): CallF
 }
 
 /**
- * Returns the options of a call with an idempotency key, the same for every request of the call: 128 random bits, as
- * Base64url. What the caller gave stays.
+ * Returns the options of a call with an idempotency key, the same for every request of the call: a random id. What the
+ * caller gave stays.
  */
 export function withIdempotencyKey<T extends { readonly idempotencyKey?: string | undefined }>(options: T): T {
-  if (options.idempotencyKey !== undefined) return options
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  const text = btoa(String.fromCharCode(...bytes))
-  return { ...options, idempotencyKey: text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '') }
+  return options.idempotencyKey === undefined ? { ...options, idempotencyKey: randomId() } : options
 }

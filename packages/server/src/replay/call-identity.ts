@@ -13,7 +13,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
 import type { Journal } from './journal.ts'
 
-/** 128 random bits in Base64url. */
+/** A random id of 128 bits or more, in Base64url. */
 const idempotencyKeyPattern = /^[A-Za-z0-9_-]{22}$/
 
 /**
@@ -26,7 +26,7 @@ export function identifyCall(request: RequestState): Awaitable<void> {
   const key = request.meta[projectMetaKeys.idempotencyKey]
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !idempotencyKeyPattern.test(key)) {
-    const message = `_meta["${projectMetaKeys.idempotencyKey}"] must be 128 random bits as 22 characters of Base64url`
+    const message = `_meta["${projectMetaKeys.idempotencyKey}"] must be a random id of 22 characters of Base64url`
     throw new McpError(errorCodes.invalidParams, message)
   }
   const { _meta, inputResponses: _responses, requestState: _state, ...asked } = request.params

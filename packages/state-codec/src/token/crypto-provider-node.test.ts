@@ -4,7 +4,7 @@ import * as onNode from '../node.ts'
 import { describe, expect, test } from 'vitest'
 import { randomBytes } from 'node:crypto'
 import { isCanonicalBase64url } from './base64url.ts'
-import { nodeCrypto, createRandomPool } from './crypto-provider-node.ts'
+import { nodeCrypto } from './crypto-provider-node.ts'
 import { sealed } from '../node.ts'
 
 const keys = [onNode.randomKey()]
@@ -83,65 +83,6 @@ describe.each([
     const tokens = await Promise.all(values.map((value) => codec.seal(value, claims)))
     expect(await Promise.all(tokens.map((token) => codec.open(token, claims)))).toEqual(values)
   })
-})
-
-const lengths = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 1500 })
-
-/** Returns the memory location of some bytes: two with different locations do not overlap. */
-const placesOf = (bytes: Uint8Array): readonly number[] => Array.from(bytes.keys(), (at) => bytes.byteOffset + at)
-
-test('no byte is given out twice, for any lengths and any number of draws', () => {
-  fc.assert(
-    fc.property(lengths, (asked) => {
-      const given = new Map<ArrayBufferLike, Set<number>>()
-      const random = createRandomPool((bytes) => new Uint8Array(bytes))
-      for (const length of asked) {
-        const bytes = random(length)
-        expect(bytes.length).toBe(length)
-        const before = given.get(bytes.buffer) ?? new Set()
-        expect(placesOf(bytes).some((place) => before.has(place))).toBe(false)
-        given.set(bytes.buffer, new Set([...before, ...placesOf(bytes)]))
-      }
-    }),
-    { numRuns: 30 },
-  )
-})
-
-test('bytes in use do not change while others are drawn', () => {
-  const random = createRandomPool(randomBytes)
-  const given = Array.from({ length: 2000 }, (_, at) => random(at % 20))
-  const copies = given.map((bytes) => Buffer.from(bytes))
-  for (let at = 0; at < 2000; at++) random(12)
-  expect(given.every((bytes, at) => copies[at]?.equals(bytes))).toBe(true)
-})
-
-test('many nonces come from one draw, and a longer request is drawn separately', () => {
-  const draws: number[] = []
-  const random = createRandomPool((bytes) => {
-    draws.push(bytes)
-    return new Uint8Array(bytes)
-  })
-  for (let at = 0; at < 256; at++) random(12)
-  expect(draws).toEqual([3072])
-  random(32)
-  expect(draws).toEqual([3072, 32])
-  random(12)
-  expect(draws).toEqual([3072, 32, 3072])
-})
-
-test('after a failed draw, no earlier byte is given out again', () => {
-  let fails = false
-  const random = createRandomPool((bytes) => {
-    if (fails) throw new Error('no entropy')
-    return randomBytes(bytes)
-  })
-  const given = Array.from({ length: 256 }, () => Buffer.from(random(12)).toString('hex'))
-  fails = true
-  expect(() => random(12)).toThrow('no entropy')
-  expect(() => random(12)).toThrow('no entropy')
-  fails = false
-  given.push(Buffer.from(random(12)).toString('hex'))
-  expect(new Set(given).size).toBe(257)
 })
 
 test('no two tokens have the same nonce, in any codec', async () => {
