@@ -48,6 +48,11 @@ export interface OpenOptions extends OpenClaims {
    * `singleUse` remembers a use for so long. Where a codec does not call it, a use is remembered for `lifetimeMs`.
    */
   readonly onTtl?: ((ttlMs: number) => void) | undefined
+  /**
+   * True for a token that comes with many requests, such as that of a session: a codec with keys may keep its decrypted
+   * content in memory, 512 contents at most, and checks the claims at every opening. Default: false.
+   */
+  readonly cacheContent?: boolean | undefined
 }
 
 /** The claims that a token is sealed with. */

@@ -38,12 +38,14 @@ export interface OpenedSession extends SessionRequest {
   readonly stateToken: string | undefined
   /** The number of times that the state was replaced. */
   readonly revision: number
-  /** The runs of the handler by their signals; the state of the last one is kept. */
-  readonly runs: Map<AbortSignal | undefined, SessionRun>
+  /** The runs of the handler in their order; the state of the last one is kept. */
+  readonly runs: SessionRun[]
   /** False once the request has been answered: later changes are rejected. */
   isOpen: boolean
   /** The store's key for this call's claim to the next revision. */
   claim: string | undefined
+  /** The session as `visibleTo` sees it. */
+  view: object | undefined
   /** True in a run of a task: the session is what it was when the task was created. */
   readonly isRecorded?: boolean
 }
@@ -51,8 +53,14 @@ export interface OpenedSession extends SessionRequest {
 /** One run of a handler within a session, and the state that it has set. */
 export interface SessionRun {
   readonly session: OpenedSession
-  readonly signal: AbortSignal | undefined
+  /** The handler's context, or a copy of it. */
+  readonly ctx: CallView
   draft: { readonly value: JsonValue } | undefined
+  /**
+   * The session as the handler sees it. It stands here, because a `WeakMap` that lives long keeps its new keys until the
+   * next full collection of garbage.
+   */
+  handlerSession: object | undefined
 }
 
 /** A handler's context, or the view of a call that `visibleTo` gets. */
@@ -114,9 +122,10 @@ function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): Op
     report: (error) => rules.report?.(error, { method }),
     id: typeof id === 'string' ? id : '',
     stateToken: undefined,
-    runs: new Map(),
+    runs: [],
     isOpen: false,
     claim: undefined,
+    view: undefined,
     isRecorded: true,
   }
   restoredSessions.set(recorded, session)
@@ -124,11 +133,12 @@ function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): Op
 }
 
 /** Returns the run of a handler within a session; the first use begins it. */
-export function runOf(session: OpenedSession, { signal }: CallView): SessionRun {
-  const knownRun = session.runs.get(signal)
+export function runOf(session: OpenedSession, ctx: CallView): SessionRun {
+  // Signals are created when they are read, which costs as much as a tenth of a call, so that they are compared last.
+  const knownRun = session.runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
   if (knownRun !== undefined) return knownRun
-  const run: SessionRun = { session, signal, draft: undefined }
-  session.runs.set(signal, run)
+  const run: SessionRun = { session, ctx, draft: undefined, handlerSession: undefined }
+  session.runs.push(run)
   return run
 }
 
@@ -137,8 +147,8 @@ export function runOf(session: OpenedSession, { signal }: CallView): SessionRun 
  * call.
  */
 export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
-  const lastRun = [...runs.values()].at(-1)
-  return lastRun?.signal?.aborted === true ? undefined : lastRun?.draft
+  const lastRun = runs.at(-1)
+  return lastRun?.draft === undefined || lastRun.ctx.signal?.aborted === true ? undefined : lastRun.draft
 }
 
 /** Makes an id. Its times are sealed in it, and it is bound to the principal. */
@@ -153,7 +163,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
     owner: caller,
     ttlMs: sessionOptions.ttlMs,
   })
-  return { ...request, id, createdAt, expiresAt, ...initialState, runs: new Map(), isOpen: true, claim: undefined }
+  return sessionOfRequest(request, { id, createdAt, expiresAt, ...initialState })
 }
 
 /**
@@ -165,26 +175,50 @@ export async function openSession(
   { sessionId: id, state }: SessionMetadata,
   request: SessionRequest & { readonly needsState: boolean },
 ): Promise<OpenedSession> {
-  const { needsState, ...asked } = request
-  const { sessionOptions, principal, caller } = asked
+  const { sessionOptions, principal, caller } = request
   try {
     const [createdAt, expiresAt] = parseSessionTimes(
       await sessionOptions.codec.open(id, {
         purpose: sessionOptions.purposes.id,
         binding: principalIdentity(principal),
         owner: caller,
+        cacheContent: true,
       }),
     )
     if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await sessionOptions.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
-    const content = state === undefined ? initialState : await openSessionState(id, state, asked)
+    const content = state === undefined ? initialState : await openSessionState(id, state, request)
     // Without this check, leaving the state out would turn the session back to its beginning.
-    if (state === undefined && sessionOptions.hasState && needsState)
+    if (state === undefined && sessionOptions.hasState && request.needsState)
       throw new Error('The request has no state of its session')
-    return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), isOpen: true, claim: undefined }
+    return sessionOfRequest(request, { id, createdAt, expiresAt, ...content })
   } catch (cause) {
     if (isRetryable(cause)) throw cause
     throw new SessionNotFound(id, { cause })
+  }
+}
+
+type SessionContent = Pick<OpenedSession, 'id' | 'createdAt' | 'expiresAt' | 'value' | 'stateToken' | 'revision'>
+
+function sessionOfRequest(request: SessionRequest, content: SessionContent): OpenedSession {
+  const { method, report, principal, caller, sessionOptions } = request
+  const { id, createdAt, expiresAt, value, stateToken, revision } = content
+  return {
+    method,
+    report,
+    principal,
+    caller,
+    sessionOptions,
+    id,
+    createdAt,
+    expiresAt,
+    value,
+    stateToken,
+    revision,
+    runs: [],
+    isOpen: true,
+    claim: undefined,
+    view: undefined,
   }
 }
 
@@ -218,6 +252,7 @@ async function openSessionState(
     purpose: sessionOptions.purposes.state,
     binding,
     owner: caller,
+    cacheContent: true,
   })
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)

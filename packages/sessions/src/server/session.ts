@@ -35,8 +35,14 @@ export interface Session<State> extends SessionView<State> {
 
 const tenMinutesMs = 600_000
 
-/** Makes a view of a session that was opened. */
-export function createSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
+/** Returns the view of a session that was opened, which is made once. */
+export function sessionViewOf<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
+  session.view ??= createSessionView(session, parser)
+  // The parser is that of the options which the session was opened with, so that it made the view.
+  return session.view as SessionView<State>
+}
+
+function createSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
   const { expiresAt, revision } = session
   const state = parser.parse(session.value, session.report)
   return {
@@ -49,27 +55,50 @@ export function createSessionView<State>(session: OpenedSession, parser: StatePa
   }
 }
 
-/** Makes the session of one run. */
-export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
-  const { session } = run
-  const { expiresAt, revision } = session
-  let state = parser.parse(session.value, session.report)
-  return {
-    get id() {
-      return idOf(session)
-    },
-    expiresAt,
-    revision,
-    get state() {
-      return state
-    },
-    setState(next) {
-      rejectEndedCall(session, 'setState')
-      state = parser.check(next)
-      run.draft = { value: parser.serialize(state) }
-    },
-    claim: async ({ ttlMs = tenMinutesMs } = {}) => claimRevision(session, ttlMs),
+/**
+ * The session of one run. Its getters stand in a class: in an object literal they would be new functions in each
+ * session, and V8 creates a hidden class for each of those.
+ */
+class RunSession<State> implements Session<State> {
+  readonly expiresAt: number
+  readonly revision: number
+  readonly #run: SessionRun
+  readonly #parser: StateParser<State>
+  #state: State
+
+  constructor(run: SessionRun, parser: StateParser<State>) {
+    const { value, report, expiresAt, revision } = run.session
+    this.expiresAt = expiresAt
+    this.revision = revision
+    this.#run = run
+    this.#parser = parser
+    this.#state = parser.parse(value, report)
   }
+
+  get id(): string {
+    return idOf(this.#run.session)
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  setState(next: State): void {
+    rejectEndedCall(this.#run.session, 'setState')
+    this.#state = this.#parser.check(next)
+    this.#run.draft = { value: this.#parser.serialize(this.#state) }
+  }
+
+  async claim({ ttlMs = tenMinutesMs }: { readonly ttlMs?: number | undefined } = {}): Promise<boolean> {
+    return claimRevision(this.#run.session, ttlMs)
+  }
+}
+
+/** Returns the session of one run, which is made once. */
+export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
+  run.handlerSession ??= new RunSession(run, parser)
+  // The parser is that of the options which the session was opened with, so that it made the run's session.
+  return run.handlerSession as Session<State>
 }
 
 async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boolean> {

@@ -1,15 +1,8 @@
 import { errorCodes, McpError, type MustBeJson, type Principal, type ServerExtension } from '@x/schema'
 import { type SessionNames, createSessionNames } from '../session-metadata.ts'
-import {
-  type CallView,
-  findOpenedSession,
-  openedSessionKey,
-  type OpenedSession,
-  runOf,
-  type SessionRun,
-} from './opened-session.ts'
+import { type CallView, findOpenedSession, openedSessionKey, type OpenedSession, runOf } from './opened-session.ts'
 import { serveSessions } from './serve-sessions.ts'
-import { sessionOf, type Session, type SessionView, createSessionView } from './session.ts'
+import { sessionOf, type Session, type SessionView, sessionViewOf } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
 import { resolveSessionOptions, type SessionHooks, type ResolvedSessionOptions } from './resolved-session-options.ts'
 import { SessionUsageError } from './session-errors.ts'
@@ -116,33 +109,20 @@ function accessorsOf<State>(
   parser: StateParser<State>,
 ): Pick<Sessions<State>, 'of' | 'find' | 'only' | 'when'> {
   const key = openedSessionKey(name)
-  const sessionsOfRuns = new WeakMap<SessionRun, Session<State>>()
-  const sessionViews = new WeakMap<OpenedSession, SessionView<State>>()
+  const find = (call: CallView): OpenedSession | undefined => findOpenedSession(call, key, { name, rules })
 
   function findSession(ctx: CallView): Session<State> | undefined {
-    const openedSession = findOpenedSession(ctx, key, { name, rules })
-    if (openedSession === undefined) return undefined
-    const run = runOf(openedSession, ctx)
-    const session = sessionsOfRuns.get(run) ?? sessionOf(run, parser)
-    sessionsOfRuns.set(run, session)
-    return session
-  }
-
-  function findSessionView(call: CallView): SessionView<State> | undefined {
-    const openedSession = findOpenedSession(call, key, { name, rules })
-    if (openedSession === undefined) return undefined
-    const session = sessionViews.get(openedSession) ?? createSessionView(openedSession, parser)
-    sessionViews.set(openedSession, session)
-    return session
+    const openedSession = find(ctx)
+    return openedSession && sessionOf(runOf(openedSession, ctx), parser)
   }
 
   return {
     of: (ctx) => findSession(ctx) ?? rejectMissingSession(methods.create),
     find: findSession,
-    only: (_principal, call) => findOpenedSession(call, key, { name, rules }) !== undefined,
+    only: (_principal, call) => find(call) !== undefined,
     when: (test) => (_principal, call) => {
-      const session = findSessionView(call)
-      return session !== undefined && test(session)
+      const openedSession = find(call)
+      return openedSession !== undefined && test(sessionViewOf(openedSession, parser))
     },
   }
 }

@@ -58,6 +58,23 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
   const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
   const random = options.random ?? provider.random
   const tokenForm = { type, maxBytes: rules.maxBytes, provider }
+  const contents = createContentCache()
+
+  /** @throws StateError for a token that no key of the ring has made for this purpose. */
+  async function decryptToken(token: string, purpose: string): Promise<Uint8Array> {
+    const segments = splitSegments(token, tokenForm)
+    const [header = ''] = segments
+    const keys = keyRing.ciphersFor(purpose)
+    const { primaryCipher, byHeader } = isPromise(keys) ? await keys : keys
+    const cipher = byHeader.get(header)
+    // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
+    const opening = (cipher ?? primaryCipher).open(segments)
+    const content = isPromise(opening) ? await opening : opening
+    if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
+    if (content === undefined) throw new StateError('forged', type.forgedDetail)
+    return content
+  }
+
   return {
     lifetimeMs: maxLifetimeOf(rules),
     async seal(value, claims) {
@@ -73,22 +90,41 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
       return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
     },
     async open(token, claims) {
-      const { purpose } = claims
+      const { purpose, cacheContent = false } = claims
       checkPurpose(purpose)
-      const segments = splitSegments(token, tokenForm)
-      const [header = ''] = segments
-      const keys = keyRing.ciphersFor(purpose)
-      const { primaryCipher, byHeader } = isPromise(keys) ? await keys : keys
-      const cipher = byHeader.get(header)
-      // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
-      const opening = (cipher ?? primaryCipher).open(segments)
-      const content = isPromise(opening) ? await opening : opening
-      if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
-      if (content === undefined) throw new StateError('forged', type.forgedDetail)
+      const decryption = (cacheContent ? contents.get(token, purpose) : undefined) ?? decryptToken(token, purpose)
+      const content = isPromise(decryption) ? await decryption : decryption
+      if (cacheContent) contents.set(token, purpose, content)
       const envelope = type.readContent(content, claims.names ?? [])
       const digest = digestBinding(claims, provider.digest)
       const bind = isPromise(digest) ? await digest : digest
       return openEnvelope(envelope, claims, { rules, bindingDigest: bind })
+    },
+  }
+}
+
+/** The decrypted contents of tokens that come with many requests. The keys of a codec never change. */
+interface ContentCache {
+  get(token: string, purpose: string): Uint8Array | undefined
+  set(token: string, purpose: string, content: Uint8Array): void
+}
+
+/** The limits of a cache: about 2 MB. Longer tokens are decrypted at every opening. */
+const maxCachedTokens = 512
+const maxCachedTokenLength = 2048
+
+function createContentCache(): ContentCache {
+  const contentsByToken = new Map<string, { readonly purpose: string; readonly content: Uint8Array }>()
+  return {
+    get(token, purpose) {
+      const cached = contentsByToken.get(token)
+      return cached?.purpose === purpose ? cached.content : undefined
+    },
+    set(token, purpose, content) {
+      if (token.length > maxCachedTokenLength || contentsByToken.has(token)) return
+      const [oldestToken] = contentsByToken.size < maxCachedTokens ? [] : contentsByToken.keys()
+      if (oldestToken !== undefined) contentsByToken.delete(oldestToken)
+      contentsByToken.set(token, { purpose, content })
     },
   }
 }
