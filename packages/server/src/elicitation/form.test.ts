@@ -88,6 +88,16 @@ describe('formOf', () => {
     expect(formOf(schema)).toBe(formOf(schema))
   })
 
+  test.each([
+    ['keeps the form of a schema that was used twice', 2, true],
+    ['forgets the form of a schema that was used once', 1, false],
+  ])('%s before 64 others', (_, uses, isKept) => {
+    const schema = z.object({ again: z.boolean() })
+    const forms = Array.from({ length: uses }, () => formOf(schema))
+    for (let index = 0; index < 64; index++) formOf(z.object({ other: z.boolean() }))
+    expect(formOf(schema) === forms[0]).toBe(isKept)
+  })
+
   test('takes JSON Schema with fields of such names for what it is', () => {
     const schema: JsonObject = { type: 'object', properties: {}, requestedSchema: {}, check: {} }
     expect(() => formOf(schema)).toThrow(/"requestedSchema" cannot be sent/)

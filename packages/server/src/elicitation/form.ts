@@ -64,7 +64,15 @@ function compileForm(schema: AnySchema, subject: string): CompiledForm {
   return { requestedSchema: requestedSchemaOf(json, subject), check, checkOf }
 }
 
+/** The forms of schemas that were seen more than once. */
 const formsBySchema = new WeakMap<object, Form<unknown>>()
+
+/**
+ * The forms of the latest schemas that were seen once. A schema that each run of a handler builds anew never comes
+ * again, and a `WeakMap` that lives long would keep it until the next full collection of garbage.
+ */
+const latestForms = new Map<object, Form<unknown>>()
+const maxLatestForms = 64
 
 /**
  * A form as it is, or a schema turned into one. It is remembered by the schema object, so that one that stands outside
@@ -75,11 +83,17 @@ const formsBySchema = new WeakMap<object, Form<unknown>>()
  */
 export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void = () => {}): Form<unknown> {
   if (isCompiledForm(schema)) return schema
-  const known = formsBySchema.get(schema)
-  if (known !== undefined) return known
-  const created = equalFormOf(schema, onRebuilt) ?? form(schema)
-  formsBySchema.set(schema, created)
-  return created
+  const known = formsBySchema.get(schema) ?? latestForms.get(schema)
+  const compiledForm = known ?? equalFormOf(schema, onRebuilt) ?? form(schema)
+  if (latestForms.delete(schema)) formsBySchema.set(schema, compiledForm)
+  else if (known === undefined) noteForm(schema, compiledForm)
+  return compiledForm
+}
+
+function noteForm(schema: object, compiledForm: Form<unknown>): void {
+  const [oldest] = latestForms.size < maxLatestForms ? [] : latestForms.keys()
+  if (oldest !== undefined) latestForms.delete(oldest)
+  latestForms.set(schema, compiledForm)
 }
 
 /** A form that was made of a schema with some key, and the schemas of this key since. */
