@@ -6,9 +6,10 @@ const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-
 
 /**
  * @typedef {{ name: string, folder: string, directory: string }} Tested A package of the workspace that has tests.
- * @typedef {{ passed: number, failed: string[], skipped: string[], coverage: string }} Results
+ * @typedef {{ passed: number, failed: string[], skipped: string[], coverage: string, seconds: number }} Results
  * @typedef {{ status: string, title: string, ancestorTitles: string[] }} Test As vitest's JSON reporter writes one.
- * @typedef {{ name: string, status: string, assertionResults: Test[] }} TestFile
+ * @typedef {{ name: string, status: string, endTime: number, assertionResults: Test[] }} TestFile Times are
+ *   milliseconds since 1970.
  */
 
 /**
@@ -42,10 +43,10 @@ export function readResults({ directory }) {
   const file = join(directory, '.results/test.json')
   if (!existsSync(file)) {
     const failed = ['no results: it did not build, or its tests did not start']
-    return { passed: 0, failed, skipped: [], coverage: '' }
+    return { passed: 0, failed, skipped: [], coverage: '', seconds: 0 }
   }
-  /** @type {TestFile[]} */
-  const files = JSON.parse(readFileSync(file, 'utf8')).testResults
+  /** @type {{ startTime: number, testResults: TestFile[] }} */
+  const { startTime, testResults: files } = JSON.parse(readFileSync(file, 'utf8'))
   const tests = files.flatMap(({ assertionResults }) => assertionResults)
   const broken = files.filter(isBroken).map(({ name }) => `${relative(directory, name)} could not run to its end`)
   const leaks = findCredentials(directory).map((path) => `a token or another credential is written in ${path}`)
@@ -54,7 +55,20 @@ export function readResults({ directory }) {
     failed: [...tests.filter(({ status }) => status === 'failed').map(titleOf), ...broken, ...leaks],
     skipped: tests.filter(({ status }) => !['passed', 'failed'].includes(status)).map(titleOf),
     coverage: readCoverage(directory),
+    seconds: (Math.max(startTime, ...files.map(({ endTime }) => endTime)) - startTime) / 1000,
   }
+}
+
+/**
+ * The files of tests that a run at a desk leaves to CI.
+ * @param {string} directory
+ */
+export function listTestsOfCi(directory) {
+  return ['src', 'test']
+    .map((folder) => join(directory, folder))
+    .filter(existsSync)
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted())
+    .filter((file) => file.endsWith('.ci.test.ts'))
 }
 
 /**

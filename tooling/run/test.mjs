@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram, programs } from '../vitest/programs.mjs'
 import { pnpm, root } from './pnpm.mjs'
-import { countLine, listTested, readResults } from './results.mjs'
+import { countLine, listTested, listTestsOfCi, readResults } from './results.mjs'
 
 /** The oldest Node that everything here runs on. */
 const oldestNode = [20, 19]
@@ -10,6 +10,9 @@ const install = ['install', '--frozen-lockfile', '--prefer-offline', '--config.c
 
 // Coverage is printed beside the counts; COVERAGE=0 does without, and is a little faster.
 process.env['COVERAGE'] ??= '1'
+
+// At a desk, a run of everything leaves the tests named `*.ci.test.ts` to CI.
+process.env['MCP_TEST_ALL'] ??= process.env['CI'] === 'true' || process.argv.length > 2 ? '1' : '0'
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -72,13 +75,16 @@ function report(tested, code) {
   const results = tested.map((one) => ({ ...one, ...readResults(one) }))
   const width = Math.max(...results.map(({ name }) => name.length))
   console.log('')
-  for (const { name, passed, failed, skipped, coverage } of results) {
-    const counts = `${String(passed).padStart(5)} passed ${String(failed.length).padStart(4)} failed`
+  for (const { name, passed, failed, skipped, coverage, seconds } of results) {
+    const counts = `${String(passed).padStart(5)} passed ${String(failed.length).padStart(4)} failed ${seconds.toFixed(0).padStart(4)} s`
     const extra = [skipped.length === 0 ? '' : `${skipped.length} skipped`, coverage].filter((text) => text !== '')
     console.log([`${name.padEnd(width)} ${counts}`, ...extra].join('  '))
   }
   list('failed:', results, ({ failed }) => failed)
   list('skipped:', results, ({ skipped }) => skipped)
+  if (process.env['MCP_TEST_ALL'] === '0') {
+    list('left to CI, and run by "CI=true npm test":', results, ({ directory }) => listTestsOfCi(directory))
+  }
   const passed = results.every(({ failed }) => failed.length === 0)
   if (code !== 0 && passed)
     console.log(`\nevery test passed, yet the run ended with code ${code}: its output above says why`)

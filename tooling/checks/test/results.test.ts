@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countLine, listTested, readResults } from '../../run/results.mjs'
+import { countLine, listTested, listTestsOfCi, readResults } from '../../run/results.mjs'
 import { tree } from './tree.ts'
 
 const written = (...files: object[]): { directory: string } => ({
@@ -56,4 +56,20 @@ test('packages with a test script are those that are counted', () => {
     'tooling/c/note.txt': '',
   })
   expect(listTested(root).map(({ name }) => name)).toEqual(['@x/a'])
+})
+
+test('the time of a package is from its start to the end of its last file', () => {
+  const files = [3000, 61_500, 9000].map((endTime) => ({ name: 'a.test.ts', endTime, assertionResults: [] }))
+  const directory = tree({ '.results/test.json': { startTime: 1000, testResults: files } })
+  expect(readResults({ directory }).seconds).toBe(60.5)
+})
+
+test('the tests that are left to CI are named so, at any depth', () => {
+  const directory = tree({
+    'src/a.test.ts': '',
+    'src/deep/b.ci.test.ts': '',
+    'test/c.ci.test.ts': '',
+    'lib/d.ci.test.ts': '',
+  })
+  expect(listTestsOfCi(directory)).toEqual(['deep/b.ci.test.ts', 'c.ci.test.ts'])
 })
