@@ -9,10 +9,10 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
  * Runs the pnpm that the root package.json pins, with the given arguments, in the root folder; resolves to its exit
- * code. With `quiet` its output is kept back, and shown only when it fails.
+ * code. With `quiet` its output is kept back, and shown only when it fails. A signal ends it.
  *
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, signal?: AbortSignal }} [options]
  * @returns {Promise<number>}
  */
 export async function pnpm(args, options = {}) {
@@ -26,6 +26,7 @@ export async function pnpm(args, options = {}) {
   const kept = []
   child.stdout?.on('data', (chunk) => kept.push(chunk))
   child.stderr?.on('data', (chunk) => kept.push(chunk))
+  options.signal?.addEventListener('abort', () => child.kill())
   const code = await exitCode(child)
   if (code !== 0) process.stderr.write(Buffer.concat(kept))
   return code

@@ -38,7 +38,13 @@ export async function startChild(module: URL, environment: Readonly<Record<strin
     await exited
     clearTimeout(late)
   }
-  return { port: await firstPort(child), exited, kill, stop }
+  try {
+    return { port: await firstPort(child), exited, kill, stop }
+  } catch (error) {
+    // Otherwise it would go on, and keep this process from ending.
+    await kill()
+    throw error
+  }
 }
 
 async function firstPort(child: ChildProcess): Promise<number> {
