@@ -31,7 +31,22 @@ export {
   withSignalOf,
 } from './cancellation.ts'
 export { type ErrorListener, errorListener } from './error-listener.ts'
-export { isJson, isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
+export {
+  cloneJson,
+  copyJson,
+  findJsonProblem,
+  isJson,
+  isJsonArray,
+  isJsonObject,
+  type JsonArray,
+  type JsonCopyRules,
+  type JsonObject,
+  type JsonProblem,
+  type JsonRules,
+  type JsonValue,
+  parseJson,
+  parseJsonObject,
+} from './json.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { createRandomPool, randomId } from './random-id.ts'
 export {

@@ -19,31 +19,164 @@ export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
   return Array.isArray(value)
 }
 
-/** The depth limit of the message parser. */
-const maximumDepth = 256
+/** Parses a text; undefined when it is not JSON. */
+export function parseJson(text: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+/** Parses a text; undefined when it is not a JSON object. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
+  return isJsonObject(value) ? value : undefined
+}
+
+/** The rules by which {@link findJsonProblem} and {@link copyJson} accept a value. */
+export interface JsonRules {
+  /** The number of arrays and objects that may contain one another: it bounds the stack, and ends a cycle. */
+  readonly maxDepth: number
+  /** Tells if an object is accepted that is not an array; every object is by default. */
+  readonly acceptsObject?: (object: object) => boolean
+  /** Rejects undefined members of objects, which serialization omits. Undefined items are always rejected. */
+  readonly rejectsUndefined?: boolean
+  /** Accepts everything that is neither an array nor an object, so that depth alone is bounded. */
+  readonly acceptsLeaves?: boolean
+}
+
+/** The first value that JSON cannot carry within the rules. */
+export interface JsonProblem {
+  /** The keys and indexes that lead to the value. */
+  readonly path: readonly string[]
+  readonly reason: 'too_deep' | 'not_json'
+  readonly value: unknown
+}
+
+/** Returns the first value that JSON cannot carry, depth first, or undefined when JSON can carry all of them. */
+export function findJsonProblem(value: unknown, rules: JsonRules): JsonProblem | undefined {
+  return isJsonLeaf(value) ? undefined : findProblem(value, completeRules(rules), 0)
+}
+
+/** Rules with every member: the engine reads objects of one shape faster than those of several. */
+type CompleteRules = { readonly [Rule in keyof JsonRules]-?: JsonRules[Rule] | undefined }
+
+function completeRules({ maxDepth, acceptsObject, rejectsUndefined, acceptsLeaves }: JsonRules): CompleteRules {
+  return { maxDepth, acceptsObject, rejectsUndefined, acceptsLeaves }
+}
+
+/** The depth is the limit of the message parser. */
+const messageRules = completeRules({ maxDepth: 256 })
 
 /**
  * Tells if JSON can carry a value: no cycle, and no deeper than a message may be. Members of objects may be undefined,
  * since serialization omits them.
  */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
+  return isJsonLeaf(value) || findProblem(value, messageRules, depth) === undefined
+}
+
+/** A problem whose path grows from its end, as the walk returns to the root. */
+interface FoundProblem extends JsonProblem {
+  readonly path: string[]
+}
+
+function findProblem(value: unknown, rules: CompleteRules, depth: number): FoundProblem | undefined {
+  if (isJsonLeaf(value)) return undefined
+  if (typeof value !== 'object' || value === null) return findLeafProblem(value, rules)
+  if (depth === rules.maxDepth) return { path: [], reason: 'too_deep', value }
+  if (Array.isArray(value)) return findItemProblem(value, rules, depth + 1)
+  if (rules.acceptsObject?.(value) === false) return { path: [], reason: 'not_json', value }
+  return findMemberProblem(value, rules, depth + 1)
+}
+
+function isJsonLeaf(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean'
-  if (value === null || depth === maximumDepth) return value === null
-  if (Array.isArray(value)) return areItemsJson(value, depth + 1)
-  return isJsonObject(value) && areMembersJson(value, depth + 1)
+  return typeof value === 'string' || typeof value === 'boolean' || value === null
 }
 
-function areItemsJson(items: readonly unknown[], depth: number): boolean {
-  for (const item of items) if (!isJson(item, depth)) return false
-  return true
+function findLeafProblem(value: unknown, { acceptsLeaves }: CompleteRules): FoundProblem | undefined {
+  return acceptsLeaves === true ? undefined : { path: [], reason: 'not_json', value }
 }
 
-function areMembersJson(object: JsonObject, depth: number): boolean {
-  // Twice as fast as a list of the members; plain objects inherit nothing that this would find.
-  for (const key in object) {
-    const item = object[key]
-    if (item !== undefined && !isJson(item, depth)) return false
+function findItemProblem(items: readonly unknown[], rules: CompleteRules, depth: number): FoundProblem | undefined {
+  // Indexing by length visits holes too; JSON would turn them into null.
+  for (let index = 0; index < items.length; index++) {
+    const problem = findProblem(items[index], rules, depth)
+    if (problem !== undefined) return withKey(problem, String(index))
   }
-  return true
+  return undefined
 }
+
+function findMemberProblem(object: object, rules: CompleteRules, depth: number): FoundProblem | undefined {
+  // The cast is safe: every member of an object can be read as unknown.
+  const members = object as Readonly<Record<string, unknown>>
+  // Twice as fast as a list of the members; it visits inherited ones as well, which JSON leaves out.
+  for (const key in members) {
+    const member = members[key]
+    if (member === undefined && rules.rejectsUndefined !== true) continue
+    const problem = findProblem(member, rules, depth)
+    if (problem !== undefined && Object.hasOwn(object, key)) return withKey(problem, key)
+  }
+  return undefined
+}
+
+function withKey(problem: FoundProblem, key: string): FoundProblem {
+  problem.path.unshift(key)
+  return problem
+}
+
+/** The rules by which {@link copyJson} accepts a value, and makes its copy. */
+export interface JsonCopyRules extends JsonRules {
+  /** Freezes every array and object of the copy. */
+  readonly isFrozen?: boolean
+}
+
+/** Returns a copy of a value without its undefined members, or the problem of a value that JSON cannot carry. */
+export function copyJson(
+  value: unknown,
+  rules: JsonCopyRules,
+): { readonly value: JsonValue } | { readonly problem: JsonProblem } {
+  const problem = findJsonProblem(value, rules)
+  if (problem !== undefined) return { problem }
+  // The cast is safe: no problem was found in the value.
+  const copy = cloneJson(value as JsonValue)
+  return { value: rules.isFrozen === true ? freezeCopy(copy) : copy }
+}
+
+function freezeCopy<Copy extends JsonValue | undefined>(copy: Copy): Copy {
+  if (typeof copy !== 'object' || copy === null) return copy
+  for (const member of Object.values(copy)) freezeCopy(member)
+  return Object.freeze(copy)
+}
+
+/**
+ * Returns a copy of a value that is known to be JSON, such as a parsed one, without its undefined members: several
+ * times as fast as `structuredClone`.
+ */
+export function cloneJson(value: JsonObject): JsonObject
+export function cloneJson(value: JsonValue): JsonValue
+export function cloneJson(value: JsonValue | undefined): JsonValue | undefined
+export function cloneJson(value: JsonValue | undefined): JsonValue | undefined {
+  // JSON has no negative zero.
+  if (typeof value === 'number') return value === 0 ? 0 : value
+  if (typeof value !== 'object' || value === null) return value
+  return isJsonArray(value) ? value.map((item) => cloneJson(item)) : cloneMembers(value)
+}
+
+function cloneMembers(object: JsonObject): JsonObject {
+  const copy: Record<string, JsonValue> = {}
+  for (const key of Object.keys(object)) {
+    const member = object[key]
+    if (member === undefined) continue
+    const value = cloneJson(member)
+    // Assignment would call the setter of `__proto__`, and fails for each name of a frozen `Object.prototype`.
+    if (key in Object.prototype) Object.defineProperty(copy, key, { ...ownMember, value })
+    else copy[key] = value
+  }
+  return copy
+}
+
+const ownMember: PropertyDescriptor = { enumerable: true, writable: true, configurable: true }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { findJsonProblem, isJsonObject, type JsonObject } from '../json.ts'
 import { type Change, BusError } from './change-bus.ts'
 
 /** A message on the channel: a change, or the notice that changes may have been lost. */
@@ -18,7 +18,7 @@ export const maxDataDepth = 32
  *   {@link maxDataDepth}.
  */
 export function encodeChange({ topic, data }: Change, maxBytes: number): string {
-  if (!isWithinDepth(data, maxDataDepth)) {
+  if (!isWithinDepth(data)) {
     throw changeTooLargeError(topic, `is nested deeper than ${maxDataDepth}`)
   }
   const text = toAsciiJson(data === undefined ? { topic } : { topic, data })
@@ -43,7 +43,7 @@ export function decodeMessage(text: string, maxBytes: number): BusMessage {
   if (typeof topic !== 'string') throw unreadableMessageError('has no topic')
   if (data === undefined) return { topic }
   if (!isJsonObject(data)) throw unreadableMessageError('has data that is not an object')
-  if (!isWithinDepth(data, maxDataDepth)) throw unreadableMessageError(`has data nested deeper than ${maxDataDepth}`)
+  if (!isWithinDepth(data)) throw unreadableMessageError(`has data nested deeper than ${maxDataDepth}`)
   return { topic, data }
 }
 
@@ -62,9 +62,8 @@ function toAsciiJson(value: JsonObject): string {
   )
 }
 
-function isWithinDepth(value: JsonValue | undefined, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((member) => isWithinDepth(member, depth - 1))
+function isWithinDepth(data: JsonObject | undefined): boolean {
+  return findJsonProblem(data, { maxDepth: maxDataDepth, acceptsLeaves: true }) === undefined
 }
 
 function changeTooLargeError(topic: string, reason: string): BusError {
