@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@x/core'
+import { type JsonObject, type JsonValue, parseJson } from '@x/core'
 import { StateError } from '../state-error.ts'
 import { maxDepth } from './canonical-json.ts'
 import { majorTypes, simpleHeads, tags } from './encode-cbor.ts'
@@ -106,7 +106,7 @@ class CborReader {
       const digits = this.#digits(head)
       return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
     }
-    const text: unknown = tag === tags.embeddedJson ? parseJson(this.#text(this.#length(head))) : undefined
+    const text = tag === tags.embeddedJson ? parseJson(this.#text(this.#length(head))) : undefined
     if (typeof text !== 'string') throw malformedCborError('has an unknown tag')
     return text
   }
@@ -171,14 +171,6 @@ class CborReader {
     if (count > this.#bytes.length - start) throw malformedCborError('is cut short')
     this.#at = start + count
     return start
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
