@@ -1,3 +1,4 @@
+import { cloneJson } from '@x/core'
 import {
   type ClientCapabilities,
   errorCodes,
@@ -11,7 +12,6 @@ import { quote } from '../request/report.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { type QuestionRecord, responseFor } from './journal.ts'
-import { cloneJson } from './json-copy.ts'
 import {
   type AskedQuestion,
   addQuestion,

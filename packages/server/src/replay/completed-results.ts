@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '@x/schema'
+import { parseJsonObject } from '@x/core'
+import type { JsonObject } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
@@ -53,7 +54,7 @@ async function answerFromStore(
 ): Promise<JsonObject> {
   const { store, ttlMs = 600_000, maxCharacters = 262_144 } = options
   const readStoredResult = async (): Promise<JsonObject | undefined> =>
-    parseStoredResult(await tryStoreOperation(() => store.get(keyedRun.key), request, keyedRun))
+    parseJsonObject((await tryStoreOperation(() => store.get(keyedRun.key), request, keyedRun)) ?? '')
   const storedResult = await readStoredResult()
   if (storedResult !== undefined) return storedResult
   const result = await keyedRun.run()
@@ -82,16 +83,6 @@ async function tryStoreOperation<T>(
     return await operation()
   } catch (error) {
     reportServerError(error, { method, name }, settings)
-    return undefined
-  }
-}
-
-function parseStoredResult(text: string | undefined): JsonObject | undefined {
-  if (text === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
     return undefined
   }
 }

@@ -1,10 +1,11 @@
+import { cloneJson } from '@x/core'
 import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote } from '../request/report.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from '../definitions/context.ts'
 import { handleStepBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
-import { cloneJson, tryCopyJson } from './json-copy.ts'
+import { tryCopyJson } from './json-copy.ts'
 import {
   trackWork,
   effectsIdOf,
