@@ -1,3 +1,4 @@
+import { parseJson } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CacheEntry, CacheStore } from '../request/options.ts'
 
@@ -85,7 +86,7 @@ export const emptyPartition: CachePartition = {
 }
 
 function parseStoreKey(text: string): [string, string, JsonObject] {
-  const parsedKey: unknown = JSON.parse(text)
+  const parsedKey = parseJson(text)
   const [owner, method, params] = Array.isArray(parsedKey) ? parsedKey : []
   return [String(owner), String(method), isJsonObject(params) ? params : {}]
 }
