@@ -1,5 +1,5 @@
 import { type JournalEntry, type JsonObject, type WireError, isJsonObject } from '@x/schema'
-import { memoryBus } from '@x/core'
+import { memoryBus, parseJsonObject } from '@x/core'
 import type {
   CancelOutcome,
   ClaimedTask,
@@ -333,6 +333,5 @@ function parseStoredObjects(textsByKey: ReadonlyMap<string, string>): JsonObject
 }
 
 function parseStoredObject(text: string): JsonObject {
-  const value: unknown = JSON.parse(text)
-  return isJsonObject(value) ? value : {}
+  return parseJsonObject(text) ?? {}
 }

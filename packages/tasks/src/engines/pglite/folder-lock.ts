@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
+import { parseJsonObject } from '@x/core'
 
 /** The process that has a folder open. */
 interface LockHolder {
@@ -73,17 +74,9 @@ async function removeStaleLock(file: string, text: string): Promise<void> {
 
 /** A file that says nothing is one that is being written, or was when the machine lost its power. */
 function parseLockHolder(text: string): LockHolder | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || !('pid' in value) || !('host' in value)) return undefined
-    const { pid, host } = value
-    const startTime = 'startedAt' in value ? String(value.startedAt) : ''
-    return Number.isSafeInteger(pid) && typeof host === 'string'
-      ? { pid: Number(pid), host, startedAt: startTime }
-      : undefined
-  } catch {
-    return undefined
-  }
+  const { pid, host, startedAt = '' } = parseJsonObject(text) ?? {}
+  if (!Number.isSafeInteger(pid) || typeof host !== 'string') return undefined
+  return { pid: Number(pid), host, startedAt: String(startedAt) }
 }
 
 /** Returns true if a process may still have the folder open. A process of another machine is taken to be alive. */

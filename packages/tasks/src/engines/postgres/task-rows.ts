@@ -1,3 +1,4 @@
+import { parseJsonObject } from '@x/core'
 import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import type { TaskStatus } from '../../schema/task.ts'
@@ -63,8 +64,8 @@ export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries):
 
 /** Reads a column with a JSON object. */
 export function objectFromColumn(column: unknown): JsonObject {
-  const value: unknown = JSON.parse(textFromColumn(column))
-  if (isJsonObject(value)) return value
+  const value = parseJsonObject(textFromColumn(column))
+  if (value !== undefined) return value
   throw new Error('A task holds a JSON value that is no object: was its table changed by hand?')
 }
 
