@@ -1,5 +1,3 @@
-import { isJsonObject, type JsonObject } from '@x/schema'
-
 /** The part of `fetch` that is used. */
 export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
 
@@ -78,14 +76,4 @@ async function readBodyBytes({ body }: Response, maxBytes: number): Promise<Uint
     offset += chunk.byteLength
   }
   return bytes
-}
-
-/** Parses text that should be a JSON object; `undefined` when it is something else, such as a page. */
-export function parseJsonObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

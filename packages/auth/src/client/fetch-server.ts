@@ -1,5 +1,6 @@
+import { parseJsonObject } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { boundedFetch, type FetchFunction, isRedirectResponse, parseJsonObject } from '../bounded-fetch.ts'
+import { boundedFetch, type FetchFunction, isRedirectResponse } from '../bounded-fetch.ts'
 import { AuthError } from './auth-error.ts'
 
 const maxBytes = 65_536

@@ -1,5 +1,5 @@
+import { parseJsonObject } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
-import { parseJsonObject } from '../bounded-fetch.ts'
 import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 

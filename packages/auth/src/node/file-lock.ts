@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseJson } from '@x/core'
 
 const staleAfterMs = 30_000
 const touchIntervalMs = 5000
@@ -82,13 +83,9 @@ async function readLockAgeMs(path: string): Promise<number | undefined> {
 }
 
 async function readLockOwner(path: string): Promise<LockOwner | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return isLockOwner(value) ? value : undefined
-  } catch {
-    // It is gone, or its owner has not written its name yet.
-    return undefined
-  }
+  // Undefined when it is gone, or its owner has not written its name yet.
+  const value = await readFile(path, 'utf8').then(parseJson, () => undefined)
+  return isLockOwner(value) ? value : undefined
 }
 
 function isLockOwner(value: unknown): value is LockOwner {

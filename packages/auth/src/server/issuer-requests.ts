@@ -1,5 +1,6 @@
+import { parseJsonObject } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { boundedFetch, type FetchFunction, parseJsonObject } from '../bounded-fetch.ts'
+import { boundedFetch, type FetchFunction } from '../bounded-fetch.ts'
 import { metadataUrls } from '../oauth-urls.ts'
 
 const fetchBounds = { timeoutMs: 5000, maxBytes: 262_144 }
