@@ -1,5 +1,5 @@
-import { randomId } from '@x/core'
-import { isJsonObject, type JsonObject, type JsonValue, type LoggingLevel, type RpcResponse } from '@x/schema'
+import { parseJsonObject, randomId } from '@x/core'
+import type { JsonObject, JsonValue, LoggingLevel, RpcResponse } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import { decodeWaitingCall, encodeWaitingCall, type WaitingCall } from '../question-state.ts'
 
@@ -84,8 +84,7 @@ export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, 
   const callMs = answerTimeoutMs + 2 * resumeMs
   const readJson = async (key: string): Promise<JsonObject | undefined> => {
     const text = await store.get(key)
-    const value: unknown = text === undefined ? undefined : JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
+    return text === undefined ? undefined : parseJsonObject(text)
   }
   const replace = async (key: string, value: JsonObject, ttlMs: number): Promise<void> => {
     await store.delete(key)
