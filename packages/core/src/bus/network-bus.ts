@@ -5,7 +5,7 @@ import { type ChangeBus, BusError } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import { type ConnectFunction, withBusTimeout } from './connection.ts'
 import { createBusSession } from './bus-session.ts'
-import { createListenerRegistry, createErrorReporter } from './listeners.ts'
+import { createListenerRegistry, createErrorReporter } from './memory-bus.ts'
 
 /** The options that every bus over a network has. */
 export interface NetworkBusOptions {

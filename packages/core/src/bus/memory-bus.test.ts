@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { createListenerRegistry } from './listeners.ts'
-import { memoryBus } from './memory-bus.ts'
+import { createListenerRegistry, memoryBus } from './memory-bus.ts'
 
 test('a listener that answers each change with another one does not deepen the stack', async () => {
   const bus = memoryBus()
