@@ -25,7 +25,6 @@ export {
   withHeader,
   withNotify,
 } from './composition/call-context.ts'
-export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
 export { callerKeyOf, principalIdentity, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export {
   type AsyncResource,
@@ -54,6 +53,7 @@ export type {
   Typed,
   TypesOf,
 } from './composition/server-extension.ts'
+export { type CallContext, type ContextKey, contextKey, emptyContext } from './basic/exchange.ts'
 export type {
   BackgroundRunner,
   Call,
@@ -67,14 +67,14 @@ export type {
 } from './basic/exchange.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
+export { checkClientRevision, protocolVersion, protocolVersions } from './basic/revision.ts'
 export {
   discoverProbe,
-  supportsDiscover,
   olderInitializeRequest,
   olderRevisionIn,
   olderServerMessage,
-} from './basic/older-server.ts'
-export { checkClientRevision, protocolVersion, protocolVersions } from './basic/revision.ts'
+  supportsDiscover,
+} from './basic/revision.ts'
 export type {
   RequestId,
   RpcError,
@@ -90,7 +90,6 @@ export type {
   RpcResult,
   WireError,
 } from './basic/rpc.ts'
-export type { Annotations, Role } from './basic/annotations.ts'
 export type {
   CapabilitySettings,
   ClientCapabilities,
@@ -118,6 +117,7 @@ export type {
 } from './basic/errors.ts'
 export type { BaseMetadata, Icon, Icons, Implementation } from './basic/implementation.ts'
 export type {
+  LoggingLevel,
   MetaObject,
   NotificationMetaObject,
   NotificationParams,
@@ -195,7 +195,6 @@ export type {
   ResourceTemplateReference,
 } from './server/completion.ts'
 export type { DiscoverRequest, DiscoverResult, DiscoverResultResponse } from './server/discover.ts'
-export type { LoggingLevel } from './server/logging-level.ts'
 export type { LoggingMessageNotification, LoggingMessageNotificationParams } from './server/logging.ts'
 export type { Cursor, PaginatedRequest, PaginatedRequestParams, PaginatedResult } from './server/pagination.ts'
 export type {
@@ -225,6 +224,7 @@ export type {
   ResourceRequestParams,
 } from './server/resource-requests.ts'
 export type {
+  Annotations,
   BlobResourceContents,
   Resource,
   ResourceContents,
@@ -232,6 +232,7 @@ export type {
   ResourceTemplate,
   ResourceUpdatedNotification,
   ResourceUpdatedNotificationParams,
+  Role,
   TextResourceContents,
 } from './server/resources.ts'
 export type {
@@ -259,18 +260,18 @@ export {
   type SchemaIssue,
 } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
-export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
 export { type ParamsCheck, requestMeta } from './methods/check-params.ts'
 export { checkCreateMessageResult, checkListRootsResult, checkResult } from './methods/check-results.ts'
+export { checkInputRequest, checkInputRequests } from './methods/check-results.ts'
 export type { Check, Failure } from './basic/failure.ts'
 export { encodeMessage, encodePieces, type MessagePieces, prepareResult } from './messages/encode-message.ts'
 export { type Method, type MethodRow, findMethodRow, methods, type MethodTypes } from './methods/methods.ts'
 export {
-  type NotificationMethod,
-  type NotificationRow,
-  notificationMethods,
   findNotificationRow,
-} from './methods/notifications.ts'
+  type NotificationMethod,
+  notificationMethods,
+  type NotificationRow,
+} from './methods/methods.ts'
 export {
   isErrorResponse,
   isNotification,

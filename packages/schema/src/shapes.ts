@@ -6,7 +6,6 @@
  */
 
 export type { Check, Failure } from './basic/failure.ts'
-export { annotations, role } from './basic/annotations.ts'
 export { clientCapabilities, serverCapabilities } from './basic/capabilities.ts'
 export { clientNotification, clientRequest, clientResult } from './basic/client-messages.ts'
 export {
@@ -29,6 +28,7 @@ export {
 } from './basic/errors.ts'
 export { baseMetadata, icon, icons, implementation } from './basic/implementation.ts'
 export {
+  loggingLevel,
   metaObject,
   notificationMetaObject,
   notificationParams,
@@ -145,7 +145,6 @@ export {
   resourceTemplateReference,
 } from './server/completion.ts'
 export { discoverRequest, discoverResult, discoverResultResponse } from './server/discover.ts'
-export { loggingLevel } from './server/logging-level.ts'
 export { loggingMessageNotification, loggingMessageNotificationParams } from './server/logging.ts'
 export { cursor, paginatedRequest, paginatedRequestParams, paginatedResult } from './server/pagination.ts'
 export {
@@ -175,6 +174,7 @@ export {
   resourceRequestParams,
 } from './server/resource-requests.ts'
 export {
+  annotations,
   blobResourceContents,
   resource,
   resourceContents,
@@ -182,6 +182,7 @@ export {
   resourceTemplate,
   resourceUpdatedNotification,
   resourceUpdatedNotificationParams,
+  role,
   textResourceContents,
 } from './server/resources.ts'
 export {

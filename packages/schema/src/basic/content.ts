@@ -1,11 +1,12 @@
 import {
+  type Annotations,
+  annotations,
   type BlobResourceContents,
   readableContents,
   type Resource,
   resourceMembers,
   type TextResourceContents,
 } from '../server/resources.ts'
-import { type Annotations, annotations } from './annotations.ts'
 import { type MetaObject, metaObject } from './meta.ts'
 import { byMember, optional, shape, string, word } from './shape.ts'
 

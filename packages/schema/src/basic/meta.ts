@@ -1,10 +1,9 @@
-import { type LoggingLevel, loggingLevel } from '../server/logging-level.ts'
 import { type ClientCapabilities, clientCapabilities } from './capabilities.ts'
 import { type Implementation, implementation } from './implementation.ts'
 import type { JsonObject } from '@x/core'
 import { metaKeys } from './meta-keys.ts'
 import type { RequestId } from './rpc.ts'
-import { jsonObject, openShape, optional, type Shape, shape, string, stringOrInteger } from './shape.ts'
+import { jsonObject, openShape, optional, type Shape, shape, string, stringOrInteger, word } from './shape.ts'
 
 /** The members of a `_meta`: reserved keys of the protocol, and prefixed keys of others (basic/index, `_meta`). */
 export type MetaObject = JsonObject
@@ -17,6 +16,12 @@ export type ProgressToken = string | number
 
 /** The shape of {@link ProgressToken}. */
 export const progressToken: Shape<ProgressToken> = stringOrInteger
+
+/** The severity of a log message, in the words of syslog, RFC 5424 (server/utilities/logging). */
+export type LoggingLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+
+/** The shape of {@link LoggingLevel}. */
+export const loggingLevel = word('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
 
 /** The `_meta` that every request carries (basic/index, `_meta`). */
 export type RequestMetaObject = MetaObject & {

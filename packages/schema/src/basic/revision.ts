@@ -1,7 +1,13 @@
-import { errorCodes, McpError } from './mcp-error.ts'
 import { isJsonObject } from '@x/core'
+import { errorCodes, McpError } from './mcp-error.ts'
 import { metaKeys } from './meta-keys.ts'
-import type { RpcRequest } from './rpc.ts'
+import type { RpcRequest, RpcResponse } from './rpc.ts'
+
+/** The protocol revision of these packages. */
+export const protocolVersion = '2026-07-28'
+
+/** The published protocol revisions, oldest first. */
+export const protocolVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', protocolVersion] as const
 
 const maxShownLength = 100
 
@@ -21,8 +27,54 @@ export function checkClientRevision({ method, params }: RpcRequest): McpError | 
   )
 }
 
-/** The protocol revision of these packages. */
-export const protocolVersion = '2026-07-28'
+const [, ...olderVersions] = [...protocolVersions].toReversed()
+const [lastOlderVersion] = olderVersions
 
-/** The published protocol revisions, oldest first. */
-export const protocolVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', protocolVersion] as const
+const modernErrors: ReadonlySet<number> = new Set([
+  errorCodes.unsupportedProtocolVersion,
+  errorCodes.headerMismatch,
+  errorCodes.missingRequiredClientCapability,
+])
+
+/** A `server/discover` of a client that declares nothing of itself. */
+export const discoverProbe: RpcRequest = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'server/discover',
+  params: { _meta: { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} } },
+}
+
+/**
+ * Returns true for the response to `server/discover` of a server that knows the method: of this revision, or of a later
+ * one. Servers of earlier revisions answer with errors of many codes (basic/versioning, backward compatibility).
+ */
+export function supportsDiscover(response: RpcResponse): boolean {
+  if ('result' in response) return Array.isArray(response.result['supportedVersions'])
+  const { code, data } = response.error
+  // An overloaded or stopping server says so before it looks at the request.
+  return modernErrors.has(code) || (isJsonObject(data) && typeof data['retryAfterMs'] === 'number')
+}
+
+/** The handshake of the last revision before this one. A server of any earlier revision answers it with its own. */
+export const olderInitializeRequest: RpcRequest = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: lastOlderVersion ?? protocolVersion,
+    capabilities: {},
+    clientInfo: { name: 'version-check', version: '1.0.0' },
+  },
+}
+
+/** Returns the earlier revision that a response to {@link olderInitializeRequest} names; undefined for any other response. */
+export function olderRevisionIn(response: RpcResponse): string | undefined {
+  const named = 'result' in response ? response.result['protocolVersion'] : undefined
+  return olderVersions.find((version) => version === named)
+}
+
+/** Returns the message about a server that speaks earlier revisions alone, for the user of a client. */
+export function olderServerMessage(revision: string | undefined): string {
+  const answered = revision ?? 'one of an earlier revision'
+  return `this client speaks only MCP ${protocolVersion}; the server answered as ${answered}`
+}

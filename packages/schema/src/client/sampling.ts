@@ -1,4 +1,3 @@
-import { type Role, role } from '../basic/annotations.ts'
 import {
   type AudioContent,
   audioContent,
@@ -11,6 +10,7 @@ import {
 } from '../basic/content.ts'
 import type { JsonObject, JsonValue } from '@x/core'
 import { type MetaObject, metaObject } from '../basic/meta.ts'
+import { type Role, role } from '../server/resources.ts'
 import { type Tool, tool } from '../server/tools.ts'
 import {
   boolean,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { callHeadersKey, createCall, withContext, withNotify, withHeader } from './call-context.ts'
-import { contextKey } from './context.ts'
+import { contextKey } from '../basic/exchange.ts'
 import { cancel, withCancellation, createCancellation, isCancelled } from '@x/core'
 
 test('a header is added to those that a call has, and the call stays as it is', () => {

@@ -1,6 +1,15 @@
 import { type JsonObject, withSignalOf } from '@x/core'
-import { type CallContext, type ContextKey, contextKey, emptyContext } from './context.ts'
-import type { Call, JournalStore, BackgroundRunner, CallHeaders, HeaderParams } from '../basic/exchange.ts'
+import {
+  type BackgroundRunner,
+  type Call,
+  type CallContext,
+  type CallHeaders,
+  type ContextKey,
+  contextKey,
+  emptyContext,
+  type HeaderParams,
+  type JournalStore,
+} from '../basic/exchange.ts'
 
 /**
  * Returns the same call with one more value in its context. The call itself does not change, so that a middleware

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { expectAgreement, expectSame } from '../testing/agreement.ts'
-import { checkInputRequest, checkInputRequests } from './check-input-requests.ts'
-import { checkCreateMessageResult, checkListRootsResult } from './check-results.ts'
+import {
+  checkCreateMessageResult,
+  checkInputRequest,
+  checkInputRequests,
+  checkListRootsResult,
+} from './check-results.ts'
 import type { Check } from '../basic/failure.ts'
 
 const form = (field: unknown): object => ({

@@ -1,5 +1,6 @@
 import { listRootsResult } from '../client/roots.ts'
 import { createMessageResult } from '../client/sampling.ts'
+import { inputRequest, inputRequests } from '../patterns/mrtr.ts'
 import { subscriptionsListenResult } from '../patterns/subscriptions.ts'
 import { completeResult } from '../server/completion.ts'
 import { discoverResult } from '../server/discover.ts'
@@ -36,3 +37,9 @@ export const checkCreateMessageResult: Check = checkOf(createMessageResult)
 
 /** Checks a `ListRootsResult` (client/roots): undefined when it is valid. */
 export const checkListRootsResult: Check = checkOf(listRootsResult)
+
+/** Checks one `InputRequest`, a form, a URL, a sampling request or a request for roots: undefined when it is valid. */
+export const checkInputRequest: Check = checkOf(inputRequest)
+
+/** Checks `InputRequests` with any keys (basic/patterns/mrtr): undefined when all are valid. */
+export const checkInputRequests: Check = checkOf(inputRequests)

@@ -1,7 +1,6 @@
 import { readSchema } from '@tooling/spec'
 import { describe, expect, test } from 'vitest'
-import { findMethodRow, methods } from './methods.ts'
-import { notificationMethods, findNotificationRow } from './notifications.ts'
+import { findMethodRow, findNotificationRow, methods, notificationMethods } from './methods.ts'
 
 const { $defs } = readSchema()
 

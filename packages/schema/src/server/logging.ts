@@ -1,7 +1,6 @@
 import type { JsonValue } from '@x/core'
-import { type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
+import { type LoggingLevel, loggingLevel, type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
 import { jsonrpc } from '../basic/rpc.ts'
-import { type LoggingLevel, loggingLevel } from './logging-level.ts'
 import { jsonValue, optional, shape, string, word } from '../basic/shape.ts'
 
 /** The params of a log message (server/utilities/logging). */

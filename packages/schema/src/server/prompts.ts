@@ -1,4 +1,3 @@
-import { type Role, role } from '../basic/annotations.ts'
 import { type ContentBlock, contentBlock } from '../basic/content.ts'
 import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from '../basic/implementation.ts'
 import {
@@ -18,6 +17,7 @@ import {
 } from '../patterns/mrtr.ts'
 import type { CacheableResult } from './caching.ts'
 import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
+import { type Role, role } from './resources.ts'
 import { boolean, list, map, optional, shape, string, union, word } from '../basic/shape.ts'
 
 /** An argument of a prompt (server/prompts, prompt). */

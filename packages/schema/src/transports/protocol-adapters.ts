@@ -1,7 +1,6 @@
 import type { Clock } from '@x/core'
-import type { Call, Principal } from '../basic/exchange.ts'
+import type { Call, CallContext, Principal } from '../basic/exchange.ts'
 import type { RpcNotification, RpcRequest, RpcResponse, WireError } from '../basic/rpc.ts'
-import type { CallContext } from '../composition/context.ts'
 import type { ParseBounds } from '../messages/scan-text.ts'
 
 /**
