@@ -23,7 +23,7 @@ import { compileResource, compileTemplate } from './compile-resource.ts'
 import type { Tool } from '../definitions/tool.ts'
 import { compileTool, hasKeyedEffects, idempotentCallsExtension } from './compile-tool.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import { freezeJsonObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
 /** Lists are the same for everybody and seldom change. */

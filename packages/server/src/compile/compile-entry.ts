@@ -2,7 +2,7 @@ import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import type { CompiledDefinition, CompiledCacheHints } from './catalog.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import type { CacheHints, Completer, BaseDefinition } from '../definitions/base-definition.ts'
-import { freezeJsonObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerWarning } from '../request/report.ts'
 
 /** The parts of the server's definition that compiling one entry needs. */

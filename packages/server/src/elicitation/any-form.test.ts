@@ -4,7 +4,7 @@ import { elicitRequestFormParams } from '@x/schema/zod'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { freezeJsonObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../request/json-copy.ts'
 import { form } from './form.ts'
 
 test('whatever form is written in zod is sent in the restricted subset, and what a client then fills in is accepted', async () => {

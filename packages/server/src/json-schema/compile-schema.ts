@@ -10,7 +10,7 @@ import {
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import { freezeJsonObject } from './frozen-json.ts'
+import { freezeJsonObject } from '../request/json-copy.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
 import { createInterpretedValidate } from './zod-key.ts'
 

@@ -28,7 +28,7 @@ import {
 } from '../definitions/resource.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
-import { freezeJsonObject } from '../json-schema/frozen-json.ts'
+import { freezeJsonObject } from '../request/json-copy.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { reportServerError } from '../request/report.ts'
 import { readOwnPage } from '../compile/compile-resource.ts'

@@ -5,7 +5,7 @@ import { quote } from '../request/report.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from '../definitions/context.ts'
 import { handleStepBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
-import { tryCopyJson } from './json-copy.ts'
+import { tryCopyJson } from '../request/json-copy.ts'
 import {
   trackWork,
   effectsIdOf,

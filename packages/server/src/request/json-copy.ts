@@ -1,5 +1,6 @@
 import { copyJson, type JsonProblem, type JsonRules } from '@x/core'
-import type { JsonValue } from '@x/schema'
+import type { JsonObject, JsonValue } from '@x/schema'
+import { DefinitionError } from './definition-error.ts'
 
 /** The rules of a recorded value. */
 const recordedRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject, rejectsUndefined: true }
@@ -10,7 +11,7 @@ const recordedRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject, 
  */
 export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
   const copy = copyJson(value, recordedRules)
-  return 'problem' in copy ? { reason: describeProblem(copy.problem) } : copy
+  return 'problem' in copy ? { reason: describeRecordedProblem(copy.problem) } : copy
 }
 
 /** The prototype of plain objects stands at the top; that of another realm is another object. */
@@ -19,7 +20,7 @@ function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-function describeProblem({ path, reason, value }: JsonProblem): string {
+function describeRecordedProblem({ path, reason, value }: JsonProblem): string {
   const pointer = path.map((key) => `/${key}`).join('')
   if (reason === 'too_deep') return `${pointer.slice(0, 200)}… is deeper than ${recordedRules.maxDepth} levels`
   return `${pointer === '' ? 'it' : `its member ${pointer}`} is ${describeValue(value)}`
@@ -31,4 +32,28 @@ function describeValue(value: unknown): string {
   const { constructor }: { constructor?: unknown } = value
   const name = typeof constructor === 'function' ? constructor.name : ''
   return `a ${name || 'class instance'}, not a plain object`
+}
+
+/** The levels below a definition's object: more than `checkSchema` accepts of a schema, and few enough for the stack. */
+const maxDefinitionDepth = 512
+
+/**
+ * A frozen copy of a part of a definition, without its undefined members: what was checked is what is sent, whatever
+ * the author does to the original. Throws {@link DefinitionError} for what JSON cannot carry.
+ */
+export function freezeJsonObject(value: object, subject: string): JsonObject {
+  // Spread, so that a definition that is a function or a list becomes an object of its members.
+  const copy = copyJson({ ...value }, { maxDepth: maxDefinitionDepth + 1, isFrozen: true })
+  if ('problem' in copy) throw definitionError(copy.problem, subject)
+  // The cast is safe: the copy of an object is one.
+  return copy.value as JsonObject
+}
+
+function definitionError({ reason, value }: JsonProblem, subject: string): DefinitionError {
+  return new DefinitionError('value', subject, {
+    reason:
+      reason === 'too_deep'
+        ? `nested deeper than ${maxDefinitionDepth}, or refers to itself`
+        : `holds a ${typeof value}, which JSON cannot carry; write strings, finite numbers, booleans, arrays and objects`,
+  })
 }
