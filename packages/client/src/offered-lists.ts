@@ -1,7 +1,6 @@
 import type { Client } from './client.ts'
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
 import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
-import { memoize } from './request/memoize.ts'
 import { createList, type List, type ListContext } from './request/lists.ts'
 import type { ListFetchers } from './subscriptions/fresh-lists.ts'
 
@@ -15,25 +14,27 @@ export interface OfferedLists {
 
 /** Creates the lists of one client, with their first use; tools pass through its index. */
 export function createOfferedLists(context: ListContext, index: ToolIndex): () => OfferedLists {
-  return memoize(() => ({
-    tools: createList({ method: 'tools/list', itemsOf: index.addPage, keyOf: ({ name }) => name }, context),
-    prompts: createList(
-      { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
-      context,
-    ),
-    resources: createList(
-      { method: 'resources/list', itemsOf: (page) => page.resources.map(withSafeIcons), keyOf: ({ uri }) => uri },
-      context,
-    ),
-    templates: createList(
-      {
-        method: 'resources/templates/list',
-        itemsOf: (page) => page.resourceTemplates.map(withSafeIcons),
-        keyOf: ({ uriTemplate }) => uriTemplate,
-      },
-      context,
-    ),
-  }))
+  let lists: OfferedLists | undefined
+  return () =>
+    (lists ??= {
+      tools: createList({ method: 'tools/list', itemsOf: index.addPage, keyOf: ({ name }) => name }, context),
+      prompts: createList(
+        { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
+        context,
+      ),
+      resources: createList(
+        { method: 'resources/list', itemsOf: (page) => page.resources.map(withSafeIcons), keyOf: ({ uri }) => uri },
+        context,
+      ),
+      templates: createList(
+        {
+          method: 'resources/templates/list',
+          itemsOf: (page) => page.resourceTemplates.map(withSafeIcons),
+          keyOf: ({ uriTemplate }) => uriTemplate,
+        },
+        context,
+      ),
+    })
 }
 
 type ListCalls = Pick<

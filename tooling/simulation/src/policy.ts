@@ -1,5 +1,5 @@
 // The simulation runs the code of the server and of the client itself, not a copy of it.
-export { computeHandOffDelayMs as handOffPause } from '../../../packages/client/src/rounds/hand-off-delay.ts'
+export { computeHandOffDelayMs as handOffPause } from '../../../packages/client/src/request/round-options.ts'
 export type { HandOffReport as HandOffTag } from '../../../packages/server/src/shedding/fleet-view.ts'
 export {
   decideHandOff as handOffReason,

@@ -1,6 +1,5 @@
 import { type Clock, platformRuntime } from '@x/core'
 import { type ConnectionView, type JsonObject, findMethodRow, prepareResult, type RpcNotification } from '@x/schema'
-import { memoize } from '../request/memoize.ts'
 import type { CacheOptions } from '../request/options.ts'
 import { createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
@@ -45,7 +44,10 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       partition().removeStale((key) => method === undefined || key.method === method)
     },
   }
-  const partition = memoize(() => (options === false ? emptyPartition : openCachePartition(options)))
+  let openedPartition: CachePartition | undefined
+  // Opened with its first use, because most clients of a host call a few tools and nothing else.
+  const partition = (): CachePartition =>
+    (openedPartition ??= options === false ? emptyPartition : openCachePartition(options))
   const readThroughCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     options: ReadOptions,

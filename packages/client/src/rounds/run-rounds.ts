@@ -6,8 +6,7 @@ import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../r
 import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
-import { computeHandOffDelayMs } from './hand-off-delay.ts'
-import { type RoundOptions, mergeRoundOptions } from '../request/round-options.ts'
+import { computeHandOffDelayMs, mergeRoundOptions, type RoundOptions } from '../request/round-options.ts'
 import { clockOf, type RoundsContext, type MultiRoundCall, sendRound, observerOf } from './multi-round-call.ts'
 
 /** Runs a call to its complete result, through every round. */

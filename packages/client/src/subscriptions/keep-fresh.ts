@@ -1,7 +1,6 @@
 import { type Clock, errorListener, type ErrorListener, openAbortScope, platformRuntime } from '@x/core'
 import type { AsyncResource, SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
-import { memoize } from '../request/memoize.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
@@ -98,13 +97,16 @@ export interface SubscriptionCalls {
 export function createSubscriptionCalls(
   contextOf: () => ListenContext & Omit<KeepFreshContext, 'listen'>,
 ): SubscriptionCalls {
-  const calls = memoize((): SubscriptionCalls => {
-    const context = contextOf()
-    const listen = createListen(context)
-    return { listen, keepFresh: createKeepFresh({ ...context, listen }) }
-  })
+  let calls: SubscriptionCalls | undefined
+  // Created with their first use, because most clients of a host subscribe to nothing.
+  const getCalls = (): SubscriptionCalls => (calls ??= createCalls(contextOf()))
   return {
-    listen: (filter, options) => calls().listen(filter, options),
-    keepFresh: (options) => calls().keepFresh(options),
+    listen: (filter, options) => getCalls().listen(filter, options),
+    keepFresh: (options) => getCalls().keepFresh(options),
   }
+}
+
+function createCalls(context: ListenContext & Omit<KeepFreshContext, 'listen'>): SubscriptionCalls {
+  const listen = createListen(context)
+  return { listen, keepFresh: createKeepFresh({ ...context, listen }) }
 }
