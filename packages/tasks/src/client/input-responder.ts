@@ -3,7 +3,7 @@ import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/cl
 import type { InputRequest, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
-import { computeFailurePauseMs } from './poll-interval.ts'
+import { computeFailurePauseMs } from './settings.ts'
 import { errorContextOf, updateTask } from './task-calls.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */

@@ -2,9 +2,8 @@ import { sleep } from '@x/core'
 import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { computeFailurePauseMs, maxFailurePauseMs } from './poll-interval.ts'
 import { parseTaskNotification } from './parse-results.ts'
-import type { TasksClientSettings } from './settings.ts'
+import { computeFailurePauseMs, maxFailurePauseMs, type TasksClientSettings } from './settings.ts'
 import { taskRequestOptions } from './task-calls.ts'
 
 /** The notifications of a server about one task. */

@@ -6,8 +6,7 @@ import { createInputResponder } from './input-responder.ts'
 import type { OpenTask } from './open-task.ts'
 import { errorContextOf } from './task-calls.ts'
 import { isTaskError, TaskError } from './task-error.ts'
-import { progressOfState } from './progress-of-state.ts'
-import { isFinal, watchTask } from './watch-task.ts'
+import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 
 /**
  * Follows a task to its end and gives the result of its call, answering what it asks on the way and reporting its

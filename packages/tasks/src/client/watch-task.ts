@@ -1,11 +1,17 @@
 import { sleep } from '@x/core'
-import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterOf } from '@x/client'
+import {
+  type CallOptions,
+  type ClientExtensionHost,
+  isClientError,
+  isPermanent,
+  type Progress,
+  retryAfterOf,
+} from '@x/client'
+import { isJsonObject, projectMetaKeys } from '@x/schema'
 import type { DetailedTask, Task } from '../schema/task.ts'
-import { computeFailurePauseMs, computePollPauseMs } from './poll-interval.ts'
-import type { TasksClientSettings } from './settings.ts'
+import { computeFailurePauseMs, computePollPauseMs, type TasksClientSettings } from './settings.ts'
 import { getTask, type KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
-import { progressOfState } from './progress-of-state.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 
 /** A task to be watched. */
@@ -85,6 +91,15 @@ function isSameState(state: DetailedTask, lastState: DetailedTask | undefined): 
 /** The interval may change with each poll, and `_meta` with each answer. */
 function comparableTextOf(state: DetailedTask): string {
   return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressOfState(state) ?? null })
+}
+
+/** Returns the numbers that a server of this project gives in the `_meta` of a task; undefined where there are none. */
+export function progressOfState(state: DetailedTask): Pick<Progress, 'progress' | 'total'> | undefined {
+  const meta = '_meta' in state && isJsonObject(state._meta) ? state._meta : {}
+  const progressMeta = meta[projectMetaKeys.progress]
+  if (!isJsonObject(progressMeta) || typeof progressMeta['progress'] !== 'number') return undefined
+  const { progress, total } = progressMeta
+  return { progress, ...(typeof total === 'number' && { total }) }
 }
 
 /** Returns the last notified state, unless a newer one is known: a stream may be slower than an answer. */

@@ -1,7 +1,7 @@
 import { cancelReason, isCancelled, offCancel, onCancel, startBackgroundTimer } from '@x/core'
 import type { Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
-import type { TaskContext } from './task-context.ts'
+import type { TaskContext } from './options.ts'
 
 /** The awaited task, and its owner. */
 export interface AwaitedTask {

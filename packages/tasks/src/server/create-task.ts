@@ -14,11 +14,10 @@ import {
   type RpcRequest,
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
-import { taskOwner } from './task-owner.ts'
-import { runnableCallOf, losesCallerState, type StoredCall, createPayload } from './task-payload.ts'
+import { createPayload, losesCallerState, runnableCallOf, type StoredCall, taskOwner } from './task-payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { toTask } from './to-detailed-task.ts'
-import type { TaskContext } from './task-context.ts'
+import type { TaskContext } from './options.ts'
 import { hasTool } from './worker/missing-capability.ts'
 import { journalSizeError } from './worker/size-limits.ts'
 

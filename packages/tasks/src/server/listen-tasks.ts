@@ -14,9 +14,9 @@ import {
   type RpcResponse,
   withNotify,
 } from '@x/schema'
-import { taskOwner } from './task-owner.ts'
+import { taskOwner } from './task-payload.ts'
 import { requireTasks } from './require-tasks.ts'
-import type { TaskContext } from './task-context.ts'
+import type { TaskContext } from './options.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
 
 /** The tasks that one request may follow. */

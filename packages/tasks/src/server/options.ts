@@ -1,8 +1,9 @@
 import { type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBus } from '@x/core'
-import type { ExtensionHost } from '@x/schema'
+import type { Exchange, ExtensionHost } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { engineFactoryFor } from '../engines/engine-factory.ts'
+import type { TaskChangeBus } from './task-change-bus.ts'
 
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
@@ -108,6 +109,17 @@ export interface TaskSettings extends Omit<CheckedTaskOptions, 'openStore' | 'ru
   readonly bus: ChangeBus
   readonly onError: (error: unknown) => void
   readonly clock: Clock
+}
+
+/** The parts that everything about the tasks of one server shares. */
+export interface TaskContext {
+  /**
+   * The server behind the middleware of all other extensions, without `use` and authorization: it runs the calls of
+   * tasks.
+   */
+  readonly innerExchange: Exchange
+  readonly settings: TaskSettings
+  readonly taskChanges: TaskChangeBus
 }
 
 /**

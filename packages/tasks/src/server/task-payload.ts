@@ -4,12 +4,12 @@ import {
   type JsonObject,
   metaKeys,
   type Principal,
+  principalIdentity,
   type RecordedPart,
   type RpcRequest,
 } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
-import { principalIdentityOf } from './task-owner.ts'
 import { unsupportedPart } from './worker/requeue.ts'
 
 /** The call that a task runs. */
@@ -40,6 +40,23 @@ const credentialsPurpose = 'task-credentials'
 
 /** The purpose of the sealed members of parts. */
 const extensionRecordsPurpose = 'task-parts'
+
+/** Returns the owner of a task. */
+export function taskOwner(principal: Principal | undefined): string {
+  return principal === undefined ? '' : JSON.stringify(principalIdentity(principal))
+}
+
+/** Returns the part of a principal that is stored with a task: its identity and scopes, and no credentials. */
+function principalIdentityOf(principal: Principal | undefined): JsonObject | undefined {
+  if (principal === undefined) return undefined
+  const { issuer, subject, client, scopes } = principal
+  return {
+    subject,
+    ...(issuer !== undefined && { issuer }),
+    ...(client !== undefined && { client }),
+    ...(scopes !== undefined && { scopes }),
+  }
+}
 
 /**
  * Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with.

@@ -8,14 +8,14 @@ import {
   requestMeta,
 } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
-import { relatedTaskKey } from '../schema/extension.ts'
 import * as params from '../schema/task-params.ts'
+import { relatedTaskKey } from '../schema/extension.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitTaskChange } from './await-change.ts'
-import { taskOwner } from './task-owner.ts'
+import { taskOwner } from './task-payload.ts'
 import { checkTaskNameHeader, requireTasks, unknownTaskError } from './require-tasks.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
-import type { TaskContext } from './task-context.ts'
+import type { TaskContext } from './options.ts'
 
 type TaskRequestHandler = (
   requestParams: JsonObject | undefined,

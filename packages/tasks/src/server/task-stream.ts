@@ -1,7 +1,7 @@
 import { startBackgroundTimer } from '@x/core'
 import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import { toDetailedTask } from './to-detailed-task.ts'
-import type { TaskContext } from './task-context.ts'
+import type { TaskContext } from './options.ts'
 
 /** The notifications about tasks on one stream. */
 export interface TaskStream {

@@ -4,9 +4,14 @@ import { tasksExtension } from '../schema/extension.ts'
 import type { DetailedTask } from '../schema/task.ts'
 import { backgroundOf } from './create-task.ts'
 import { listenToTasks } from './listen-tasks.ts'
-import { checkTaskOptions, type CheckedTaskOptions, type TaskOptions, resolveTaskSettings } from './options.ts'
+import {
+  type CheckedTaskOptions,
+  checkTaskOptions,
+  resolveTaskSettings,
+  type TaskContext,
+  type TaskOptions,
+} from './options.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
-import type { TaskContext } from './task-context.ts'
 import { taskMethods } from './task-requests.ts'
 import { createTaskChangeBus } from './task-change-bus.ts'
 import { createWorker, type Worker } from './worker/worker.ts'

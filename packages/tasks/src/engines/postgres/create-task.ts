@@ -1,8 +1,7 @@
 import type { NewTask, TaskRow } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, type SqlStore } from './sql-store.ts'
-import { toStoredText } from './stored-text.ts'
-import { rowColumns, toTaskRow } from './task-rows.ts'
+import { rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
 /** Makes a task's row and its job in one statement. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {

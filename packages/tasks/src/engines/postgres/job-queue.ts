@@ -1,5 +1,4 @@
-import { importPeerDependency } from '../import-peer-dependency.ts'
-import type { SqlDatabase } from './sql-database.ts'
+import { importPeerDependency, type SqlDatabase } from './sql-database.ts'
 
 /**
  * The tasks that are ready, in the order in which they became so: a queue of pg-boss. Its jobs are written and taken by

@@ -2,7 +2,7 @@ import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
 import { timeFromNowSql, aliveCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
-import { hashEntryName, toStoredText } from './stored-text.ts'
+import { hashEntryName, toStoredText } from './task-rows.ts'
 
 /** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
 const leaseCondition = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${aliveCondition}`

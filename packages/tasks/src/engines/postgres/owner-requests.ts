@@ -3,8 +3,7 @@ import type { AnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engi
 import { finishTaskSql, finishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
 import { aliveCondition, openCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
-import { hashEntryName, toStoredText } from './stored-text.ts'
-import { objectFromColumn, rowColumns, toTaskRow } from './task-rows.ts'
+import { hashEntryName, objectFromColumn, rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
 export async function readTask(

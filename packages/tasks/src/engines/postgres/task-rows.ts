@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto'
 import { parseJsonObject } from '@x/core'
 import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
 import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import type { TaskStatus } from '../../schema/task.ts'
 import type { SqlRow } from './sql-database.ts'
-import { fromStoredText } from './stored-text.ts'
 
 /** The columns of a task's public state; times are milliseconds, which every driver reads as the same numbers. */
 export const rowColumns = `id, status, status_message, progress, requests, outcome,
@@ -102,4 +102,22 @@ function statusFromColumn(column: unknown): TaskStatus {
   // It is one of the set.
   if (taskStatuses.has(column)) return column as TaskStatus
   throw new Error(`A task has the status ${String(column)}: was its table changed by hand?`)
+}
+
+/**
+ * A text as PostgreSQL can hold it: it has neither the zero character nor half a surrogate pair. Different texts stay
+ * different, so that an id or an owner is never taken for another.
+ */
+export function toStoredText(text: string): string {
+  return /^"|\0|\p{Surrogate}/u.test(text) ? JSON.stringify(text) : text
+}
+
+/** The text that was stored. */
+export function fromStoredText(stored: string): string {
+  return stored.startsWith('"') ? String(JSON.parse(stored)) : stored
+}
+
+/** A name of the same length for every key, because an index takes no long ones. */
+export function hashEntryName(key: unknown): string {
+  return createHash('sha256').update(JSON.stringify(key)).digest('base64url')
 }

@@ -1,9 +1,8 @@
-import { startBackgroundTimer } from '@x/core'
+import { sleep, startBackgroundTimer } from '@x/core'
 import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
-import type { TaskContext } from '../task-context.ts'
+import type { TaskContext } from '../options.ts'
 import { resetUnsupportedEntries } from './requeue.ts'
-import { retryEngineCall } from './retry-engine-call.ts'
 import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
 
 /** The reason why an attempt stops before its call has an outcome. */
@@ -201,4 +200,28 @@ const maxMessageLength = 1000
 export function withProgressToken(params: JsonObject, id: string): JsonObject {
   const { _meta } = params
   return { ...params, _meta: { ...(typeof _meta === 'object' && _meta), [metaKeys.progressToken]: id } }
+}
+
+const firstRetryPauseMs = 100
+const longestRetryPauseMs = 5000
+
+/**
+ * Does something with the engine until it succeeds: a database that is away for a moment must not cost a task what it
+ * has done. It is safe to do it again, because every write is fenced. Undefined when it was given up.
+ */
+export async function retryEngineCall<T>(
+  write: () => Promise<T>,
+  abandonSignal: AbortSignal,
+  context: TaskContext,
+): Promise<T | undefined> {
+  const { clock, onError } = context.settings
+  for (let pauseMs = firstRetryPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestRetryPauseMs)) {
+    try {
+      return await write()
+    } catch (error) {
+      onError(error)
+      if (abandonSignal.aborted) return undefined
+      await sleep(pauseMs, { clock, signal: abandonSignal, isBackground: true }).catch(() => {})
+    }
+  }
 }

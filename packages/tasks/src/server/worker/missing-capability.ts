@@ -8,7 +8,7 @@ import {
   withContext,
 } from '@x/schema'
 import type { RunnableCall } from '../task-payload.ts'
-import type { TaskContext } from '../task-context.ts'
+import type { TaskContext } from '../options.ts'
 import type { MissingCapability } from './requeue.ts'
 
 /** A call that was made for a task. */

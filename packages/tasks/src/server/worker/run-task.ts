@@ -13,18 +13,18 @@ import {
 } from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type RunnableCall } from '../task-payload.ts'
-import type { TaskContext } from '../task-context.ts'
+import type { TaskContext } from '../options.ts'
 import {
   type Attempt,
   endClaim,
   journalStoreOf,
   noteProgress,
   progressSizeError,
+  retryEngineCall,
   takeProgress,
   withProgressToken,
 } from './attempt.ts'
 import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.ts'
-import { retryEngineCall } from './retry-engine-call.ts'
 import { resultSizeError, requestsSizeError } from './size-limits.ts'
 import { missingCapabilityOf } from './missing-capability.ts'
 

@@ -1,5 +1,5 @@
 import { sleep, startBackgroundTimer } from '@x/core'
-import type { TaskContext } from '../task-context.ts'
+import type { TaskContext } from '../options.ts'
 import { applyLeaseState, type Attempt, openAttempt, releaseAtBoundary, stopAttempt } from './attempt.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
 import type { EngineListener } from '../../engines/engine.ts'
