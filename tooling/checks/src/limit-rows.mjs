@@ -119,6 +119,13 @@ export const limitRows = [
       { name: 'defaultMaxBytes', file: 'token/' },
     ],
     ['stored: maxBytes', 'bytes', 'a stored state', 'rejected at sealing', { name: 'defaultMaxBytes', file: 'store/' }],
+    [
+      'cached contents',
+      'count',
+      'decrypted contents of session tokens in memory',
+      'the token is decrypted again',
+      { name: 'maxCachedTokens', isFixed: true },
+    ],
     ['ttlMs', 'ms', 'the life of a token', '`-32602`', { file: 'claims/envelope' }],
     ['maxAgeMs', 'ms', 'the life of a call over all its tokens', '`-32602`', { file: 'claims/envelope' }],
     ['memoryStore: maxEntries', 'count', 'values in the store', '`-32603`', { file: 'memory-store' }],
