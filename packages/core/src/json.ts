@@ -60,15 +60,15 @@ export function findJsonProblem(value: unknown, rules: JsonRules): JsonProblem |
   return isJsonLeaf(value) ? undefined : findProblem(value, completeRules(rules), 0)
 }
 
-/** Rules with every member: the engine reads objects of one shape faster than those of several. */
-type CompleteRules = { readonly [Rule in keyof JsonRules]-?: JsonRules[Rule] | undefined }
-
-function completeRules({ maxDepth, acceptsObject, rejectsUndefined, acceptsLeaves }: JsonRules): CompleteRules {
+/** Gives rules one shape, whichever of them are given: the engine reads objects of few shapes faster. */
+function completeRules({ maxDepth, acceptsObject, rejectsUndefined, acceptsLeaves }: JsonRules): WalkRules {
   return { maxDepth, acceptsObject, rejectsUndefined, acceptsLeaves }
 }
 
+type WalkRules = { readonly [Rule in keyof JsonRules]: JsonRules[Rule] | undefined }
+
 /** The depth is the limit of the message parser. */
-const messageRules = completeRules({ maxDepth: 256 })
+const messageRules: WalkRules = { maxDepth: 256 }
 
 /**
  * Tells if JSON can carry a value: no cycle, and no deeper than a message may be. Members of objects may be undefined,
@@ -83,12 +83,14 @@ interface FoundProblem extends JsonProblem {
   readonly path: string[]
 }
 
-function findProblem(value: unknown, rules: CompleteRules, depth: number): FoundProblem | undefined {
+function findProblem(value: unknown, rules: WalkRules, depth: number): FoundProblem | undefined {
   if (isJsonLeaf(value)) return undefined
-  if (typeof value !== 'object' || value === null) return findLeafProblem(value, rules)
-  if (depth === rules.maxDepth) return { path: [], reason: 'too_deep', value }
+  if (typeof value !== 'object' || value === null) {
+    return rules.acceptsLeaves === true ? undefined : createProblem('not_json', value)
+  }
+  if (depth === rules.maxDepth) return createProblem('too_deep', value)
   if (Array.isArray(value)) return findItemProblem(value, rules, depth + 1)
-  if (rules.acceptsObject?.(value) === false) return { path: [], reason: 'not_json', value }
+  if (rules.acceptsObject?.(value) === false) return createProblem('not_json', value)
   return findMemberProblem(value, rules, depth + 1)
 }
 
@@ -97,11 +99,11 @@ function isJsonLeaf(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || value === null
 }
 
-function findLeafProblem(value: unknown, { acceptsLeaves }: CompleteRules): FoundProblem | undefined {
-  return acceptsLeaves === true ? undefined : { path: [], reason: 'not_json', value }
+function createProblem(reason: JsonProblem['reason'], value: unknown): FoundProblem {
+  return { path: [], reason, value }
 }
 
-function findItemProblem(items: readonly unknown[], rules: CompleteRules, depth: number): FoundProblem | undefined {
+function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: number): FoundProblem | undefined {
   // Indexing by length visits holes too; JSON would turn them into null.
   for (let index = 0; index < items.length; index++) {
     const problem = findProblem(items[index], rules, depth)
@@ -110,7 +112,7 @@ function findItemProblem(items: readonly unknown[], rules: CompleteRules, depth:
   return undefined
 }
 
-function findMemberProblem(object: object, rules: CompleteRules, depth: number): FoundProblem | undefined {
+function findMemberProblem(object: object, rules: WalkRules, depth: number): FoundProblem | undefined {
   // The cast is safe: every member of an object can be read as unknown.
   const members = object as Readonly<Record<string, unknown>>
   // Twice as fast as a list of the members; it visits inherited ones as well, which JSON leaves out.

@@ -1,4 +1,3 @@
-import { parseJson } from '@x/core'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CacheEntry, CacheStore } from '../request/options.ts'
 
@@ -86,7 +85,7 @@ export const emptyPartition: CachePartition = {
 }
 
 function parseStoreKey(text: string): [string, string, JsonObject] {
-  const parsedKey = parseJson(text)
+  const parsedKey: unknown = JSON.parse(text)
   const [owner, method, params] = Array.isArray(parsedKey) ? parsedKey : []
   return [String(owner), String(method), isJsonObject(params) ? params : {}]
 }
