@@ -1,6 +1,7 @@
 import { createClient, type InputHandlers, type Progress } from '@x/client'
 import { errorCodes, errorResponse, type Exchange, McpError, type Server } from '@x/schema'
 import { createServer, tool } from '@x/server'
+import { createGate } from '@tooling/vitest/gate'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { memoryEngine } from '../engines/memory-engine.ts'
@@ -12,7 +13,8 @@ import { tasks } from './tasks.ts'
 const host = { name: 'host', version: '1.0.0' } as const
 const quick = { polling: { minMs: 1 } } as const
 
-function serve(options: TaskOptions = {}) {
+/** `wasSeen` holds the handler back behind its progress, which the client may otherwise not see before the end. */
+function serve(options: TaskOptions = {}, wasSeen: Promise<void> = Promise.resolve()) {
   const work = tool('work', {
     description: 'Asks, works and tells',
     input: z.object({ first: z.boolean().default(false) }),
@@ -20,6 +22,7 @@ function serve(options: TaskOptions = {}) {
     run: async (_, ctx) => {
       const { name } = await ctx.elicit('name', { message: 'Who?', schema: z.object({ name: z.string() }) })
       await ctx.progress(1, 2, 'half way')
+      await wasSeen
       const sum = await ctx.step('sum', () => 40 + 2)
       return `${name} ${sum}`
     },
@@ -53,15 +56,16 @@ describe.each<[string, TasksClientOptions]>([
   ['is told how it stands', { follow: 'listen' }],
 ])('A client of a server with tasks that %s', (_title, options) => {
   test('gives the result of the call, and answers what is asked on the way [TSK-002 TSK-010 TSK-028]', async () => {
-    await using server = serve()
+    const seen = createGate()
+    await using server = serve({}, seen.opened)
     const client = createClient(server, { ...host, ...answering, extensions: [tasks({ ...quick, ...options })] })
     const ids: string[] = []
     const told: Progress[] = []
-    const result = await client.tasks.call(
-      'work',
-      {},
-      { onTask: ({ taskId }) => void ids.push(taskId), onProgress: (progress) => void told.push(progress) },
-    )
+    const onProgress = (progress: Progress): void => {
+      told.push(progress)
+      if (progress.message === 'half way') seen.open()
+    }
+    const result = await client.tasks.call('work', {}, { onTask: ({ taskId }) => void ids.push(taskId), onProgress })
     expect(result.content).toEqual([{ type: 'text', text: 'Ada 42' }])
     expect(ids).toHaveLength(1)
     expect(told.at(-1)).toEqual({ progress: 1, total: 2, message: 'half way' })
