@@ -51,7 +51,7 @@ export function serveWeb(mcpUrl: string, base: string, storeOf: (user: string) =
     const auth = authOf(userOf(request.headers.cookie))
     try {
       if (address.pathname === '/callback') {
-        await auth.finish(address)
+        await auth.finishLogin(address)
         return response.writeHead(303, { location: '/tools' }).end()
       }
       await using connection = connectHttp(mcpUrl, { auth })
@@ -84,7 +84,7 @@ export async function openPage(
     redirect: pageRedirect({ uri: page.origin, assign: (url) => location.assign(url.href) }),
     store: webStorageStore(storage),
   })
-  if (page.searchParams.has('state')) await auth.finish(page)
+  if (page.searchParams.has('state')) await auth.finishLogin(page)
   return auth
 }
 // #endregion page

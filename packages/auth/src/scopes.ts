@@ -30,15 +30,17 @@ export function checkScopes(label: string, scopes: unknown): Scopes {
 /**
  * Adds the scopes that the given ones include, in any number of steps (basic/authorization/index: scope hierarchies).
  */
-export function expandScopes(scopes: Scopes, implies: ReadonlyMap<string, Scopes>): Scopes {
-  if (implies.size === 0) return scopes
+export function expandScopes(scopes: Scopes, impliedScopes: ReadonlyMap<string, Scopes>): Scopes {
+  if (impliedScopes.size === 0) return scopes
   const allScopes = new Set(scopes)
   // A set is walked to what is added meanwhile, and each scope once, so a circle ends.
-  for (const scope of allScopes) for (const impliedScope of implies.get(scope) ?? []) allScopes.add(impliedScope)
+  for (const scope of allScopes) for (const impliedScope of impliedScopes.get(scope) ?? []) allScopes.add(impliedScope)
   return [...allScopes]
 }
 
 /** Makes a table of what users give. Throws a TypeError for scopes that are malformed. */
-export function compileImpliedScopes(implies: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
-  return new Map(Object.entries(implies).map(([scope, others]) => [scope, checkScopes(`implies["${scope}"]`, others)]))
+export function compileImpliedScopes(impliedScopes: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
+  return new Map(
+    Object.entries(impliedScopes).map(([scope, others]) => [scope, checkScopes(`impliedScopes["${scope}"]`, others)]),
+  )
 }

@@ -113,5 +113,5 @@ test('a page leaves for a login and goes on after it; then downloads carry its t
 
 test('the other hosts of the guide can be made', () => {
   expect(programs.commandLine()).toHaveProperty('login')
-  expect(programs.hosted('https://app.example.com/callback', memoryStore())).toHaveProperty('finish')
+  expect(programs.hosted('https://app.example.com/callback', memoryStore())).toHaveProperty('finishLogin')
 })

@@ -85,7 +85,7 @@ function personAt(as: AuthServer): RealWorld['person'] {
     visited,
     open: async () => ({
       uri: redirectUri,
-      registered: ['http://127.0.0.1/callback'],
+      registeredUris: ['http://127.0.0.1/callback'],
       visit: (url) => {
         visited.push(url)
         return as.browse(url)

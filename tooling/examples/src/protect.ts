@@ -42,7 +42,7 @@ export function protectItems(issuer: string): Protection {
     resource: 'https://mcp.example.com/mcp',
     issuers: [issuer],
     scopes: ['items:read'],
-    supported: ['items:read', 'items:write'],
+    supportedScopes: ['items:read', 'items:write'],
     onError: (error) => console.warn(isTokenError(error) ? `${error.code}: ${error.message}` : error),
   })
 }
@@ -77,7 +77,7 @@ export function protectByRole(issuer: string): Protection {
     resource: 'https://mcp.example.com/mcp',
     issuers: [issuer],
     scopes: ['items:read'],
-    implies: { 'items:admin': ['items:write'], 'items:write': ['items:read'] },
+    impliedScopes: { 'items:admin': ['items:write'], 'items:write': ['items:read'] },
   })
 }
 // #endregion
@@ -92,11 +92,11 @@ export function protectByIntrospection(issuer: string, secret: string): Protecti
 // #endregion
 
 // #region bound
-export function protectBound(issuer: string, keys: readonly KeyInput[], used: StateStore): Protection {
+export function protectBound(issuer: string, keys: readonly KeyInput[], usedProofs: StateStore): Protection {
   return protect({
     resource: 'https://mcp.example.com/mcp',
     issuers: [issuer],
-    dpop: { required: true, used, nonce: sealed({ keys, audience: 'items' }) },
+    dpop: { required: true, usedProofs, nonce: sealed({ keys, audience: 'items' }) },
   })
 }
 // #endregion

@@ -27,9 +27,9 @@ export function protectWorkItems(
     resource,
     issuers,
     scopes: [scopes.read],
-    supported: [scopes.read, scopes.write],
-    implies: { [scopes.write]: [scopes.read] },
-    dpop: { required: dpopRequired, used: proofs, nonce: state },
+    supportedScopes: [scopes.read, scopes.write],
+    impliedScopes: { [scopes.write]: [scopes.read] },
+    dpop: { required: dpopRequired, usedProofs: proofs, nonce: state },
     name: 'Azure DevOps work items',
     onError,
   })

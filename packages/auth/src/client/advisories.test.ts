@@ -63,8 +63,8 @@ describe('Two logins at once in one store', () => {
       await startLogin(callWithAuth(w.resource.url, auth)),
       await startLogin(callWithAuth(other.resource.url, auth)),
     ]
-    expect(await auth.finish(second)).toEqual({ url: other.resource.url })
-    expect(await auth.finish(first)).toEqual({ url: w.resource.url })
+    expect(await auth.finishLogin(second)).toEqual({ url: other.resource.url })
+    expect(await auth.finishLogin(first)).toEqual({ url: w.resource.url })
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     expect(await callWithAuth(other.resource.url, auth)).toMatchObject(completeResponse)
     expect([w.authorizationServer.count('/token'), other.authorizationServer.count('/token')]).toEqual([1, 1])
@@ -81,7 +81,7 @@ describe('Two logins at once in one store', () => {
     const mixed = new URL(second)
     mixed.searchParams.set('code', first.searchParams.get('code') ?? '')
     mixed.searchParams.set('iss', w.authorizationServer.issuer)
-    expect(await rejectionOf(auth.finish(mixed))).toMatchObject({ code: 'response_invalid' })
+    expect(await rejectionOf(auth.finishLogin(mixed))).toMatchObject({ code: 'response_invalid' })
     expect([w.authorizationServer.count('/token'), other.authorizationServer.count('/token')]).toEqual([0, 0])
   })
 })
@@ -106,6 +106,6 @@ test('An answer leads nowhere but to the server of its login, whatever address i
   const answer = await startLogin(callWithAuth(w.resource.url, auth))
   for (const name of ['redirect_uri', 'return_to', 'next', 'url', 'resource'])
     answer.searchParams.set(name, 'https://evil.example.com/')
-  expect(await auth.finish(answer)).toEqual({ url: w.resource.url })
+  expect(await auth.finishLogin(answer)).toEqual({ url: w.resource.url })
   expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
 })

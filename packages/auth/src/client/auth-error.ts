@@ -1,6 +1,6 @@
 /** Reasons why a request could not be authorized; the closed table of {@link AuthError}. */
 export type AuthErrorCode =
-  /** A person has to visit `url`; the program goes on with `finish`. */
+  /** A person has to visit `url`; the program goes on with `finishLogin`. */
   | 'authorization_needed'
   /** The person or the authorization server said no. */
   | 'authorization_denied'

@@ -75,9 +75,9 @@ export function createAuthServerContextResolver({
   return async (issuer, source, signal) => {
     const { alias, resource } = issuers.get(issuer) ?? {}
     const sendsResource = resource !== 'omit'
-    const known = servers.get(issuer)
-    if (known !== undefined && now() - known.fetchedAt < metadataTtlMs) {
-      return { server: known.server, fetch, signal, sendsResource, dpop: selectDpop(known.server, dpop) }
+    const knownServer = servers.get(issuer)
+    if (knownServer !== undefined && now() - knownServer.fetchedAt < metadataTtlMs) {
+      return { server: knownServer.server, fetch, signal, sendsResource, dpop: selectDpop(knownServer.server, dpop) }
     }
     const server = await discoverServerMetadata({ issuer, source, alias, fetch, signal })
     if (servers.size >= maxCachedServers) servers.clear()
@@ -102,44 +102,44 @@ export interface TokenQuery {
   /** The access token that was refused. */
   readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
-  readonly canObtain: () => boolean
+  readonly canObtainToken: () => boolean
 }
 
 /** Finds out who issues tokens for an endpoint, and gets one there. */
 export async function authorize(
   deps: AuthorizerDeps & {
-    readonly tokens: StoredCredentials
+    readonly storedCredentials: StoredCredentials
     readonly resolveServerContext: AuthServerContextResolver
   },
   query: TokenQuery,
   signal: AbortSignal,
 ): Promise<TokenResult | undefined> {
-  const { tokens, resolveServerContext, fetch } = deps
+  const { storedCredentials, resolveServerContext, fetch } = deps
   const { endpoint, challenge, ...rest } = query
   // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to
   // another.
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
-  const lastEndpoint = await tokens.loadEndpoint(endpoint)
+  const lastEndpoint = await storedCredentials.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
-  const link = await resolveServerContext(issuer, endpoint, signal)
+  const serverContext = await resolveServerContext(issuer, endpoint, signal)
   const { resource } = metadata
   const isSameResource = lastEndpoint?.issuer === issuer && lastEndpoint.resource === resource
   const scopes = selectScopes({
     tokenChallenge: challenge,
     metadata,
-    server: link.server,
+    server: serverContext.server,
     requestedScopes: isSameResource ? lastEndpoint.requested : [],
   })
   const demandedScopes = challenge.scopes?.filter((scope) => scopes.includes(scope)) ?? []
   const tokenResult = await getOrObtainToken(deps, {
     ...rest,
     endpoint,
-    serverContext: link,
+    serverContext,
     resource,
     scopes,
     requiredScopes: demandedScopes,
   })
-  if (tokenResult !== undefined) await tokens.store(endpoint, { issuer, resource }, tokenResult.token)
+  if (tokenResult !== undefined) await storedCredentials.store(endpoint, { issuer, resource }, tokenResult.token)
   return tokenResult
 }
 
@@ -150,10 +150,10 @@ async function chooseIssuer(
   lastEndpoint: StoredEndpoint | undefined,
 ): Promise<string> {
   if (configuredIssuer !== undefined) return checkPinnedIssuer(configuredIssuer, issuers)
-  const known = [lastEndpoint?.issuer, ...preferredIssuers].find(
+  const knownIssuer = [lastEndpoint?.issuer, ...preferredIssuers].find(
     (issuer) => issuer !== undefined && issuers.includes(issuer),
   )
-  if (known !== undefined) return known
+  if (knownIssuer !== undefined) return knownIssuer
   for (const issuer of issuers) {
     if ((await records.clients.read(records.clients.key(issuer))) !== undefined) return issuer
   }

@@ -68,7 +68,7 @@ function createStepUpLimiter(now: () => number): StepUpLimiter {
 
 /** An authorizer, and what logins need of it besides. */
 export interface Authorizer extends HttpAuthorizer {
-  readonly tokens: StoredCredentials
+  readonly storedCredentials: StoredCredentials
   readonly resolveServerContext: AuthServerContextResolver
   /** Gets a token for an endpoint without a request to it. */
   login(endpoint: URL, signal: AbortSignal): Promise<void>
@@ -85,7 +85,7 @@ interface CallState {
 }
 
 interface AuthorizerState extends AuthorizerDeps {
-  readonly tokens: StoredCredentials
+  readonly storedCredentials: StoredCredentials
   readonly resolveServerContext: AuthServerContextResolver
   readonly sharedRequests: SharedRequests<TokenResult | undefined>
   readonly stepUpLimiter: StepUpLimiter
@@ -99,7 +99,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const calls = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
     ...deps,
-    tokens: createStoredCredentials(deps),
+    storedCredentials: createStoredCredentials(deps),
     resolveServerContext: createAuthServerContextResolver(deps),
     sharedRequests: createSharedRequests(),
     stepUpLimiter: createStepUpLimiter(deps.now),
@@ -109,19 +109,19 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       return call
     },
   }
-  const { tokens, resolveServerContext, sharedRequests } = state
+  const { storedCredentials, resolveServerContext, sharedRequests } = state
   return {
-    tokens,
+    storedCredentials,
     resolveServerContext,
     headers: (target) => tokenHeaders(state, target),
     onResponse: (head, target) => {
-      deps.dpop?.takeNonce('resource', target.url, head.header('dpop-nonce'))
+      deps.dpop?.rememberNonce('resource', target.url, head.header('dpop-nonce'))
       if (head.status === 401) return handleUnauthorized(state, head, target)
       return head.status === 403 ? handleForbidden(state, head, target) : undefined
     },
     login: async (endpoint, signal) => {
       const challenge = { metadataUrl: undefined, scopes: undefined, error: undefined }
-      const query = { endpoint, challenge, rejectedToken: undefined, canRefresh: true, canObtain: () => true }
+      const query = { endpoint, challenge, rejectedToken: undefined, canRefresh: true, canObtainToken: () => true }
       await sharedRequests.join(endpoint.href, { scopes: [], signal }, (sharedSignal) =>
         authorize(state, query, sharedSignal),
       )
@@ -130,7 +130,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
 }
 
 async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise<HttpHeaders> {
-  const token = await state.tokens.load(target.url)
+  const token = await state.storedCredentials.load(target.url)
   if (token === undefined) return {}
   const isRenewable = token.token.refresh !== undefined || !state.requiresUserInteraction
   const mustRenew = isRenewable && isRenewalDue(token.token, state.now())
@@ -140,7 +140,7 @@ async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise
   const { requestUrl: url = target.url, method } = target
   return {
     authorization: `DPoP ${access}`,
-    dpop: await state.dpop.proof({ nonceSource: 'resource', url, method, accessToken: access }),
+    dpop: await state.dpop.createProof({ nonceSource: 'resource', url, method, accessToken: access }),
   }
 }
 
@@ -158,9 +158,9 @@ async function renewToken(
     const tokenResult = await getOrObtainToken(state, {
       ...requirements,
       canRefresh: true,
-      canObtain: () => !state.requiresUserInteraction,
+      canObtainToken: () => !state.requiresUserInteraction,
     })
-    if (tokenResult !== undefined) await state.tokens.store(url, endpoint, tokenResult.token)
+    if (tokenResult !== undefined) await state.storedCredentials.store(url, endpoint, tokenResult.token)
     return tokenResult
   }
   try {
@@ -182,7 +182,7 @@ async function handleUnauthorized(
   const header = head.header('www-authenticate')
   if (!isTokenChallenge(header)) return undefined
   const call = state.callStateOf(target)
-  const token = state.tokens.peek(target.url)
+  const token = state.storedCredentials.peek(target.url)
   if (token?.token.thumbprint !== undefined && token.token.access === call.lastSentToken) {
     const decision = handleProofError(state, head, target)
     if (decision !== undefined) return decision
@@ -227,18 +227,18 @@ async function handleForbidden(
   head: HttpResponseHead,
   target: HttpTarget,
 ): Promise<'retry' | undefined> {
-  const demand = parseTokenChallenge(head.header('www-authenticate'))
+  const challenge = parseTokenChallenge(head.header('www-authenticate'))
   const call = state.callStateOf(target)
-  if (demand.error !== 'insufficient_scope' || demand.scopes === undefined || call.lastSentToken === undefined)
+  if (challenge.error !== 'insufficient_scope' || challenge.scopes === undefined || call.lastSentToken === undefined)
     return undefined
-  const token = state.tokens.peek(target.url)
-  if (hasNewerToken(demand.scopes, token, call.lastSentToken)) return 'retry'
+  const token = state.storedCredentials.peek(target.url)
+  if (hasNewerToken(challenge.scopes, token, call.lastSentToken)) return 'retry'
   // A person may grant more the second time; a machine gets the same again.
-  if (!state.requiresUserInteraction && demand.scopes.every((scope) => token?.token.requested.includes(scope)))
+  if (!state.requiresUserInteraction && challenge.scopes.every((scope) => token?.token.requested.includes(scope)))
     return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
   return getToken(state, target, {
-    challenge: demand,
+    challenge,
     canRefresh: false,
     isAllowed: () => state.stepUpLimiter.tryAcquire(operation),
   })
@@ -267,8 +267,8 @@ async function getToken(
 ): Promise<'retry' | undefined> {
   const call = state.callStateOf(target)
   const { url: endpoint, signal } = target
-  const canObtain = (): boolean => call.authorizationCount < maxAuthorizations && isAllowed()
-  const query = { endpoint, challenge, rejectedToken: call.lastSentToken, canRefresh, canObtain }
+  const canObtainToken = (): boolean => call.authorizationCount < maxAuthorizations && isAllowed()
+  const query = { endpoint, challenge, rejectedToken: call.lastSentToken, canRefresh, canObtainToken }
   for (;;) {
     let isOwnAttempt = false
     const tokenResult = await state.sharedRequests.join(

@@ -12,7 +12,7 @@ const maxHeaderLength = 8192
 const whitespace = /[ \t]*/y
 const separators = /[ \t,]*/y
 const tokenPattern = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
-const equalsSign = /[ \t]*=[ \t]*/y
+const equalsSignPattern = /[ \t]*=[ \t]*/y
 const quotedString = /"((?:[^"\\]|\\[^])*)"/y
 const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
 
@@ -40,7 +40,7 @@ function readParams(reader: HeaderReader, params: Map<string, string>): void {
     const start = reader.position()
     reader.take(separators)
     const name = reader.take(tokenPattern)
-    const value = name !== undefined && reader.take(equalsSign) !== undefined ? readValue(reader) : undefined
+    const value = name !== undefined && reader.take(equalsSignPattern) !== undefined ? readValue(reader) : undefined
     // The name was the scheme of the next challenge, or the text keeps to the grammar no longer.
     if (name === undefined || value === undefined) return reader.moveTo(start)
     const key = name.toLowerCase()

@@ -44,12 +44,12 @@ export function checkClientIdentity({ metadataUrl }: ClientIdentity): void {
  * registration that was kept, or registered now. Throws {@link AuthError} when there is no way.
  */
 export async function findOrRegisterClient(
-  link: AuthServerContext,
+  serverContext: AuthServerContext,
   identity: ClientIdentity,
   context: { readonly records: AuthRecords; readonly target: RedirectTarget; readonly now: number },
 ): Promise<StoredClient> {
-  const { issuer, registration_endpoint: endpoint } = link.server
-  const configuredClient = configuredClientFor(link.server, identity)
+  const { issuer, registration_endpoint: endpoint } = serverContext.server
+  const configuredClient = configuredClientFor(serverContext.server, identity)
   if (configuredClient !== undefined) return configuredClient
   rejectForeignIssuer(issuer, identity)
   const { records, target, now } = context
@@ -65,9 +65,11 @@ export async function findOrRegisterClient(
     const message = `The authorization server ${quoteText(issuer)} registers no clients: give it one in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })
   }
-  const registered = await registerClient(link, registrationOf(link.server, identity, target))
+  const registeredClient = await registerClient(serverContext, registrationOf(serverContext.server, identity, target))
   const client =
-    registered.redirectUris.length > 0 ? registered : { ...registered, redirectUris: target.registeredUris }
+    registeredClient.redirectUris.length > 0
+      ? registeredClient
+      : { ...registeredClient, redirectUris: target.registeredUris }
   await records.clients.write(key, client)
   return client
 }
@@ -109,7 +111,7 @@ function acceptsRedirectUri({ redirectUris }: StoredClient, uri: string): boolea
   const url = new URL(uri)
   const portlessUri = new URL(uri)
   if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) portlessUri.port = ''
-  return redirectUris.some((registered) => registered === uri || registered === portlessUri.href)
+  return redirectUris.some((registeredUri) => registeredUri === uri || registeredUri === portlessUri.href)
 }
 
 function registrationOf(

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
 import { type ClientIdentity, findOrRegisterClient } from './client-identity.ts'
-import { toServerClient, pushAuthorizationRequest } from './server-requests.ts'
+import { toAuthenticatedClient, pushAuthorizationRequest } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
 import { exchangeCode, toStoredToken } from './token-requests.ts'
@@ -20,7 +20,7 @@ export interface RedirectListener {
   /** The redirect URI. */
   readonly uri: string
   /** The URIs to register, where they differ from `uri`. */
-  readonly registered?: readonly string[] | undefined
+  readonly registeredUris?: readonly string[] | undefined
   /** Sends the person to `url`; resolves with the address that the answer with this `state` came back to. */
   visit(url: URL, state: string): Promise<URL>
   close(): Promise<void>
@@ -69,8 +69,8 @@ async function beginLogin(
   if (authorizationEndpoint === undefined) {
     throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
   }
-  const { uri, registered = [uri] } = openedRedirect
-  const clientRedirectTarget = { uri, registeredUris: registered, applicationType: login.redirect.applicationType }
+  const { uri, registeredUris = [uri] } = openedRedirect
+  const clientRedirectTarget = { uri, registeredUris, applicationType: login.redirect.applicationType }
   const client = await findOrRegisterClient(serverContext, login.identity, {
     records,
     target: clientRedirectTarget,
@@ -96,7 +96,7 @@ async function beginLogin(
   await records.pendingLogins.write(records.pendingLogins.key(state), pendingLogin)
   const requiresPushedRequest = serverContext.server.require_pushed_authorization_requests === true
   const visibleParams = requiresPushedRequest
-    ? await pushAuthorizationRequest(serverContext, toServerClient(client, serverContext.server), params)
+    ? await pushAuthorizationRequest(serverContext, toAuthenticatedClient(client, serverContext.server), params)
     : params
   const url = new URL(authorizationEndpoint)
   for (const [name, value] of visibleParams) url.searchParams.set(name, value)
@@ -137,15 +137,15 @@ export async function takePendingLogin(
 /** Checks an answer against its flow and exchanges the code. */
 export async function finishLogin(
   { now }: Pick<CodeFlowOptions, 'now'>,
-  link: TokenRequirements['serverContext'],
+  serverContext: TokenRequirements['serverContext'],
   login: AnsweredLogin,
 ): Promise<StoredToken> {
-  const { server } = link
+  const { server } = serverContext
   const { client: storedClient, redirectUri, verifier, requested, resource } = login
-  const client = toServerClient(storedClient, server)
+  const client = toAuthenticatedClient(storedClient, server)
   const params = checkAuthResponse(server, client.client, login)
-  const sentResource = link.sendsResource ? resource : undefined
-  const grant = await exchangeCode(link, { ...client, params, redirectUri, verifier, resource: sentResource })
+  const sentResource = serverContext.sendsResource ? resource : undefined
+  const grant = await exchangeCode(serverContext, { ...client, params, redirectUri, verifier, resource: sentResource })
   return { ...toStoredToken(grant, now()), requested, clientId: storedClient.id }
 }
 

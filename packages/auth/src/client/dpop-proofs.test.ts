@@ -16,8 +16,8 @@ test('Any proof is good for its request, and for no other [AUE-014]', async () =
     fc.asyncProperty(urls, methods, tokens, nonces, async (address, method, access, nonce) => {
       time = Date.now()
       const url = new URL(address)
-      dpop.takeNonce('resource', url, nonce)
-      const proof = await dpop.proof({ nonceSource: 'resource', url, method, accessToken: access })
+      dpop.rememberNonce('resource', url, nonce)
+      const proof = await dpop.createProof({ nonceSource: 'resource', url, method, accessToken: access })
       const request = { method, headers: { dpop: proof } } as unknown as ReceivedRequest
       const check = { url: url.origin + url.pathname, accessToken: access, nonce, usedProofIds: seen }
       const thumbprint = await dpop.thumbprint()

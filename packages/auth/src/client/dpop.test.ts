@@ -236,7 +236,7 @@ describe('A nonce', () => {
   test('of a hundred servers and more takes no more memory than a hundred', () => {
     const dpop = createTestDpop()
     const at = (n: number): URL => new URL(`https://s${n}.example.com/`)
-    for (let n = 0; n < 1000; n += 1) dpop.takeNonce('resource', at(n), `nonce-${n}`)
+    for (let n = 0; n < 1000; n += 1) dpop.rememberNonce('resource', at(n), `nonce-${n}`)
     const stored = Array.from({ length: 1000 }, (_, n) => dpop.nonceOf('resource', at(n))).filter(Boolean)
     expect([stored.length, stored.at(-1), dpop.nonceOf('authorization', at(999))]).toEqual([
       100,
@@ -247,7 +247,7 @@ describe('A nonce', () => {
 
   test.each(['', 'a b', 'a"b', 'a\\b', 'ä', 'x'.repeat(1025)])('%j is none', (nonce) => {
     const dpop = createTestDpop()
-    dpop.takeNonce('resource', new URL('https://a.example'), nonce)
+    dpop.rememberNonce('resource', new URL('https://a.example'), nonce)
     expect(dpop.nonceOf('resource', new URL('https://a.example'))).toBeUndefined()
   })
 })

@@ -35,10 +35,10 @@ export interface Dpop {
   /** Returns the thumbprint of the public key (RFC 7638), which tokens are bound to. */
   thumbprint(): Promise<string>
   /** Returns a proof for one request; it is good for no second one (RFC 9449, section 4.2). */
-  proof(request: ProofRequest): Promise<string>
+  createProof(request: ProofRequest): Promise<string>
   nonceOf(source: NonceSource, url: URL): string | undefined
   /** Keeps the nonce that a response brought, for the next proof (RFC 9449, section 8.2). */
-  takeNonce(source: NonceSource, url: URL, nonce: string | null | undefined): void
+  rememberNonce(source: NonceSource, url: URL, nonce: string | null | undefined): void
 }
 
 interface ProofKey {
@@ -73,7 +73,7 @@ function createDpop(
     isRequired: required,
     thumbprint: async () => (await key()).thumbprint,
     nonceOf,
-    takeNonce: (source, url, nonce) => {
+    rememberNonce: (source, url, nonce) => {
       if (!nonce || !noncePattern.test(nonce)) return
       const storageKey = nonceKey(source, url)
       nonces.delete(storageKey)
@@ -81,7 +81,7 @@ function createDpop(
       if (nonces.size >= maxNonces && oldest !== undefined) nonces.delete(oldest)
       nonces.set(storageKey, nonce)
     },
-    proof: async ({ nonceSource, url, method, accessToken }) => {
+    createProof: async ({ nonceSource, url, method, accessToken }) => {
       const { privateKey, jwk } = await key()
       const claims = {
         jti: generateRandomNonce(),

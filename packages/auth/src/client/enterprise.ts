@@ -82,17 +82,17 @@ function createIdentityExchange({
   return async (requirements) => {
     const { signal } = requirements.serverContext
     const server = await findServer(fetch, signal)
-    const link = { server, fetch, signal }
+    const serverContext = { server, fetch, signal }
     const client = await authenticate(server)
     const token = assertionOf(await identity({ rejectedToken: undefined, signal }))
     try {
-      return await exchangeToken(link, client, exchangeFields(requirements, token))
+      return await exchangeToken(serverContext, client, exchangeFieldsOf(requirements, token))
     } catch (error) {
       if (!isAuthError(error) || error.error !== 'invalid_grant') throw error
       const nextAssertion = assertionOf(await identity({ rejectedToken: token.token, signal }))
       // The same one would be refused again.
       if (nextAssertion.token === token.token) throw error
-      return exchangeToken(link, client, exchangeFields(requirements, nextAssertion))
+      return exchangeToken(serverContext, client, exchangeFieldsOf(requirements, nextAssertion))
     }
   }
 }
@@ -103,7 +103,7 @@ function assertionOf(identity: string | IdentityAssertion): IdentityAssertion {
   throw new AuthError('client_needed', '`identity` returned an empty token: the person has to log in at the provider')
 }
 
-function exchangeFields(
+function exchangeFieldsOf(
   { serverContext, resource, scopes }: TokenRequirements,
   { token, type }: IdentityAssertion,
 ): Record<string, string> {

@@ -199,9 +199,9 @@ describe('The answer of a login', () => {
     expect(needed).toMatchObject({ code: 'authorization_needed' })
     const response = await fetch((needed as { url: URL }).url, { redirect: 'manual' })
     const answer = response.headers.get('location') ?? ''
-    expect(await auth.finish(answer)).toEqual({ url: w.resource.url })
+    expect(await auth.finishLogin(answer)).toEqual({ url: w.resource.url })
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
-    expect(await rejectionOf(auth.finish(answer))).toMatchObject({ code: 'response_invalid' })
+    expect(await rejectionOf(auth.finishLogin(answer))).toMatchObject({ code: 'response_invalid' })
     expect(w.authorizationServer.count('/token')).toBe(1)
   })
 
@@ -213,7 +213,7 @@ describe('The answer of a login', () => {
     const needed = await rejectionOf(callWithAuth(w.resource.url, auth))
     const response = await fetch((needed as { url: URL }).url, { redirect: 'manual' })
     time += 600_001
-    const late = auth.finish(response.headers.get('location') ?? '')
+    const late = auth.finishLogin(response.headers.get('location') ?? '')
     expect(await rejectionOf(late)).toMatchObject({ code: 'response_invalid' })
   })
 
@@ -222,7 +222,7 @@ describe('The answer of a login', () => {
     const redirect = pageRedirect({ uri: 'http://localhost:8080/callback' })
     const needed = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ redirect })))
     const response = await fetch((needed as { url: URL }).url, { redirect: 'manual' })
-    const other = w.createOAuth({ redirect }).finish(response.headers.get('location') ?? '')
+    const other = w.createOAuth({ redirect }).finishLogin(response.headers.get('location') ?? '')
     expect(await rejectionOf(other)).toMatchObject({ code: 'response_invalid' })
   })
 })

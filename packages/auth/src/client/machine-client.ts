@@ -1,7 +1,7 @@
 import { type CryptoKey, importJWK, importPKCS8, type JWK } from 'jose'
 import { type AuthorizationServer, PrivateKeyJwt } from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
-import { toServerClient, type ServerClient } from './server-requests.ts'
+import { toAuthenticatedClient, type AuthenticatedClient } from './server-requests.ts'
 
 /** A private key that a client authenticates with (`private_key_jwt`, RFC 7523). */
 export interface ClientKey {
@@ -24,7 +24,7 @@ export interface MachineClient {
 }
 
 /** Returns a client with its authentication at one server. */
-export type ClientAuthenticator = (server: AuthorizationServer) => Promise<ServerClient>
+export type ClientAuthenticator = (server: AuthorizationServer) => Promise<AuthenticatedClient>
 
 /** Returns how a client authenticates at a server. Throws a `TypeError` for a client without a key or a secret. */
 export function requireClientAuthenticator(client: MachineClient): ClientAuthenticator {
@@ -34,7 +34,8 @@ export function requireClientAuthenticator(client: MachineClient): ClientAuthent
 
 /** Returns how a client authenticates at a server, if it does. */
 export function createClientAuthenticator({ id, key, secret, method }: MachineClient): ClientAuthenticator {
-  if (key === undefined) return async (server) => toServerClient({ id, secret, method, redirectUris: [] }, server)
+  if (key === undefined)
+    return async (server) => toAuthenticatedClient({ id, secret, method, redirectUris: [] }, server)
   let importedKeyPromise: Promise<CryptoKey> | undefined
   return async () => {
     importedKeyPromise ??= importKey(key)

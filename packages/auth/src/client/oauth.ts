@@ -6,7 +6,7 @@ import { checkClientIdentity, type ClientIdentity, findKnownClient } from './cli
 import { matchesBinding } from './dpop.ts'
 import { createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
 import { withoutFragment } from './safe-url.ts'
-import { toServerClient, revokeToken } from './server-requests.ts'
+import { toAuthenticatedClient, revokeToken } from './server-requests.ts'
 
 /** Options of a login by a person. */
 export interface OAuthOptions extends AuthorizerOptions {
@@ -26,7 +26,7 @@ export interface OAuth extends HttpAuthorizer {
    */
   logout(url: string | URL): Promise<void>
   /** Takes the address that a person came back to, and resolves with the server that is logged in to. */
-  finish(answerUrl: string | URL): Promise<{ readonly url: string }>
+  finishLogin(answerUrl: string | URL): Promise<{ readonly url: string }>
 }
 
 /**
@@ -51,7 +51,7 @@ export function oauth(options: OAuthOptions): OAuth {
     obtain: createCodeFlow(codeFlowOptions),
     findClient: async (server, id) => {
       const client = await findKnownClient(server, identity, { records, id })
-      return client && toServerClient(client, server)
+      return client && toAuthenticatedClient(client, server)
     },
     isUsable: (token) => matchesBinding(deps.dpop, token),
     requiresUserInteraction: true,
@@ -63,14 +63,18 @@ export function oauth(options: OAuthOptions): OAuth {
     onResponse: authorizer.onResponse,
     login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
     logout: (url) => logout(authorizer, withoutFragment(url), { identity, records }),
-    finish: async (answerUrl) => {
+    finishLogin: async (answerUrl) => {
       const url = new URL(answerUrl)
       const answeredLogin = await takePendingLogin(codeFlowOptions, url)
       const endpoint = new URL(answeredLogin.endpoint)
-      const link = await authorizer.resolveServerContext(answeredLogin.issuer, endpoint, new AbortController().signal)
-      const token = await finishLogin(codeFlowOptions, link, answeredLogin)
+      const serverContext = await authorizer.resolveServerContext(
+        answeredLogin.issuer,
+        endpoint,
+        new AbortController().signal,
+      )
+      const token = await finishLogin(codeFlowOptions, serverContext, answeredLogin)
       await records.tokens.write(records.tokens.key(answeredLogin.issuer, answeredLogin.resource), token)
-      await authorizer.tokens.store(endpoint, answeredLogin, token)
+      await authorizer.storedCredentials.store(endpoint, answeredLogin, token)
       return { url: answeredLogin.endpoint }
     },
   }
@@ -81,17 +85,17 @@ async function logout(
   endpoint: URL,
   { identity, records }: Pick<Parameters<typeof createCodeFlow>[0], 'identity' | 'records'>,
 ): Promise<void> {
-  const credential = await authorizer.tokens.load(endpoint)
-  await authorizer.tokens.forget(endpoint)
+  const credential = await authorizer.storedCredentials.load(endpoint)
+  await authorizer.storedCredentials.forget(endpoint)
   if (credential === undefined) return
   const { token } = credential
   const { issuer } = credential.endpoint
   try {
-    const link = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
-    const client = await findKnownClient(link.server, identity, { records, id: token.clientId })
-    if (link.server.revocation_endpoint === undefined || client === undefined) return
+    const serverContext = await authorizer.resolveServerContext(issuer, endpoint, new AbortController().signal)
+    const client = await findKnownClient(serverContext.server, identity, { records, id: token.clientId })
+    if (serverContext.server.revocation_endpoint === undefined || client === undefined) return
     const revoke = (value: string, hint: 'refresh_token' | 'access_token'): Promise<void> =>
-      revokeToken(link, toServerClient(client, link.server), { value, hint })
+      revokeToken(serverContext, toAuthenticatedClient(client, serverContext.server), { value, hint })
     if (token.refresh !== undefined) await revoke(token.refresh, 'refresh_token')
     await revoke(token.access, 'access_token')
   } catch (cause) {

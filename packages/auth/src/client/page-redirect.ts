@@ -12,7 +12,7 @@ export interface PageRedirectOptions {
 
 /**
  * Sends people to the authorization server from a page, and has them come back to a page. A call that needs a login
- * rejects with `AuthError` `authorization_needed` and its `url`; after the return, `auth.finish(address)` goes on.
+ * rejects with `AuthError` `authorization_needed` and its `url`; after the return, `auth.finishLogin(address)` goes on.
  */
 export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
   const redirectUrl = new URL(uri)

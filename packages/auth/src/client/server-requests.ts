@@ -16,7 +16,7 @@ export interface AuthServerContext {
 }
 
 /** A client with the way in which it authenticates at one server. */
-export interface ServerClient {
+export interface AuthenticatedClient {
   readonly client: oauth.Client
   readonly auth: oauth.ClientAuth
 }
@@ -27,7 +27,10 @@ const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
  * Chooses how a client authenticates: as it is registered, else the first way that both sides have (RFC 8414, section
  * 2).
  */
-export function toServerClient(storedClient: StoredClient, server: oauth.AuthorizationServer): ServerClient {
+export function toAuthenticatedClient(
+  storedClient: StoredClient,
+  server: oauth.AuthorizationServer,
+): AuthenticatedClient {
   const { id, secret, method } = storedClient
   const client: oauth.Client = { client_id: id }
   if (secret === undefined || method === 'none') return { client, auth: oauth.None() }
@@ -49,10 +52,10 @@ function createBasicAuth(secret: string): oauth.ClientAuth {
 }
 
 /** Options of every request of the library. Addresses were checked when the metadata was read, loopbacks among them. */
-export function requestOptions(link: AuthServerContext, send: SendForm = sendForm): RequestOptions {
+export function requestOptions(serverContext: AuthServerContext, send: SendForm = sendForm): RequestOptions {
   return {
     [oauth.allowInsecureRequests]: true,
-    [oauth.customFetch]: (url, request) => send(link, url, request),
+    [oauth.customFetch]: (url, request) => send(serverContext, url, request),
   }
 }
 
@@ -60,18 +63,18 @@ type RequestOptions = oauth.HttpRequestOptions<'POST', URLSearchParams>
 
 /** Sends one form of the library. */
 export type SendForm = (
-  link: AuthServerContext,
+  serverContext: AuthServerContext,
   url: string,
   request: oauth.CustomFetchOptions<'POST', URLSearchParams>,
 ) => Promise<Response>
 
 export const sendForm: SendForm = async ({ server, fetch, signal }, url, { method, headers, body }) => {
   const response = await fetchFromServer(fetch, url, { method, headers, body, signal, timeoutMs: endpointTimeoutMs })
-  rejectUnavailable(response, server.issuer)
+  rejectUnavailableServer(response, server.issuer)
   return response
 }
 
-function rejectUnavailable({ status }: Response, issuer: string): void {
+function rejectUnavailableServer({ status }: Response, issuer: string): void {
   if (status < 500 && status !== 429) return
   const message = `The authorization server ${quoteText(issuer)} answered ${status}: try again later`
   throw new AuthError('server_unavailable', message, { issuer })
@@ -126,13 +129,13 @@ function parseOAuthError({ error, error_description: description }: JsonObject):
 
 /** Pushes the parameters of an authorization request, and returns those that stand for them (RFC 9126). */
 export async function pushAuthorizationRequest(
-  link: AuthServerContext,
-  { client, auth }: ServerClient,
+  serverContext: AuthServerContext,
+  { client, auth }: AuthenticatedClient,
   params: URLSearchParams,
 ): Promise<URLSearchParams> {
-  const { server } = link
+  const { server } = serverContext
   try {
-    const response = await oauth.pushedAuthorizationRequest(server, client, auth, params, requestOptions(link))
+    const response = await oauth.pushedAuthorizationRequest(server, client, auth, params, requestOptions(serverContext))
     const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, response)
     return new URLSearchParams({ client_id: client.client_id, request_uri })
   } catch (error) {
@@ -142,12 +145,12 @@ export async function pushAuthorizationRequest(
 
 /** Revokes a token (RFC 7009). */
 export async function revokeToken(
-  link: AuthServerContext,
-  { client, auth }: ServerClient,
+  serverContext: AuthServerContext,
+  { client, auth }: AuthenticatedClient,
   token: { readonly value: string; readonly hint: 'refresh_token' | 'access_token' },
 ): Promise<void> {
-  const { server } = link
-  const options = { ...requestOptions(link), additionalParameters: { token_type_hint: token.hint } }
+  const { server } = serverContext
+  const options = { ...requestOptions(serverContext), additionalParameters: { token_type_hint: token.hint } }
   try {
     await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, auth, token.value, options))
   } catch (error) {
@@ -156,8 +159,11 @@ export async function revokeToken(
 }
 
 /** Registers a client (RFC 7591). Throws {@link AuthError} `registration_rejected`. */
-export async function registerClient(link: AuthServerContext, metadata: Partial<oauth.Client>): Promise<StoredClient> {
-  const { server, fetch, signal } = link
+export async function registerClient(
+  serverContext: AuthServerContext,
+  metadata: Partial<oauth.Client>,
+): Promise<StoredClient> {
+  const { server, fetch, signal } = serverContext
   const { issuer, registration_endpoint: endpoint = '' } = server
   const response = await fetchFromServer(fetch, endpoint, {
     method: 'POST',
@@ -166,7 +172,7 @@ export async function registerClient(link: AuthServerContext, metadata: Partial<
     timeoutMs: endpointTimeoutMs,
     signal,
   })
-  rejectUnavailable(response, issuer)
+  rejectUnavailableServer(response, issuer)
   const fields = (await readJsonObject(response)) ?? {}
   // Some servers answer 200 where RFC 7591 has 201: the library refuses that, so the answer is read here.
   const client = response.ok ? parseRegistration(fields) : undefined

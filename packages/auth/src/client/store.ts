@@ -34,12 +34,12 @@ export interface WebLocks {
  * `navigator.locks` as well where tabs share the storage.
  */
 export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStore {
-  const prefixedKey = (key: string): string => `mcp-auth ${key}`
+  const toStorageKey = (key: string): string => `mcp-auth ${key}`
   return {
-    get: async (key) => storage.getItem(prefixedKey(key)) ?? undefined,
-    set: async (key, value) => storage.setItem(prefixedKey(key), value),
-    delete: async (key) => storage.removeItem(prefixedKey(key)),
-    ...(locks && { lock: <T>(key: string, run: () => Promise<T>) => locks.request(prefixedKey(key), run) }),
+    get: async (key) => storage.getItem(toStorageKey(key)) ?? undefined,
+    set: async (key, value) => storage.setItem(toStorageKey(key), value),
+    delete: async (key) => storage.removeItem(toStorageKey(key)),
+    ...(locks && { lock: <T>(key: string, run: () => Promise<T>) => locks.request(toStorageKey(key), run) }),
   }
 }
 

@@ -5,15 +5,15 @@ import {
   requestOptions,
   sendForm,
   type SendForm,
-  type ServerClient,
+  type AuthenticatedClient,
   type AuthServerContext,
 } from './server-requests.ts'
 import type { StoredToken } from './stored.ts'
 
 /** Tokens that a token endpoint granted. */
 export interface TokenGrant {
-  readonly access: string
-  readonly refresh: string | undefined
+  readonly accessToken: string
+  readonly refreshToken: string | undefined
   readonly expiresInMs: number | undefined
   /** The thumbprint of the key that the access token is bound to. */
   readonly thumbprint: string | undefined
@@ -23,8 +23,8 @@ const refreshBeforeMs = 30_000
 
 /** The part of a stored token that its grant says. */
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
-  const { access, refresh, thumbprint } = grant
-  return { access, refresh, thumbprint, ...lifetimeOf(grant, now) }
+  const { accessToken, refreshToken, thumbprint } = grant
+  return { access: accessToken, refresh: refreshToken, thumbprint, ...lifetimeOf(grant, now) }
 }
 
 /**
@@ -38,7 +38,7 @@ function lifetimeOf({ expiresInMs: lifetimeMs }: TokenGrant, now: number): Pick<
 }
 
 /** Parameters with which an authorization code is exchanged. */
-export interface CodeExchange extends ServerClient {
+export interface CodeExchange extends AuthenticatedClient {
   /** The response, its state and issuer checked. */
   readonly params: URLSearchParams
   readonly redirectUri: string
@@ -47,11 +47,11 @@ export interface CodeExchange extends ServerClient {
 }
 
 /** Exchanges an authorization code for tokens (RFC 6749, section 4.1.3). */
-export function exchangeCode(link: AuthServerContext, exchange: CodeExchange): Promise<TokenGrant> {
-  const { server } = link
+export function exchangeCode(serverContext: AuthServerContext, exchange: CodeExchange): Promise<TokenGrant> {
+  const { server } = serverContext
   const { client, auth, params, redirectUri, verifier, resource } = exchange
-  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceFields(resource) }
-  return runGrantRequest(link, async () => {
+  const options = { ...requestOptions(serverContext, sendWithProof), additionalParameters: resourceFields(resource) }
+  return runGrantRequest(serverContext, async () => {
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       client,
@@ -67,14 +67,17 @@ export function exchangeCode(link: AuthServerContext, exchange: CodeExchange): P
 
 /** Asks for new tokens with a refresh token (RFC 6749, section 6). */
 export function requestRefreshGrant(
-  link: AuthServerContext,
-  { client, auth }: ServerClient,
-  params: { readonly refresh: string; readonly resource: string | undefined },
+  serverContext: AuthServerContext,
+  { client, auth }: AuthenticatedClient,
+  params: { readonly refreshToken: string; readonly resource: string | undefined },
 ): Promise<TokenGrant> {
-  const { server } = link
-  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceFields(params.resource) }
-  return runGrantRequest(link, async () => {
-    const response = await oauth.refreshTokenGrantRequest(server, client, auth, params.refresh, options)
+  const { server } = serverContext
+  const options = {
+    ...requestOptions(serverContext, sendWithProof),
+    additionalParameters: resourceFields(params.resource),
+  }
+  return runGrantRequest(serverContext, async () => {
+    const response = await oauth.refreshTokenGrantRequest(server, client, auth, params.refreshToken, options)
     return oauth.processRefreshTokenResponse(server, client, response)
   })
 }
@@ -87,19 +90,19 @@ export interface GrantRequest {
 
 /** Asks for a token with another grant (RFC 6749, sections 4.4 and 4.5). */
 export function requestGrant(
-  link: AuthServerContext,
-  { client, auth }: ServerClient,
+  serverContext: AuthServerContext,
+  { client, auth }: AuthenticatedClient,
   { grantType, fields }: GrantRequest,
 ): Promise<TokenGrant> {
-  const { server } = link
-  return runGrantRequest(link, async () => {
+  const { server } = serverContext
+  return runGrantRequest(serverContext, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
       auth,
       grantType,
       fields,
-      requestOptions(link, sendWithProof),
+      requestOptions(serverContext, sendWithProof),
     )
     return oauth.processGenericTokenEndpointResponse(server, client, response)
   })
@@ -107,20 +110,20 @@ export function requestGrant(
 
 /** Exchanges a token for one of the type that `fields` asks for (RFC 8693), which is no access token. */
 export async function exchangeToken(
-  link: AuthServerContext,
-  { client, auth }: ServerClient,
+  serverContext: AuthServerContext,
+  { client, auth }: AuthenticatedClient,
   fields: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const { server } = link
+  const { server } = serverContext
   const type = 'urn:ietf:params:oauth:grant-type:token-exchange'
-  const grant = await runGrantRequest(link, async () => {
+  const grant = await runGrantRequest(serverContext, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
       auth,
       type,
       fields,
-      requestOptions(link, sendWithProof),
+      requestOptions(serverContext, sendWithProof),
     )
     // RFC 8693, section 2.2.1: the type of what is no access token is N_A.
     const recognizedTokenTypes = { n_a: () => {} }
@@ -128,7 +131,7 @@ export async function exchangeToken(
     if (result['issued_token_type'] === fields['requested_token_type']) return result
     throw new Error('the token is not of the type that was asked for')
   })
-  return grant.access
+  return grant.accessToken
 }
 
 function resourceFields(resource: string | undefined): Record<string, string> {
@@ -137,23 +140,23 @@ function resourceFields(resource: string | undefined): Record<string, string> {
 
 /** Sends a request for a token and returns what was granted. Throws {@link AuthError} `token_rejected`. */
 async function runGrantRequest(
-  link: AuthServerContext,
+  serverContext: AuthServerContext,
   run: () => Promise<oauth.TokenEndpointResponse>,
 ): Promise<TokenGrant> {
   try {
-    const response = await retryWithNonce(link, run)
+    const response = await retryWithNonce(serverContext, run)
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds } = response
     // RFC 6750, section 2.1: anything else could not be sent in a header.
     if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new Error('the access token is no token')
-    const thumbprint = await checkBoundThumbprint(link, response.token_type)
+    const thumbprint = await checkBoundThumbprint(serverContext, response.token_type)
     return {
-      access: accessToken,
-      refresh: refreshToken,
+      accessToken,
+      refreshToken,
       thumbprint,
       expiresInMs: expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000,
     }
   } catch (error) {
-    throw await toRejectionError(error, link.server.issuer)
+    throw await toRejectionError(error, serverContext.server.issuer)
   }
 }
 
@@ -182,12 +185,12 @@ async function checkBoundThumbprint({ server, dpop }: AuthServerContext, type: s
 }
 
 /** Sends a form to the token endpoint, with a proof of its own where tokens are bound to a key. */
-const sendWithProof: SendForm = async (link, address, request) => {
-  const { dpop } = link
-  if (dpop === undefined) return sendForm(link, address, request)
+const sendWithProof: SendForm = async (serverContext, address, request) => {
+  const { dpop } = serverContext
+  if (dpop === undefined) return sendForm(serverContext, address, request)
   const url = new URL(address)
-  const proof = await dpop.proof({ nonceSource: 'authorization', url, method: request.method })
-  const response = await sendForm(link, address, { ...request, headers: { ...request.headers, dpop: proof } })
-  dpop.takeNonce('authorization', url, response.headers.get('dpop-nonce'))
+  const proof = await dpop.createProof({ nonceSource: 'authorization', url, method: request.method })
+  const response = await sendForm(serverContext, address, { ...request, headers: { ...request.headers, dpop: proof } })
+  dpop.rememberNonce('authorization', url, response.headers.get('dpop-nonce'))
   return response
 }

@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { type AuthError, isAuthError } from './auth-error.ts'
 import type { FetchFunction } from '../bounded-fetch.ts'
-import type { ServerClient, AuthServerContext } from './server-requests.ts'
+import type { AuthenticatedClient, AuthServerContext } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'
 import { requestRefreshGrant, toStoredToken } from './token-requests.ts'
@@ -25,7 +25,7 @@ export interface TokenSource {
   readonly now: () => number
   readonly obtain: ObtainToken
   /** Returns the client that a token was issued to, when it can still authenticate. */
-  findClient(server: AuthorizationServer, id: string): Promise<ServerClient | undefined>
+  findClient(server: AuthorizationServer, id: string): Promise<AuthenticatedClient | undefined>
   /** True for a stored token that is this client's to use. */
   isUsable(token: StoredToken): Promise<boolean>
 }
@@ -41,7 +41,7 @@ export interface TokenRequest extends TokenRequirements {
    */
   readonly canRefresh: boolean
   /** Asked before a new authorization; `false` when there were enough of them. */
-  readonly canObtain: () => boolean
+  readonly canObtainToken: () => boolean
 }
 
 /** A token, and how it was come by. */
@@ -92,7 +92,7 @@ async function obtainNewToken(
   request: TokenRequest,
   storedToken: StoredToken | undefined,
 ): Promise<TokenResult | undefined> {
-  if (!request.canObtain()) return undefined
+  if (!request.canObtainToken()) return undefined
   const { records } = source
   // basic/authorization, step-up flow: what was asked for before stays.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
@@ -110,12 +110,15 @@ async function refreshStoredToken(
   const client = await source.findClient(serverContext.server, storedToken.clientId)
   if (client === undefined) return undefined
   try {
-    const params = { refresh: storedToken.refresh ?? '', resource: serverContext.sendsResource ? resource : undefined }
+    const params = {
+      refreshToken: storedToken.refresh ?? '',
+      resource: serverContext.sendsResource ? resource : undefined,
+    }
     const grant = await requestRefreshGrant(serverContext, client, params)
     const { requested, clientId } = storedToken
     const token = {
       ...toStoredToken(grant, source.now()),
-      refresh: grant.refresh ?? storedToken.refresh,
+      refresh: grant.refreshToken ?? storedToken.refresh,
       requested,
       clientId,
     }

@@ -30,7 +30,7 @@ describe('A page', () => {
     const response = await fetch(left[0] ?? '', { redirect: 'manual' })
     // The page was loaded anew.
     const auth = open()
-    expect(await auth.finish(response.headers.get('location') ?? '')).toEqual({ url: w.resource.url })
+    expect(await auth.finishLogin(response.headers.get('location') ?? '')).toEqual({ url: w.resource.url })
     expect(await callWithAuth(w.resource.url, open())).toMatchObject(completeResponse)
     expect([left.length, [...values.keys()].some((key) => key.includes('flow'))]).toEqual([1, false])
   })

@@ -57,8 +57,8 @@ async function createLockFile(path: string, owner: LockOwner): Promise<boolean> 
 async function removeAbandonedLock(path: string): Promise<void> {
   if (!(await isStaleLock(path))) return
   const staleLockPath = `${path}.stale`
-  const remover: LockOwner = { id: randomUUID(), pid: process.pid, host: hostname() }
-  if (!(await createLockFile(staleLockPath, remover))) {
+  const removalOwner: LockOwner = { id: randomUUID(), pid: process.pid, host: hostname() }
+  if (!(await createLockFile(staleLockPath, removalOwner))) {
     if (await isStaleLock(staleLockPath)) await rm(staleLockPath, { force: true })
     return
   }
@@ -70,9 +70,9 @@ async function removeAbandonedLock(path: string): Promise<void> {
 }
 
 async function isStaleLock(path: string): Promise<boolean> {
-  const age = await readLockAgeMs(path)
-  if (age === undefined) return false
-  if (age > staleAfterMs) return true
+  const ageMs = await readLockAgeMs(path)
+  if (ageMs === undefined) return false
+  if (ageMs > staleAfterMs) return true
   const owner = await readLockOwner(path)
   return owner !== undefined && owner.host === hostname() && !isOwnerProcessRunning(owner.pid)
 }

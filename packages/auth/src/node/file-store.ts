@@ -19,7 +19,7 @@ export function fileStore(name: string, options: FileStoreOptions = {}): AuthSto
   if (!/^[\w.@-]+$/.test(name) || name.startsWith('.')) {
     throw new TypeError(`The name of the store must be a folder's name, not ${JSON.stringify(name)}`)
   }
-  const folder = options.folder ?? join(configFolder(), name, 'mcp-auth')
+  const folder = options.folder ?? join(findConfigFolder(), name, 'mcp-auth')
   // Keys hold addresses: their hashes are names that every file system takes.
   const pathOf = (key: string): string => join(folder, createHash('sha256').update(key).digest('hex'))
   const createFolder = (): Promise<unknown> => mkdir(folder, { recursive: true, mode: 0o700 })
@@ -37,7 +37,7 @@ export function fileStore(name: string, options: FileStoreOptions = {}): AuthSto
   }
 }
 
-function configFolder(): string {
+function findConfigFolder(): string {
   const { APPDATA, XDG_CONFIG_HOME } = process.env
   if (process.platform === 'win32') return APPDATA ?? join(homedir(), 'AppData', 'Roaming')
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support')

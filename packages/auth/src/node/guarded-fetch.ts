@@ -7,7 +7,7 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 /** Addresses that the guard allows in addition. */
 export interface GuardedFetchOptions {
   /** Hosts that may have an address of a private network. */
-  readonly allow?: readonly string[] | undefined
+  readonly allowedHosts?: readonly string[] | undefined
 }
 
 /**
@@ -15,11 +15,11 @@ export interface GuardedFetchOptions {
  * or of a private network, looked at after the name was resolved. Requests reject for those. Pass it as `fetch` of
  * `oauth`.
  */
-export function guardedFetch({ allow = [] }: GuardedFetchOptions = {}): FetchFunction {
+export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): FetchFunction {
   return async (address, { method = 'GET', headers, body, signal }) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`Only https is allowed, not ${url.protocol}`)
-    const isAllowedHost = allow.includes(url.hostname)
+    const isAllowedHost = allowedHosts.includes(url.hostname)
     if (!isAllowedHost && isPrivateAddress(url.hostname.replace(/^\[|\]$/g, '')))
       throw privateAddressError(url.hostname)
     const text = body === undefined || body === null ? undefined : await new Response(body).text()

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
 import { loopbackRedirect, openBrowser } from './loopback-redirect.ts'
 
-const quiet = { show: () => {} }
+const quiet = { showLoginUrl: () => {} }
 /** A browser: it follows redirects, down to the page that it shows. */
 const browse = async (url: URL): Promise<void> => {
   const response = await fetch(url)
@@ -17,7 +17,7 @@ describe('A login through the loopback address', () => {
   test('takes a free port, and registers the address without it [AUS-009 AUS-017 AUE-029]', async () => {
     await using w = await createTestEnvironment()
     const shown: URL[] = []
-    const redirect = loopbackRedirect({ open: (url) => void browse(url), show: (url) => void shown.push(url) })
+    const redirect = loopbackRedirect({ open: (url) => void browse(url), showLoginUrl: (url) => void shown.push(url) })
     const auth = w.createOAuth({ redirect })
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
     const uri = new URL(shown[0]?.searchParams.get('redirect_uri') ?? '')
@@ -43,7 +43,11 @@ describe('A login through the loopback address', () => {
     })
     await new Promise((resolve) => free.close(resolve))
     const shown: URL[] = []
-    const redirect = loopbackRedirect({ ports, open: (url) => void browse(url), show: (url) => void shown.push(url) })
+    const redirect = loopbackRedirect({
+      ports,
+      open: (url) => void browse(url),
+      showLoginUrl: (url) => void shown.push(url),
+    })
     await callWithAuth(w.resource.url, w.createOAuth({ redirect }))
     expect(shown[0]?.searchParams.get('redirect_uri')).toBe(`http://127.0.0.1:${ports[1]}/callback`)
     await new Promise((resolve) => taken.close(resolve))
@@ -94,7 +98,7 @@ describe('A login through the loopback address', () => {
   test('works where no browser opens: the person has the address', async () => {
     await using w = await createTestEnvironment()
     const redirect = loopbackRedirect({
-      show: (url) => void browse(url),
+      showLoginUrl: (url) => void browse(url),
       open: () => Promise.reject(new Error('no browser')),
     })
     expect(await callWithAuth(w.resource.url, w.createOAuth({ redirect }))).toMatchObject(completeResponse)

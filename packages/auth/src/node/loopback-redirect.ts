@@ -15,14 +15,14 @@ export interface LoopbackRedirectOptions {
   /** Opens the address in a browser. Default {@link openBrowser}. */
   readonly open?: ((url: URL) => void | Promise<void>) | undefined
   /** Shows the address, for a machine without a browser. Default: a line on standard error. */
-  readonly show?: ((url: URL) => void) | undefined
+  readonly showLoginUrl?: ((url: URL) => void) | undefined
 }
 
 const loopbackAddress = '127.0.0.1'
 
 /** Receives the answer of a login on the loopback address of this machine (RFC 8252): one answer, then it closes. */
 export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
-  const { ports = [], path = '/callback', open = openBrowser, show = printLoginUrl } = options
+  const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {
     applicationType: 'native',
     open: async (signal): Promise<RedirectListener> => {
@@ -32,10 +32,10 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
       const uris = ports.map((allowedPort) => `http://${loopbackAddress}:${allowedPort}${path}`)
       return {
         uri: `http://${loopbackAddress}:${port}${path}`,
-        registered: uris.length > 0 ? uris : [`http://${loopbackAddress}${path}`],
+        registeredUris: uris.length > 0 ? uris : [`http://${loopbackAddress}${path}`],
         visit: async (url, state) => {
           const answer = waitForRedirect(server, { port, path, state, signal })
-          show(url)
+          showLoginUrl(url)
           // Without a browser the person has the address.
           await Promise.resolve(open(url)).catch(() => undefined)
           return answer

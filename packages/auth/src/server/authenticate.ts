@@ -51,10 +51,10 @@ export function authenticate(
   const knownIdentity = typeof header === 'string' ? findKnownBearer(header, request, state) : undefined
   if (knownIdentity !== undefined) return knownIdentity
   const credentials = typeof header === 'string' ? parseAuthorization(header) : header
-  if (credentials === undefined) return defaultChallenges(state).missingToken
+  if (credentials === undefined) return defaultChallengesOf(state).missingToken
   if ('token' in credentials) return identifyCaller(credentials, request, state)
   state.onError(new TokenError('invalid_request', credentials.problem))
-  return defaultChallenges(state).malformedRequest
+  return defaultChallengesOf(state).malformedRequest
 }
 
 /** Returns the identity of a token without a binding that was verified before; nearly every request has one. */
@@ -95,7 +95,7 @@ function connectionOf({ source }: HttpRequestHead): object | undefined {
 }
 
 /** The answers to requests that named no scheme. */
-export function defaultChallenges({ challenges, isProofRequired }: AuthenticationState): Challenges {
+export function defaultChallengesOf({ challenges, isProofRequired }: AuthenticationState): Challenges {
   return isProofRequired ? challenges.dpop : challenges.bearer
 }
 

@@ -18,7 +18,7 @@ export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 /** Options of the check of bindings. */
 export interface BindingOptions {
   /** Undefined where tokens with a proof are not taken. */
-  readonly proofs: ProofVerifier | undefined
+  readonly proofVerifier: ProofVerifier | undefined
   readonly isProofRequired: boolean
   readonly certificateOf: CertificateOf | undefined
 }
@@ -56,7 +56,7 @@ export function isPlainBearer(
 export async function checkBinding(
   { token, scheme }: AccessToken,
   { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: TokenBinding | undefined },
-  { proofs, isProofRequired, certificateOf }: BindingOptions,
+  { proofVerifier, isProofRequired, certificateOf }: BindingOptions,
 ): Promise<string | undefined> {
   const { jkt, certificateThumbprint } = binding
   // RFC 9449, section 7.1: a bound token is no bearer token, and the other way round.
@@ -65,9 +65,9 @@ export async function checkBinding(
   if (jkt === undefined && isProofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')
   if (certificateThumbprint !== undefined) await checkCertificate(certificateThumbprint, certificateOf?.(request))
   if (jkt === undefined) return undefined
-  if (proofs === undefined)
+  if (proofVerifier === undefined)
     throw new TokenError('wrong_scheme', 'Tokens with a proof are not taken: see the option dpop')
-  return proofs.verify({ request, token, jkt })
+  return proofVerifier.verify({ request, token, jkt })
 }
 
 async function checkCertificate(expectedDigest: string, sentCertificate: Uint8Array | undefined): Promise<void> {

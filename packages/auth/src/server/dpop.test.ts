@@ -156,9 +156,9 @@ test('a server with nonces has each proof made with a recent one, whichever inst
 })
 
 test('instances that share a store take each proof once [AUE-012]', async () => {
-  const used = memoryStore()
-  await using server = await createProtectedServer({ dpop: { used } })
-  await using sibling = await createProtectedServer({ dpop: { used }, issuers: () => [server.issuer.issuer] })
+  const usedProofs = memoryStore()
+  await using server = await createProtectedServer({ dpop: { usedProofs } })
+  await using sibling = await createProtectedServer({ dpop: { usedProofs }, issuers: () => [server.issuer.issuer] })
   const token = await bound(server)
   const proof = await proofFor(token)
   expect((await sendBound(server, token, proof)).status).toBe(200)

@@ -15,7 +15,7 @@ export interface DpopOptions {
    */
   readonly nonce?: NonceCodec | undefined
   /** Remembers which proofs came, over all instances. A store of `@x/state-codec`; by default this process does. */
-  readonly used?: UsedProofs | undefined
+  readonly usedProofs?: UsedProofs | undefined
 }
 
 /** The part of a state codec that nonces need. */
@@ -59,7 +59,7 @@ const maxProofLength = 8192
 
 /** Makes the check of proofs (RFC 9449, section 4.3). */
 export function createProofVerifier(settings: ProofSettings): ProofVerifier {
-  const usedProofs = settings.used ?? createUsedProofs(settings.now)
+  const usedProofs = settings.usedProofs ?? createUsedProofs(settings.now)
   return {
     async verify(context) {
       const proof = readProof(context.request)
@@ -125,8 +125,8 @@ function withoutQuery(url: unknown): string | undefined {
 async function renewNonce(givenNonce: unknown, { nonce, now }: ProofSettings): Promise<string | undefined> {
   if (nonce === undefined) return undefined
   const madeAt = typeof givenNonce === 'string' ? await openNonce(nonce, givenNonce) : undefined
-  const age = madeAt === undefined ? Number.NaN : now() - madeAt
-  return age >= -proofWindowMs && age <= nonceTtlMs
+  const ageMs = madeAt === undefined ? Number.NaN : now() - madeAt
+  return ageMs >= -proofWindowMs && ageMs <= nonceTtlMs
     ? undefined
     : nonce.seal({ madeAt: now() }, { purpose: noncePurpose })
 }
@@ -161,7 +161,7 @@ function createUsedProofs(now: () => number): UsedProofs {
       if (currentKeys.size >= maxRememberedProofs)
         throw new TokenError(
           'issuer_unavailable',
-          `More than ${maxRememberedProofs} proofs came within two minutes: give dpop.used a store`,
+          `More than ${maxRememberedProofs} proofs came within two minutes: give dpop.usedProofs a store`,
         )
       currentKeys.add(key)
       return true

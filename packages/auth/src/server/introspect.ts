@@ -35,7 +35,7 @@ const metadataTtlMs = 600_000
  */
 export function createIntrospection(source: IntrospectionDeps): IntrospectionFunction {
   const authentication = clientAuthentication(source)
-  let runningRequests = 0
+  let runningRequestCount = 0
   let server: { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number } | undefined
   const getServer = (): Promise<oauth.AuthorizationServer> => {
     if (server === undefined || source.now() - server.fetchedAt >= metadataTtlMs) {
@@ -49,16 +49,16 @@ export function createIntrospection(source: IntrospectionDeps): IntrospectionFun
     return server.serverMetadata
   }
   return async (token) => {
-    if (runningRequests >= maxConcurrentRequests)
-      throw introspectionUnavailableError(source, `${runningRequests} questions are under way`)
-    runningRequests += 1
+    if (runningRequestCount >= maxConcurrentRequests)
+      throw introspectionUnavailableError(source, `${runningRequestCount} questions are under way`)
+    runningRequestCount += 1
     try {
       const introspection = await introspectToken(token, { source, authentication, server: await getServer() })
       return checkIntrospection(introspection, token, source)
     } catch (error) {
       throw error instanceof TokenError ? error : introspectionUnavailableError(source, failureMessage(error))
     } finally {
-      runningRequests -= 1
+      runningRequestCount -= 1
     }
   }
 }

@@ -34,7 +34,7 @@ const maxCandidates = 8
  * asked again after 30 seconds.
  */
 export function createIssuerKeyFinder(source: KeySource): FindKeys {
-  let keys: { readonly find: KeySet; readonly fetchedAt: number } | undefined
+  let keys: { readonly keySet: KeySet; readonly fetchedAt: number } | undefined
   let failedAt: number | undefined
   let searchedAt: number | undefined
   let pendingRefresh: Promise<void> | undefined
@@ -43,7 +43,7 @@ export function createIssuerKeyFinder(source: KeySource): FindKeys {
     pendingRefresh ??= fetchKeys(source)
       .then(
         (keySet) => {
-          keys = { find: keySet, fetchedAt: source.now() }
+          keys = { keySet, fetchedAt: source.now() }
           failedAt = undefined
         },
         (error: unknown) => {
@@ -64,7 +64,7 @@ export function createIssuerKeyFinder(source: KeySource): FindKeys {
     const isStale = keys === undefined || hasElapsed(keys.fetchedAt, refreshAfterMs)
     if (isStale && hasElapsed(failedAt, minRefreshIntervalMs)) await refreshKeys()
     if (keys === undefined || hasElapsed(keys.fetchedAt, maxKeyAgeMs)) throw keysUnavailableError(source)
-    return keys.find
+    return keys.keySet
   }
 
   return async (header) => {

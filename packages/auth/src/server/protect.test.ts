@@ -109,8 +109,8 @@ test('a token that lacks what every request needs is 403 with all of that, each 
 })
 
 test('a scope includes what it implies, in any number of steps [AUT-061]', async () => {
-  const implies = { 'items:admin': ['items:write'], 'items:write': ['items:read'], 'items:read': ['items:admin'] }
-  await using server = await createProtectedServer({ implies })
+  const impliedScopes = { 'items:admin': ['items:write'], 'items:write': ['items:read'], 'items:read': ['items:admin'] }
+  await using server = await createProtectedServer({ impliedScopes })
   expect((await server.send(await server.issuer.sign({ claims: { scope: 'items:write' } }))).status).toBe(200)
   expect(server.principals[0]?.scopes).toEqual(['items:write', 'items:read', 'items:admin'])
   expect((await server.send(await server.issuer.sign({ claims: { scope: 'constructor' } }))).status).toBe(403)
@@ -215,8 +215,8 @@ test('a token of an issuer whose metadata cannot be reached is 503, without a ch
 })
 
 test('the metadata is public JSON at the path of the resource and at the root [AUT-006 AUD-001 AUD-002 AUE-001]', async () => {
-  const supported = ['items:read', 'items:write', 'offline_access']
-  await using server = await createProtectedServer({ supported, name: 'Items' })
+  const supportedScopes = ['items:read', 'items:write', 'offline_access']
+  await using server = await createProtectedServer({ supportedScopes, name: 'Items' })
   for (const path of ['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-protected-resource']) {
     const response = await server.handler(new Request(new URL(path, resource)))
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -231,7 +231,7 @@ test('the metadata is public JSON at the path of the resource and at the root [A
 })
 
 test('offline_access is in no challenge and in no metadata, since it is no scope of the resource [AUT-051]', async () => {
-  await using server = await createProtectedServer({ supported: ['offline_access'] })
+  await using server = await createProtectedServer({ supportedScopes: ['offline_access'] })
   const documents = JSON.stringify(server.auth.documents)
   expect([documents.includes('offline_access'), documents.includes('scopes_supported')]).toEqual([false, false])
   expect(() => protect({ resource, issuers: ['https://as.example'], scopes: ['offline_access'] })).toThrow(

@@ -5,7 +5,7 @@ import {
   authenticate,
   type AuthenticationState,
   createTokenCache,
-  defaultChallenges,
+  defaultChallengesOf,
   type AuthenticationResult,
 } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
@@ -29,9 +29,9 @@ export interface ProtectOptions {
   /** Scopes that every request needs; challenges name them. */
   readonly scopes?: Scopes | undefined
   /** The `scopes_supported` of the metadata; `scopes` when absent. `offline_access` is left out. */
-  readonly supported?: Scopes | undefined
+  readonly supportedScopes?: Scopes | undefined
   /** Scopes that include others. The principal has those that its token's scopes include. */
-  readonly implies?: ImpliedScopes | undefined
+  readonly impliedScopes?: ImpliedScopes | undefined
   /** A name that clients may show, as `resource_name` of the metadata. */
   readonly name?: string | undefined
   /**
@@ -92,8 +92,8 @@ export function protect(options: ProtectOptions): Protection {
   const resource = canonicalizeResource(options.resource)
   const scopes = checkScopes('scopes', options.scopes ?? [])
   const supportedScopes = checkScopes(
-    'supported',
-    (options.supported ?? scopes).filter((scope) => scope !== 'offline_access'),
+    'supportedScopes',
+    (options.supportedScopes ?? scopes).filter((scope) => scope !== 'offline_access'),
   )
   const state = createAuthenticationState(options, resource, scopes)
   const resourceDescription = {
@@ -101,7 +101,7 @@ export function protect(options: ProtectOptions): Protection {
     issuers: options.issuers.map((entry) => (typeof entry === 'string' ? entry : entry.issuer)),
     scopes: supportedScopes,
     name: options.name,
-    dpop: dpopMode(options),
+    dpop: dpopModeOf(options),
     hasCertificateBoundTokens: options.certificateOf !== undefined,
   }
   return {
@@ -111,7 +111,7 @@ export function protect(options: ProtectOptions): Protection {
   }
 }
 
-function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined {
+function dpopModeOf({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined {
   if (typeof dpop !== 'object') return dpop
   return dpop.required === true ? 'required' : 'accepted'
 }
@@ -120,7 +120,7 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
   const { fetch = platformFetch, runtime, toPrincipal = toStandardPrincipal } = options
   const onError = errorListener(options.onError, '@x/auth')
   const now = runtime === undefined ? Date.now : () => runtime.now()
-  const dpop = dpopMode(options)
+  const dpop = dpopModeOf(options)
   const challengeSettings = { metadataUrl: metadataUrl(resource), scopes, dpop }
   const settings = {
     resource,
@@ -136,7 +136,7 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
       bearer: createChallenges(challengeSettings, 'bearer'),
       dpop: createChallenges(challengeSettings, 'dpop'),
     },
-    proofs: dpop === undefined ? undefined : createProofVerifier(proofSettings),
+    proofVerifier: dpop === undefined ? undefined : createProofVerifier(proofSettings),
     isProofRequired: dpop === 'required',
     certificateOf: options.certificateOf,
     scopes,
@@ -146,7 +146,7 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
     issuerOf: createIssuerResolver(options.issuers, settings),
     verifiedTokens: createTokenCache(cacheSize),
     pendingVerifications: new Map(),
-    impliedScopes: compileImpliedScopes(options.implies),
+    impliedScopes: compileImpliedScopes(options.impliedScopes),
   }
 }
 
@@ -160,5 +160,5 @@ function checkDuration(name: string, value: number): number {
 function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
   const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')
-  return defaultChallenges(state).createScopeChallenge([...new Set([...state.scopes, ...neededScopes])])
+  return defaultChallengesOf(state).createScopeChallenge([...new Set([...state.scopes, ...neededScopes])])
 }

@@ -91,7 +91,7 @@ function isLarge(given: unknown): boolean {
 }
 
 test('a scope includes what it implies [AUT-061]', async () => {
-  const options = { implies: { 'items:admin': ['items:write'], 'items:write': ['items:read'] } }
+  const options = { impliedScopes: { 'items:admin': ['items:write'], 'items:write': ['items:read'] } }
   const admin = { subject: 'ada', scopes: ['items:admin'] }
   const params = { name: 'update_item' }
   expect(await lacking(byName, { params, principal: admin, options })).toBeUndefined()

@@ -25,7 +25,7 @@ export type ScopeRules = Readonly<Record<string, Scopes | Readonly<Record<string
 /** Options of {@link requireScopes}. */
 export interface RequireScopesOptions {
   /** Scopes that include others, where not `protect` but a function of your own makes the principal. */
-  readonly implies?: ImpliedScopes | undefined
+  readonly impliedScopes?: ImpliedScopes | undefined
   /**
    * Lets calls without a principal through that came over stdio, from the host that started this process. Otherwise
    * they are rejected.
@@ -48,7 +48,7 @@ export function requireScopes(
   options: RequireScopesOptions = {},
 ): ServerExtension<'scopes', undefined> {
   const compiledRules = new Map(Object.entries(rules).map(([method, rule]) => [method, compileRule(method, rule)]))
-  const implies = compileImpliedScopes(options.implies)
+  const impliedScopes = compileImpliedScopes(options.impliedScopes)
   return {
     side: 'server',
     name: 'scopes',
@@ -57,7 +57,7 @@ export function requireScopes(
     middleware: (next) => async (request, call) => {
       const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
       if (neededScopes.length === 0 || isTrustedCall(call, options)) return next(request, call)
-      if (hasGrantedScopes(call.principal, neededScopes, implies)) return next(request, call)
+      if (hasGrantedScopes(call.principal, neededScopes, impliedScopes)) return next(request, call)
       return errorResponse(request.id, missingScopesError(neededScopes))
     },
   }
@@ -78,10 +78,10 @@ export function needScopes(ctx: { readonly principal: Principal | undefined }, .
 function hasGrantedScopes(
   principal: Principal | undefined,
   neededScopes: Scopes,
-  implies: ReadonlyMap<string, Scopes>,
+  impliedScopes: ReadonlyMap<string, Scopes>,
 ): boolean {
   if (principal === undefined) return false
-  const grantedScopes = expandScopes(principal.scopes ?? [], implies)
+  const grantedScopes = expandScopes(principal.scopes ?? [], impliedScopes)
   return neededScopes.every((scope) => grantedScopes.includes(scope))
 }
 

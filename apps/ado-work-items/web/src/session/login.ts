@@ -45,6 +45,6 @@ export async function openLogin(
   if (!new URL(location.href).searchParams.has('state')) return auth
   const answer = location.href
   history.replaceState(null, '', page.href)
-  await auth.finish(answer)
+  await auth.finishLogin(answer)
   return auth
 }
