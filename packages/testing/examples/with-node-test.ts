@@ -31,23 +31,23 @@ test('the user is asked once, and another instance saves the answer', async () =
   await using client = testClient(createTracker, { answers, restartBetweenRounds: true })
   await client.callTool('resolve_bug', { id: 1 })
   const call = { method: 'tools/call', target: 'resolve_bug' }
-  assert.deepEqual(client.observed.rounds, [
+  assert.deepEqual(client.observations.rounds, [
     { ...call, instance: 0, status: 'input_required', asked: { resolution: 'It is New. How was it resolved?' } },
     { ...call, instance: 1, status: 'complete', asked: {} },
   ])
-  assert.deepEqual(client.observed.logs, [{ target: 'resolve_bug', level: 'info', data: 'Resolved #1' }])
+  assert.deepEqual(client.observations.logs, [{ target: 'resolve_bug', level: 'info', data: 'Resolved #1' }])
 })
 // #endregion observed
 
 // #region kill
 test('a bug is resolved the same, wherever its handler is stopped', async () => {
-  const { stopped } = await killAtEveryStep(createTracker, {
-    prepare: () => bugs.clear(),
+  const { stoppedSteps } = await killAtEveryStep(createTracker, {
+    beforeEachRun: () => bugs.clear(),
     answers: { resolution: { resolution: 'Fixed' } },
     call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), [...bugs]],
   })
   assert.deepEqual(
-    stopped.map(({ recorded }) => recorded),
+    stoppedSteps.map(({ recorded }) => recorded),
     [['read'], ['read', 'save']],
   )
 })
@@ -74,6 +74,6 @@ test('the calls of version 1.0.0 are continued', async () => {
       resolve: { tool: 'resolve_bug', arguments: { id: 1 }, answers: { resolution: { resolution: 'Fixed' } } },
     },
   })
-  assert.deepEqual(check?.states, [{ round: 1, asks: [], changed: undefined }])
+  assert.deepEqual(check?.states, [{ round: 1, askedKeys: [], changeDescription: undefined }])
 })
 // #endregion states

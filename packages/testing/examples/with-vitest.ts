@@ -9,6 +9,6 @@ test('subscribers are told of a change', async () => {
   await using changes = client.listen({ resourceSubscriptions: ['rates://eur'] })
   await changes[Symbol.asyncIterator]().next()
   await client.instances[0]?.notifyResourceUpdated('rates://eur')
-  expect(await client.untilChanges(1)).toEqual([{ change: 'resources/updated', uri: 'rates://eur' }])
+  expect(await client.waitForChanges(1)).toEqual([{ change: 'resources/updated', uri: 'rates://eur' }])
 })
 // #endregion vitest

@@ -65,7 +65,7 @@ export interface AnswerRegistry {
   /** Returns the answer to a request; throws {@link TestingError} `unanswered` or `asked_again`. */
   answer(wireKey: string, request: InputRequest, round: number): Promise<InputResponse | ElicitAnswer>
   /** Returns the keys that no question had so far. */
-  listUnused(): readonly string[]
+  listUnusedAnswers(): readonly string[]
 }
 
 /** Makes the {@link AnswerRegistry} of a test's answers; `onQuestion` is told of each question first. */
@@ -75,7 +75,7 @@ export function createAnswerRegistry(
 ): AnswerRegistry {
   const used = new Set<string>()
   return {
-    listUnused: () => Object.keys(answers).filter((key) => !used.has(key)),
+    listUnusedAnswers: () => Object.keys(answers).filter((key) => !used.has(key)),
     async answer(wireKey, request, round) {
       const { key, occurrence: times } = splitKey(wireKey)
       const message = questionText(request)
@@ -93,22 +93,27 @@ export function createAnswerRegistry(
 }
 
 /** Makes the handlers of a client that answers by the book, for the kinds that it declares. */
-export function handlersFor(book: AnswerRegistry, { elicitation, sampling, roots }: ClientCapabilities): InputHandlers {
+export function handlersFor(
+  answerRegistry: AnswerRegistry,
+  { elicitation, sampling, roots }: ClientCapabilities,
+): InputHandlers {
   // The client checks every answer before it is sent, so each is of the kind that was asked for or fails the call.
-  const give = (request: InputRequest, { key, round }: InputContext) => book.answer(key, request, round) as never
-  const meansForm = elicitation !== undefined && elicitation.form === undefined && elicitation.url === undefined
+  const giveAnswer = (request: InputRequest, { key, round }: InputContext) =>
+    answerRegistry.answer(key, request, round) as never
+  const isFormMode = elicitation !== undefined && elicitation.form === undefined && elicitation.url === undefined
   return {
-    ...((elicitation?.form !== undefined || meansForm) && {
-      elicit: (params, context) => give({ method: 'elicitation/create', params }, context),
+    ...((elicitation?.form !== undefined || isFormMode) && {
+      elicit: (params, context) => giveAnswer({ method: 'elicitation/create', params }, context),
     }),
     ...(elicitation?.url !== undefined && {
-      openUrl: (params, context) => give({ method: 'elicitation/create', params }, context),
+      openUrl: (params, context) => giveAnswer({ method: 'elicitation/create', params }, context),
     }),
     ...(sampling !== undefined && {
-      sample: (params, context) => give({ method: 'sampling/createMessage', params }, context),
+      sample: (params, context) => giveAnswer({ method: 'sampling/createMessage', params }, context),
     }),
     ...(roots !== undefined && {
-      roots: async (context) => (await (give({ method: 'roots/list' }, context) as Promise<{ roots: Root[] }>)).roots,
+      roots: async (context) =>
+        (await (giveAnswer({ method: 'roots/list' }, context) as Promise<{ roots: Root[] }>)).roots,
     }),
   }
 }
@@ -157,11 +162,11 @@ function wrongAnswerError(key: string, answer: unknown, expected: string): Testi
 function unansweredError(key: string, request: InputRequest, message: string): TestingError {
   const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : formatValue(key)
   const question = message === '' ? request.method : formatValue(message)
-  const write = `write answers: { ${name}: ${example(request)} }`
-  const or = request.method === 'elicitation/create' ? ", or 'decline', or 'cancel'" : ''
+  const write = `write answers: { ${name}: ${exampleAnswerOf(request)} }`
+  const otherAnswersText = request.method === 'elicitation/create' ? ", or 'decline', or 'cancel'" : ''
   return new TestingError(
     'unanswered',
-    `The server asks "${key}" (${question}), and the test has no answer: ${write}${or}`,
+    `The server asks "${key}" (${question}), and the test has no answer: ${write}${otherAnswersText}`,
   )
 }
 
@@ -174,7 +179,7 @@ function repeatedQuestionError(key: string, answer: AnswerValue, message: string
 }
 
 /** An answer that could be written for a request. */
-function example(request: InputRequest): string {
+function exampleAnswerOf(request: InputRequest): string {
   if (request.method === 'roots/list') return "[{ uri: 'file:///project' }]"
   if (request.method === 'sampling/createMessage') return sampleAnswer
   if (request.params.mode === 'url') return "'accept'"

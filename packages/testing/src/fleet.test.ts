@@ -41,7 +41,7 @@ test('several instances take turns, until another one alone answers', async () =
   await client.callTool('greet')
   client.restart()
   await client.callTool('greet')
-  expect(client.observed.rounds.map(({ instance }) => instance)).toEqual([0, 1, 0, 2, 2, 2])
+  expect(client.observations.rounds.map(({ instance }) => instance)).toEqual([0, 1, 0, 2, 2, 2])
   expect(client.instances).toHaveLength(3)
 })
 

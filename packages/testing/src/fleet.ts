@@ -1,5 +1,5 @@
 import type { Server } from '@x/schema'
-import type { KitUse, ServerFactory, ServerKit } from './server-kit.ts'
+import type { TrackedKit, ServerFactory, ServerKit } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 
 /** The instances of one server. */
@@ -18,7 +18,7 @@ export interface Fleet<S extends Server> {
 /** Makes so many instances, which take turns. A server that was given is the only one. */
 export function createFleet<S extends Server>(
   target: S | ServerFactory<S>,
-  { kit }: KitUse,
+  { kit }: TrackedKit,
   count: number = 1,
 ): Fleet<S> {
   const isFactory = typeof target === 'function'
@@ -33,15 +33,15 @@ export function createFleet<S extends Server>(
   const first = isFactory ? makeServer(target, kit) : target
   const instances: S[] = [first]
   while (instances.length < count) instances.push(makeServer(requireFactory('instances'), kit))
-  let turns = instances.map((server, instance) => ({ server, instance }))
-  let served = 0
+  let numberedServers = instances.map((server, instance) => ({ server, instance }))
+  let servedCount = 0
   return {
     instances,
     requireFactory,
-    pickInstance: () => turns[served++ % turns.length] ?? { server: first, instance: 0 },
+    pickInstance: () => numberedServers[servedCount++ % numberedServers.length] ?? { server: first, instance: 0 },
     restart: () => {
       const server = makeServer(requireFactory('restart'), kit)
-      turns = [{ server, instance: instances.length }]
+      numberedServers = [{ server, instance: instances.length }]
       instances.push(server)
       return server
     },
@@ -54,8 +54,8 @@ export function createFleet<S extends Server>(
 /** Makes an instance. An async function, or an exchange, would pass for a factory where nobody checks types. */
 function makeServer<S extends Server>(factory: ServerFactory<S>, kit: ServerKit): S {
   const server = factory(kit)
-  const made: unknown = server
-  if (typeof made === 'object' && made !== null && 'exchange' in made) return server
+  const madeServer: unknown = server
+  if (typeof madeServer === 'object' && madeServer !== null && 'exchange' in madeServer) return server
   throw new TestingError(
     'usage',
     'The factory must return a server at once: (kit) => createServer({ ...definition, ...kit })',

@@ -14,7 +14,7 @@ export {
 } from './answers.ts'
 export { killAtEveryStep, type KillOptions, type KillReport, type StoppedStep } from './kill-at-every-step.ts'
 export type {
-  Observed,
+  Observations,
   ObservedChange,
   ObservedError,
   ObservedLog,

@@ -34,7 +34,7 @@ const definition: ServerDefinition = { name: 'bank', version: '1', tools: [trans
 test('a call is stopped after each step and each checkpoint, and another instance continues it', async () => {
   const instances: number[] = []
   const report = await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
-    prepare: bank.reset,
+    beforeEachRun: bank.reset,
     answers: { sure: { sure: true } },
     call: async (client) => {
       const { content } = await client.callTool('transfer')
@@ -45,7 +45,7 @@ test('a call is stopped after each step and each checkpoint, and another instanc
   // The receipt's id follows from the call's own, so that it is the same at every instance.
   const text = expect.stringMatching(new RegExp(`^true 5 2 [0-9a-f-]{36} ${Date.UTC(2026, 0, 1)}$`))
   expect(report.outcome).toEqual({ result: [[{ type: 'text', text }], [5]] })
-  expect(report.stopped).toEqual([
+  expect(report.stoppedSteps).toEqual([
     { step: 1, target: 'transfer', recorded: ['read'] },
     { step: 2, target: 'transfer', recorded: ['read', 'write'] },
     { step: 3, target: 'transfer', recorded: ['read', 'write', 'mails'] },
@@ -89,7 +89,7 @@ test('steps that run side by side are recorded together, and none is done twice'
   for (const strictReplay of [true, false]) {
     const { outcome } = await killAtEveryStep((kit) => createServer({ ...definition, tools: [both], ...kit }), {
       strictReplay,
-      prepare: () => void done.splice(0),
+      beforeEachRun: () => void done.splice(0),
       call: async (client) => {
         await client.callTool('both')
         return done
@@ -128,7 +128,7 @@ test('work that is done again outside of a step is found out by what the world l
     },
   })
   const check = killAtEveryStep((kit) => createServer({ ...definition, tools: [careless], ...kit }), {
-    prepare: () => void mails.splice(0),
+    beforeEachRun: () => void mails.splice(0),
     strictReplay: false,
     call: async (client) => [await client.callTool('careless'), mails],
   })

@@ -15,7 +15,7 @@ export interface KillOptions<S extends Server = Server>
    */
   readonly call: (client: TestClient<S>) => unknown
   /** Makes the world anew that the definition acts upon; called before each run. */
-  readonly prepare?: (() => void | Promise<void>) | undefined
+  readonly beforeEachRun?: (() => void | Promise<void>) | undefined
 }
 
 /** A step, or a saved checkpoint, at which the calls were stopped. */
@@ -32,7 +32,7 @@ export interface StoppedStep {
 export interface KillReport {
   /** The outcome, the same in every run. */
   readonly outcome: JsonValue
-  readonly stopped: readonly StoppedStep[]
+  readonly stoppedSteps: readonly StoppedStep[]
 }
 
 /** The outcome of one run, and the steps that were counted in it. */
@@ -55,7 +55,7 @@ interface RunOutcome {
  *
  * @example
  * await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
- *   prepare: () => tracker.reset(),
+ *   beforeEachRun: () => tracker.reset(),
  *   answers: { resolution: { resolution: 'Fixed' } },
  *   call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), tracker.bugs],
  * })
@@ -64,26 +64,27 @@ export async function killAtEveryStep<S extends Server>(
   factory: ServerFactory<S>,
   options: KillOptions<S>,
 ): Promise<KillReport> {
-  const undisturbed = await runOnce(factory, options, undefined)
-  if (undisturbed.stepCount === 0) {
+  const undisturbedOutcome = await runOnce(factory, options, undefined)
+  if (undisturbedOutcome.stepCount === 0) {
     const reason = 'the calls record neither a step nor a checkpoint; put their work into ctx.step'
     throw new TestingError('no_steps', `There is nothing to stop at: ${reason}`)
   }
-  const stopped: StoppedStep[] = []
-  for (let step = 1; step <= undisturbed.stepCount; step++) {
-    // One after the other: the runs share the world that `prepare` makes.
+  const stoppedSteps: StoppedStep[] = []
+  for (let step = 1; step <= undisturbedOutcome.stepCount; step++) {
+    // One after the other: the runs share the world that `beforeEachRun` makes.
     const run = await runOnce(factory, options, step)
-    const difference = firstDifference(undisturbed.outcome, run.outcome)
+    const difference = firstDifference(undisturbedOutcome.outcome, run.outcome)
     if (difference !== undefined) throw differenceError(step, run, difference)
     if (run.stoppedStep === undefined) throw differenceError(step, run, 'the run had fewer steps than the one before')
-    stopped.push(run.stoppedStep)
+    stoppedSteps.push(run.stoppedStep)
   }
-  return { outcome: undisturbed.outcome, stopped }
+  return { outcome: undisturbedOutcome.outcome, stoppedSteps }
 }
 
-function differenceError(step: number, { stoppedStep: stopped }: RunOutcome, difference: string): TestingError {
-  const behind = stopped === undefined ? '' : ` of "${stopped.target}" (recorded: ${stopped.recorded.join(', ')})`
-  const reason = `stopped after step ${step}${behind}, the calls end in another way: ${difference}`
+function differenceError(step: number, { stoppedStep }: RunOutcome, difference: string): TestingError {
+  const targetText =
+    stoppedStep === undefined ? '' : ` of "${stoppedStep.target}" (recorded: ${stoppedStep.recorded.join(', ')})`
+  const reason = `stopped after step ${step}${targetText}, the calls end in another way: ${difference}`
   return new TestingError('outcome_differs', reason)
 }
 
@@ -111,13 +112,13 @@ function isContainer(value: unknown): value is object {
 /** Makes the calls; the handler is stopped after the step of the given number, or never. */
 async function runOnce<S extends Server>(
   factory: ServerFactory<S>,
-  { call, prepare, ...options }: KillOptions<S>,
-  stopAfter: number | undefined,
+  { call, beforeEachRun, ...options }: KillOptions<S>,
+  stopAfterStep: number | undefined,
 ): Promise<RunOutcome> {
-  await prepare?.()
+  await beforeEachRun?.()
   let steps = 0
   let target: string | undefined
-  let sealedBefore = 0
+  let earlierSealCount = 0
   const shedding: SheddingOptions = {
     calls: 'all',
     minWorkMs: 0,
@@ -125,47 +126,52 @@ async function runOnce<S extends Server>(
     // Asked at the end of each step and at each saved checkpoint, by whichever instance.
     policy: (_, { name }) => {
       steps += 1
-      if (steps !== stopAfter) return false
+      if (steps !== stopAfterStep) return false
       target = name
-      sealedBefore = kitUse.sealedValues.size
+      earlierSealCount = trackedKit.sealedValues.size
       return true
     },
   }
-  const { client, kitUse } = openTestClient<S>(factory, {
+  const { client, trackedKit } = openTestClient<S>(factory, {
     ...options,
     runtime: testRuntime(),
     shedding,
-    restartBetweenRounds: stopAfter !== undefined,
+    restartBetweenRounds: stopAfterStep !== undefined,
   })
   try {
-    if (!kitUse.isUsed('shedding')) throw unusedKitError()
-    const outcome = await callOutcome(async () => call(client))
-    if (target === undefined || stopAfter === undefined) return { outcome, stepCount: steps, stoppedStep: undefined }
+    if (!trackedKit.isUsed('shedding')) throw unusedKitError()
+    const outcome = await runToOutcome(async () => call(client))
+    if (target === undefined || stopAfterStep === undefined)
+      return { outcome, stepCount: steps, stoppedStep: undefined }
     // The first value that was sealed from then on is the journal with which the handler was stopped.
-    const journal = [...kitUse.sealedValues.values()][sealedBefore]?.value
-    return { outcome, stepCount: steps, stoppedStep: { step: stopAfter, target, recorded: recordedKeysOf(journal) } }
+    const journal = [...trackedKit.sealedValues.values()][earlierSealCount]?.value
+    return {
+      outcome,
+      stepCount: steps,
+      stoppedStep: { step: stopAfterStep, target, recorded: recordedKeysOf(journal) },
+    }
   } finally {
     await client.close()
   }
 }
 
 /** Returns the outcome of calls as JSON: their result, or the error that they reject with. */
-async function callOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
+async function runToOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
   try {
-    return comparableOutcome({ result: await call() })
+    return toComparableOutcome({ result: await call() })
   } catch (error) {
     // A test that is written in a wrong way would be so in every run.
     if (isTestingError(error)) throw error
-    if (!(error instanceof Error)) return comparableOutcome({ error })
+    if (!(error instanceof Error)) return toComparableOutcome({ error })
     const { name, message } = error
     // Without its own message, which names the server as soon as the client has learned the name.
-    return comparableOutcome({
+    return toComparableOutcome({
       error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message },
     })
   }
 }
 
-function comparableOutcome(value: unknown): JsonValue {
+function toComparableOutcome(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value))
 }
 

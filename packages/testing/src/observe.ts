@@ -64,7 +64,7 @@ export interface ObservedError {
 }
 
 /** Everything that a test's client and its server's instances did so far, as plain data, in its order. */
-export interface Observed {
+export interface Observations {
   readonly rounds: readonly ObservedRound[]
   readonly questions: readonly ObservedQuestion[]
   readonly progress: readonly ObservedProgress[]
@@ -77,12 +77,12 @@ export interface Observed {
   readonly errors: readonly ObservedError[]
 }
 
-/** The lists of {@link Observed}, to be written. */
-export type Observations = { readonly [Member in keyof Observed]: Observed[Member][number][] }
+/** The lists of {@link Observations}, to be written. */
+export type MutableObservations = { readonly [Member in keyof Observations]: Observations[Member][number][] }
 
 /** Takes the notes of one client. */
 export interface Observer {
-  readonly observed: Observations
+  readonly observations: MutableObservations
   /** Notes a response and the request that it belongs to. */
   recordResponse(request: RpcRequest, response: RpcResponse, instance: number): void
   /** Notes a question to the test. */
@@ -102,7 +102,7 @@ const notificationPrefix = 'notifications/'
 
 /** Makes the observer of one client. */
 export function createObserver(): Observer {
-  const observed: Observations = {
+  const observations: MutableObservations = {
     rounds: [],
     questions: [],
     progress: [],
@@ -115,33 +115,33 @@ export function createObserver(): Observer {
   const waiters = new Set<Waiter>()
 
   function noteChange(change: ObservedChange): void {
-    observed.changes.push(change)
+    observations.changes.push(change)
     for (const waiter of waiters) {
-      if (observed.changes.length < waiter.count) continue
+      if (observations.changes.length < waiter.count) continue
       waiters.delete(waiter)
-      waiter.resolve([...observed.changes])
+      waiter.resolve([...observations.changes])
     }
   }
 
   function noteTask(task: ObservedTask | undefined): void {
     if (task === undefined) return
-    const before = observed.tasks.findLast(({ taskId }) => taskId === task.taskId)
-    if (before?.status !== task.status || before.statusMessage !== task.statusMessage) observed.tasks.push(task)
+    const before = observations.tasks.findLast(({ taskId }) => taskId === task.taskId)
+    if (before?.status !== task.status || before.statusMessage !== task.statusMessage) observations.tasks.push(task)
   }
 
   return {
-    observed,
+    observations,
     recordResponse: (request, response, instance) => {
       if (findMethodRow(request.method)?.canRequireInput === true)
-        observed.rounds.push(roundOf(request, response, instance))
+        observations.rounds.push(roundOf(request, response, instance))
       if ('result' in response) noteTask(taskOf(response.result))
     },
-    recordQuestion: (question) => void observed.questions.push(question),
+    recordQuestion: (question) => void observations.questions.push(question),
     recordNotification: (request, { method, params = {} }) => {
       noteTask(taskOf(params))
       const target = observedTarget(request)
-      if (method === 'notifications/progress') observed.progress.push({ target, ...observedProgress(params) })
-      else if (method === 'notifications/message') observed.logs.push({ target, ...observedLog(params) })
+      if (method === 'notifications/progress') observations.progress.push({ target, ...toObservedProgress(params) })
+      else if (method === 'notifications/message') observations.logs.push({ target, ...toObservedLog(params) })
       else if (method.endsWith('/list_changed')) noteChange({ change: method.slice(notificationPrefix.length) })
       else if (method === 'notifications/resources/updated') {
         noteChange({
@@ -151,8 +151,8 @@ export function createObserver(): Observer {
       }
     },
     waitForChanges: (count) =>
-      observed.changes.length >= count
-        ? Promise.resolve([...observed.changes])
+      observations.changes.length >= count
+        ? Promise.resolve([...observations.changes])
         : new Promise((resolve) => void waiters.add({ count, resolve })),
   }
 }
@@ -176,7 +176,7 @@ function roundOf(request: RpcRequest, response: RpcResponse, instance: number): 
   return { ...place, status: String(resultType), asked: Object.fromEntries(asked) }
 }
 
-function observedProgress({ progress, total, message }: JsonObject): Omit<ObservedProgress, 'target'> {
+function toObservedProgress({ progress, total, message }: JsonObject): Omit<ObservedProgress, 'target'> {
   return {
     progress: Number(progress),
     ...(typeof total === 'number' && { total }),
@@ -184,7 +184,7 @@ function observedProgress({ progress, total, message }: JsonObject): Omit<Observ
   }
 }
 
-function observedLog({ level, logger, data = null }: JsonObject): Omit<ObservedLog, 'target'> {
+function toObservedLog({ level, logger, data = null }: JsonObject): Omit<ObservedLog, 'target'> {
   return { level: String(level), ...(typeof logger === 'string' && { logger }), data }
 }
 

@@ -74,8 +74,8 @@ test('states are recorded where there is no file, as readable JSON, and continue
       call: 'ask',
       isRecorded: false,
       states: [
-        { round: 1, asks: [], changed: undefined },
-        { round: 2, asks: [], changed: undefined },
+        { round: 1, askedKeys: [], changeDescription: undefined },
+        { round: 2, askedKeys: [], changeDescription: undefined },
       ],
     },
   ])
@@ -103,8 +103,8 @@ test('a result that differs and a question that is new are reported, and not ref
   const [check] = await checkRecordedStates(version({ end: 'over', more: true }), { folder, calls: { ask: more } })
   const changed = 'result.content[0].text is "one two over" instead of "one two end"'
   expect(check?.states).toEqual([
-    { round: 1, asks: ['third'], changed },
-    { round: 2, asks: ['third'], changed },
+    { round: 1, askedKeys: ['third'], changeDescription: changed },
+    { round: 2, askedKeys: ['third'], changeDescription: changed },
   ])
 })
 

@@ -39,9 +39,9 @@ export interface StateCheck {
   /** The round after which it was recorded; 1 for the first. */
   readonly round: number
   /** The keys of questions that the recorded call did not ask. */
-  readonly asks: readonly string[]
+  readonly askedKeys: readonly string[]
   /** The first difference between the result now and the recorded one; undefined when they are the same. */
-  readonly changed: string | undefined
+  readonly changeDescription: string | undefined
 }
 
 /** The recorded states of one call. */
@@ -151,23 +151,23 @@ async function writeRecording(path: string, recording: Recording): Promise<void>
 /** Makes a call, and keeps each state that it leaves with its client. */
 async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<Recording> {
   const now = Date.now()
-  const { client, kitUse } = openClient(factory, call, now)
+  const { client, trackedKit } = openClient(factory, call, now)
   try {
     const states: RecordedState[] = []
-    const book = createAnswerRegistry(call.answers)
+    const answerRegistry = createAnswerRegistry(call.answers)
     let round: Round<MultiRoundMethod> = await beginRecordedCall(client, call)
     while (round.status === 'input_required') {
       const { state, ...pending } = round.pending
-      const sealed = state === undefined ? undefined : kitUse.sealedValues.get(state)
+      const sealed = state === undefined ? undefined : trackedKit.sealedValues.get(state)
       if (sealed === undefined)
         throw new TestingError('usage', 'The call asks without a state, so none can be recorded')
       states.push({ pending, sealed })
-      round = await round.resume(await answersOf(pending, book))
+      round = await round.resume(await answersOf(pending, answerRegistry))
     }
     if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so that it leaves no state')
     const { name, version } = client.instances[0]?.info ?? { name: '', version: '' }
     const recordedAt = new Date(now).toISOString()
-    return { server: { name, version }, recordedAt, states, result: comparableContent(round.result) }
+    return { server: { name, version }, recordedAt, states, result: toComparableContent(round.result) }
   } finally {
     await client.close()
   }
@@ -191,27 +191,27 @@ async function continueState(
   call: RecordedCall,
   { recording, state: { pending, sealed } }: { readonly recording: Recording; readonly state: RecordedState },
 ): Promise<ContinuationOutcome> {
-  const { client, kitUse } = openClient(factory, call, Date.parse(recording.recordedAt))
+  const { client, trackedKit } = openClient(factory, call, Date.parse(recording.recordedAt))
   const recorded = new Set(recording.states.flatMap((state) => Object.keys(state.pending.requests)))
-  const asks: string[] = []
+  const askedKeys: string[] = []
   try {
-    const book = createAnswerRegistry(call.answers)
-    const state = await kitUse.kit.state.seal(sealed.value, sealed.claims)
+    const answerRegistry = createAnswerRegistry(call.answers)
+    const state = await trackedKit.kit.state.seal(sealed.value, sealed.claims)
     let round: Round<MultiRoundMethod> = await client.manual.resume(
       { ...pending, state },
-      await answersOf(pending, book),
+      await answersOf(pending, answerRegistry),
     )
     while (round.status === 'input_required') {
       const others = Object.keys(round.requests).filter((key) => !recorded.has(key))
-      const again = others.map(splitKey).find(({ occurrence: times }) => times > 1)
-      if (again !== undefined) return { problem: `it asks "${again.key}" again, which was answered` }
-      asks.push(...others)
-      round = await round.resume(await answersOf(round.pending, book))
+      const repeatedKey = others.map(splitKey).find(({ occurrence: times }) => times > 1)
+      if (repeatedKey !== undefined) return { problem: `it asks "${repeatedKey.key}" again, which was answered` }
+      askedKeys.push(...others)
+      round = await round.resume(await answersOf(round.pending, answerRegistry))
     }
     return {
       round: pending.round,
-      asks,
-      changed: firstDifference(recording.result, comparableContent(round.result), 'result'),
+      askedKeys,
+      changeDescription: firstDifference(recording.result, toComparableContent(round.result), 'result'),
     }
   } catch (error) {
     if (isTestingError(error) && error.code === 'usage') throw error
@@ -223,7 +223,7 @@ async function continueState(
 
 function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): OpenedTestClient {
   const opened = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { limit: 100 } })
-  if (opened.kitUse.isUsed('state')) return opened
+  if (opened.trackedKit.isUsed('state')) return opened
   const write = 'write (kit) => createServer({ ...definition, ...kit })'
   throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${write}`)
 }
@@ -241,16 +241,16 @@ function beginRecordedCall(
 
 async function answersOf(
   { requests, round }: Pick<PendingCall, 'requests' | 'round'>,
-  book: AnswerRegistry,
+  answerRegistry: AnswerRegistry,
 ): Promise<InputAnswers> {
   const answers = Object.entries(requests).map(
-    async ([key, request]) => [key, await book.answer(key, request, round)] as const,
+    async ([key, request]) => [key, await answerRegistry.answer(key, request, round)] as const,
   )
   return Object.fromEntries(await Promise.all(answers))
 }
 
 /** Returns a result as JSON, without what names the version of its server. */
-function comparableContent(result: object): JsonValue {
+function toComparableContent(result: object): JsonValue {
   const { _meta, ...content } = JSON.parse(JSON.stringify(result))
   return content
 }
@@ -259,6 +259,6 @@ function reasonOf(error: unknown, client: TestClient): string {
   const reason = error instanceof Error ? error.message : String(error)
   if (!isClientError(error)) return reason
   // The peer sees no more than that the state was rejected; the server has reported why.
-  const reported = client.observed.errors.map((observed) => String(observed.error))
-  return [reason, ...reported].join('; ')
+  const reportedErrors = client.observations.errors.map((observedError) => String(observedError.error))
+  return [reason, ...reportedErrors].join('; ')
 }

@@ -37,7 +37,7 @@ export interface SealedValue {
 }
 
 /** The kit of one test, and what its instances did with it. */
-export interface KitUse {
+export interface TrackedKit {
   readonly kit: ServerKit
   /** Returns whether a factory has read a member of the kit. */
   isUsed(member: keyof ServerKit): boolean
@@ -55,7 +55,7 @@ export interface KitOptions {
 }
 
 /** Makes the kit of one test. */
-export function createKit({ runtime, shedding, ...others }: KitOptions): KitUse {
+export function createKit({ runtime, shedding, ...others }: KitOptions): TrackedKit {
   const used = new Set<string>()
   const sealed = new Map<string, SealedValue>()
   const now = runtime?.now

@@ -38,7 +38,7 @@ test('the rounds of a call are plain data', async () => {
   await using client = testClient(make, { answers, restartBetweenRounds: true })
   await client.callTool('greet')
   const round = { method: 'tools/call', target: 'greet' }
-  expect(client.observed.rounds).toEqual([
+  expect(client.observations.rounds).toEqual([
     { ...round, instance: 0, status: 'input_required', asked: { name: 'Who are you?' } },
     { ...round, instance: 1, status: 'input_required', asked: { day: 'When?' } },
     { ...round, instance: 2, status: 'complete', asked: {} },
@@ -71,7 +71,7 @@ test('an answer that the server does not accept fails the call, unless a functio
   })
   await using flexible = testClient(askOnly, { answers: { count: ({ times }) => ({ count: times }) } })
   expect(textOf(await flexible.callTool('ask'))).toEqual({ type: 'text', text: '2' })
-  expect(flexible.observed.questions).toEqual([
+  expect(flexible.observations.questions).toEqual([
     { key: 'count', message: 'How many?', times: 1 },
     { key: 'count', message: expect.stringContaining('more than one'), times: 2 },
   ])
@@ -109,7 +109,7 @@ test('sampling, roots and URLs are answered as well, in prompts and resources', 
 test('capabilities that are given are the only ones', async () => {
   await using client = testClient(make, { answers, capabilities: {} })
   await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'rpc', rpc: { code: -32021 } })
-  expect(client.observed.rounds).toMatchObject([{ status: 'error', error: { code: -32021 } }])
+  expect(client.observations.rounds).toMatchObject([{ status: 'error', error: { code: -32021 } }])
 })
 
 test('the principal reaches the handler, and a state belongs to it', async () => {
@@ -130,7 +130,7 @@ test('progress and logs are observed, of every level', async () => {
   })
   await using client = testClient((kit) => createServer({ ...definition, tools: [work], ...kit, strictReplay: false }))
   await client.callTool('work')
-  const { progress, logs } = client.observed
+  const { progress, logs } = client.observations
   expect(progress).toEqual([{ target: 'work', progress: 1, total: 2, message: 'half' }])
   expect(logs).toEqual([{ target: 'work', level: 'debug', logger: 'worker', data: { at: 1 } }])
 })
@@ -144,7 +144,7 @@ test('changes of lists and resources are observed by subscriptions', async () =>
   await events.next()
   client.instances[0]?.update({ tools: [] })
   await client.instances[0]?.notifyResourceUpdated('do://it')
-  expect(await client.untilChanges(2)).toEqual([
+  expect(await client.waitForChanges(2)).toEqual([
     { change: 'tools/list_changed' },
     { change: 'resources/updated', uri: 'do://it' },
   ])
@@ -168,7 +168,7 @@ test('the states of tasks are observed, of whichever extension', async () => {
   }
   await using client = testClient(createServer({ name: 'demo', version: '1', extensions: [tasks] }))
   for (let times = 0; times < 4; times++) await client.request('com.example/get')
-  expect(client.observed.tasks).toEqual([
+  expect(client.observations.tasks).toEqual([
     { taskId: 't1', status: 'working' },
     { taskId: 't1', status: 'completed' },
   ])
@@ -221,7 +221,7 @@ test('errors that a client does not see whole are observed', async () => {
   })
   await using client = testClient((kit) => createServer({ ...definition, resources: [broken], ...kit }))
   await expect(client.readResource('do://it')).rejects.toMatchObject({ rpc: { message: 'Internal error' } })
-  expect(client.observed.errors).toMatchObject([{ name: 'do://it', error: { message: 'the disk is full' } }])
+  expect(client.observations.errors).toMatchObject([{ name: 'do://it', error: { message: 'the disk is full' } }])
 })
 
 test('messages travel as JSON', async () => {

@@ -18,9 +18,9 @@ import {
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, createAnswerRegistry, type Answers, handlersFor } from './answers.ts'
-import { createObserver, type Observed, type ObservedChange, type Observer } from './observe.ts'
+import { createObserver, type Observations, type ObservedChange, type Observer } from './observe.ts'
 import { createFleet, type Fleet } from './fleet.ts'
-import { createKit, type KitUse, type ServerFactory } from './server-kit.ts'
+import { createKit, type TrackedKit, type ServerFactory } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 
 /** Options of {@link testClient}; those of `createClient` hold as well. */
@@ -55,13 +55,13 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
 /** The members of a test's client beside those of a client. */
 export interface TestClientMembers<S extends Server = Server> {
   /** Everything that happened so far. */
-  readonly observed: Observed
+  readonly observations: Observations
   /** The instances so far; the last one answers, or they take turns. */
   readonly instances: readonly S[]
   /** Makes another instance, which alone answers from now on. Throws {@link TestingError} for a server without a factory. */
   restart(): S
   /** Resolves when so many changes were observed by the client's subscriptions. */
-  untilChanges(count: number): Promise<readonly ObservedChange[]>
+  waitForChanges(count: number): Promise<readonly ObservedChange[]>
   /** Returns the keys of `answers` that no question had so far. */
   unusedAnswers(): readonly string[]
 }
@@ -92,7 +92,7 @@ export function testClient<S extends Server, const Extensions extends readonly C
 /** A test's client, and what its server's instances did with their kit. */
 export interface OpenedClient<S extends Server, Extensions extends readonly ClientExtension[]> {
   readonly client: TestClient<S, Extensions>
-  readonly kitUse: KitUse
+  readonly trackedKit: TrackedKit
 }
 
 /** Makes a {@link testClient} for the functions of this package, which look into the kit. */
@@ -102,16 +102,16 @@ export function openTestClient<S extends Server, const Extensions extends readon
 ): OpenedClient<S, Extensions> {
   const { answers = {}, runtime, capabilities = allCapabilities, instances, ...others } = options
   const observer = createObserver()
-  const kitUse = kitOf(observer, options)
-  const fleet = createFleet(target, kitUse, instances)
+  const trackedKit = kitOf(observer, options)
+  const fleet = createFleet(target, trackedKit, instances)
   if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')
-  const book = createAnswerRegistry(answers, observer.recordQuestion)
+  const answerRegistry = createAnswerRegistry(answers, observer.recordQuestion)
   const client = createClient<S, Extensions>(
-    { exchange: observedExchange({ fleet, observer, kitUse, options }) },
+    { exchange: observedExchange({ fleet, observer, trackedKit, options }) },
     {
       name: 'test-client',
       version: '1.0.0',
-      ...handlersFor(book, capabilities),
+      ...handlersFor(answerRegistry, capabilities),
       ...(runtime !== undefined && { runtime: clockFor(runtime) }),
       ...others,
       capabilities,
@@ -129,49 +129,49 @@ export function openTestClient<S extends Server, const Extensions extends readon
     callTool: (...args: Parameters<typeof callTool>) => callTool(...args).catch(rethrow),
     getPrompt: (...args: Parameters<typeof getPrompt>) => getPrompt(...args).catch(rethrow),
     readResource: (...args: Parameters<typeof readResource>) => readResource(...args).catch(rethrow),
-    observed: observer.observed,
+    observations: observer.observations,
     instances: fleet.instances,
     restart: fleet.restart,
-    untilChanges: observer.waitForChanges,
-    unusedAnswers: book.listUnused,
+    waitForChanges: observer.waitForChanges,
+    unusedAnswers: answerRegistry.listUnusedAnswers,
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,
   }
-  return { client: Object.assign(client, members), kitUse }
+  return { client: Object.assign(client, members), trackedKit }
 }
 
 function rethrow(error: unknown): never {
   throw error instanceof Error && error.cause instanceof TestingError ? error.cause : error
 }
 
-function kitOf({ observed }: Observer, { runtime, strictReplay = true, shedding }: TestClientOptions): KitUse {
+function kitOf({ observations }: Observer, { runtime, strictReplay = true, shedding }: TestClientOptions): TrackedKit {
   return createKit({
     runtime,
     strictReplay,
     shedding,
-    onWarning: (warning) => void observed.warnings.push(warning),
+    onWarning: (warning) => void observations.warnings.push(warning),
     onError: (error, { method, name }) =>
-      void observed.errors.push({ method, ...(name !== undefined && { name }), error }),
+      void observations.errors.push({ method, ...(name !== undefined && { name }), error }),
   })
 }
 
 interface ObservedExchangeDeps {
   readonly fleet: Fleet<Server>
   readonly observer: Observer
-  readonly kitUse: KitUse
+  readonly trackedKit: TrackedKit
   readonly options: TestClientOptions
 }
 
 /** The way of a request to the instance that answers it, and of everything back. */
-function observedExchange({ fleet, observer, kitUse, options }: ObservedExchangeDeps): Exchange {
+function observedExchange({ fleet, observer, trackedKit, options }: ObservedExchangeDeps): Exchange {
   const { logLevel = 'debug', restartBetweenRounds = false } = options
   const withFixedKey = createFixedKeyMapper()
-  return async (sent, call) => {
-    const request = withFixedKey(copyThroughJson(withLogLevel(sent, logLevel)))
+  return async (sentRequest, call) => {
+    const request = withFixedKey(copyThroughJson(withLogLevel(sentRequest, logLevel)))
     const isResumed = typeof request.params?.['requestState'] === 'string'
     if (restartBetweenRounds && isResumed) fleet.restart()
     const { instance, server } = fleet.pickInstance()
-    const warned = observer.observed.warnings.length
+    const earlierWarningCount = observer.observations.warnings.length
     const notify: Call['notify'] = (notification) => {
       const copy = copyThroughJson(notification)
       observer.recordNotification(request, copy)
@@ -182,8 +182,8 @@ function observedExchange({ fleet, observer, kitUse, options }: ObservedExchange
       await server.exchange(request, createCall({ signal: call.signal, principal, context, notify })),
     )
     observer.recordResponse(request, response, instance)
-    requireRepeatable(observer, warned)
-    if (instance > 0 && isStateRejected(response) && !kitUse.isUsed('state')) throw missingKeyError()
+    requireRepeatableHandler(observer, earlierWarningCount)
+    if (instance > 0 && isStateRejected(response) && !trackedKit.isUsed('state')) throw missingKeyError()
     return response
   }
 }
@@ -203,9 +203,9 @@ function createFixedKeyMapper(): (request: RpcRequest) => RpcRequest {
     const meta = request.params?.['_meta']
     const key = isJsonObject(meta) ? meta[projectMetaKeys.idempotencyKey] : undefined
     if (!isJsonObject(meta) || typeof key !== 'string') return request
-    const fixed = keys.get(key) ?? String(keys.size + 1).padStart(22, '0')
-    keys.set(key, fixed)
-    return { ...request, params: { ...request.params, _meta: { ...meta, [projectMetaKeys.idempotencyKey]: fixed } } }
+    const fixedKey = keys.get(key) ?? String(keys.size + 1).padStart(22, '0')
+    keys.set(key, fixedKey)
+    return { ...request, params: { ...request.params, _meta: { ...meta, [projectMetaKeys.idempotencyKey]: fixedKey } } }
   }
 }
 
@@ -215,8 +215,8 @@ function withLogLevel(request: RpcRequest, logLevel: LoggingLevel): RpcRequest {
   return { ...request, params: { ...params, _meta: { [metaKeys.logLevel]: logLevel, ...meta } } }
 }
 
-function requireRepeatable({ observed }: Observer, warned: number): void {
-  const warning = observed.warnings.slice(warned).find(({ code }) => code === 'not_repeatable')
+function requireRepeatableHandler({ observations }: Observer, earlierWarningCount: number): void {
+  const warning = observations.warnings.slice(earlierWarningCount).find(({ code }) => code === 'not_repeatable')
   if (warning !== undefined) throw new TestingError('not_repeatable', warning.message)
 }
 

@@ -37,9 +37,9 @@ interface Timer {
 export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
   const { now: start = Date.UTC(2026, 0, 1), randomUuid = numberedUuids() } = options
   const timers = new Map<number, Timer>()
-  let elapsed = 0
+  let elapsedMs = 0
   let last = 0
-  const nextDue = (end: number): [number, Timer] | undefined => {
+  const findNextDueTimer = (end: number): [number, Timer] | undefined => {
     let next: [number, Timer] | undefined
     // Timers of one moment fire in the order in which they were set, which is the order of the map.
     for (const entry of timers)
@@ -47,12 +47,12 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
     return next
   }
   return {
-    now: () => start + elapsed,
-    monotonicNow: () => elapsed,
+    now: () => start + elapsedMs,
+    monotonicNow: () => elapsedMs,
     randomUuid,
     setTimeout: (callback, ms) => {
       last += 1
-      timers.set(last, { dueAt: elapsed + Math.max(0, ms), callback })
+      timers.set(last, { dueAt: elapsedMs + Math.max(0, ms), callback })
       return last
     },
     clearTimeout: (timer) => void (typeof timer === 'number' && timers.delete(timer)),
@@ -60,16 +60,16 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
       if (!(ms >= 0) || ms === Number.POSITIVE_INFINITY) {
         throw new TestingError('usage', `advance was given ${ms}; expected milliseconds from 0`)
       }
-      const end = elapsed + ms
+      const end = elapsedMs + ms
       for (;;) {
         await flushTasks()
-        const due = nextDue(end)
-        if (due === undefined) break
-        timers.delete(due[0])
-        elapsed = Math.max(elapsed, due[1].dueAt)
-        due[1].callback()
+        const dueTimer = findNextDueTimer(end)
+        if (dueTimer === undefined) break
+        timers.delete(dueTimer[0])
+        elapsedMs = Math.max(elapsedMs, dueTimer[1].dueAt)
+        dueTimer[1].callback()
       }
-      elapsed = Math.max(elapsed, end)
+      elapsedMs = Math.max(elapsedMs, end)
     },
     get waiting() {
       return timers.size

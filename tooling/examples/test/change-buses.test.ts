@@ -14,7 +14,7 @@ async function toldByAnother(connect: () => Promise<OpenBus>): Promise<unknown> 
     if (event.type === 'opened') await createTickets(here.bus).write('1', 'It is out')
     if (event.type === 'resourceUpdated') break
   }
-  const told = client.observed.changes[0]?.uri
+  const told = client.observations.changes[0]?.uri
   await here.close()
   await there.close()
   return told

@@ -80,7 +80,7 @@ test('a host in a terminal answers wherever a question comes from', async () => 
     restartBetweenRounds: true,
   })
   await callLines(client, terminal)
-  const { rounds, errors } = client.observed
+  const { rounds, errors } = client.observations
   expect(rounds.map(({ target, instance, status }) => [target, instance, status])).toEqual([
     ['resolve', 0, 'input_required'],
     ['resolve', 1, 'complete'],

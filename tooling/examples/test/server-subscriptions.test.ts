@@ -12,7 +12,7 @@ test('who listens to the diary hears what was written, and that nothing can be a
     if (event.type === 'resourceUpdated') closeDiary()
     if (event.type === 'toolsListChanged') break
   }
-  expect(client.observed.changes).toEqual([
+  expect(client.observations.changes).toEqual([
     { change: 'resources/updated', uri: 'diary://monday' },
     { change: 'tools/list_changed' },
   ])

@@ -24,7 +24,7 @@ async function call(tool: Tool, args: Record<string, number | string>, shedding:
   const createInstance = (kit: ServerKit) => createServer({ ...definition, ...kit, strictReplay: false })
   await using client = testClient(createInstance, { shedding, restartBetweenRounds: true })
   const { content } = await client.callTool(tool.name, args)
-  return { text: content[0]?.type === 'text' ? content[0].text : '', rounds: client.observed.rounds.length }
+  return { text: content[0]?.type === 'text' ? content[0].text : '', rounds: client.observations.rounds.length }
 }
 
 const always: SheddingOptions = { calls: 'all', minWorkMs: 0, policy: () => true, budget: 3 }

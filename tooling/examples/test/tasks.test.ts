@@ -26,7 +26,7 @@ async function call(tool: Tool, args: Record<string, string | string[]>, credent
   const answers = { carrier: { carrier: 'bike' } }
   await using client = testClient(create, { answers, extensions: [clientTasks()] })
   const { content } = await client.callTool(tool.name, args)
-  return { content, tasks: new Set(client.observed.tasks.map(({ taskId }) => taskId)).size }
+  return { content, tasks: new Set(client.observations.tasks.map(({ taskId }) => taskId)).size }
 }
 
 test('orders are shipped once each by a task', async () => {

@@ -33,7 +33,7 @@ test('"set it to Active" changes the work item that was read last, on whichever 
   await session.callTool('get_work_item', { workItemId: 4517 })
   const result = await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'seen' } })
   expect(said(result)).toContain('Bug #4517 was changed')
-  expect(new Set(fixture.client.observed.rounds.map(({ instance }) => instance)).size).toBe(3)
+  expect(new Set(fixture.client.observations.rounds.map(({ instance }) => instance)).size).toBe(3)
 })
 
 test('two conversations at once do not mix', async () => {

@@ -65,7 +65,7 @@ describe('a bug that is resolved', () => {
       changed: [state, resolution, duplicateOf],
       links: [{ type: 'System.LinkTypes.Duplicate-Reverse', workItemId: 4301 }],
     })
-    expect(client.observed.rounds.map(({ instance, status }) => [instance, status])).toEqual([
+    expect(client.observations.rounds.map(({ instance, status }) => [instance, status])).toEqual([
       [0, 'input_required'],
       [1, 'input_required'],
       [2, 'complete'],
@@ -95,9 +95,9 @@ describe('a bug that is resolved', () => {
     let service: Emulated | undefined
     const { signal } = new AbortController()
     const serviceNow = (): Emulated => service ?? expect.unreachable()
-    const { stopped } = await killAtEveryStep((kit) => createWorkItemsServer(serviceNow().azureDevOps, kit), {
+    const { stoppedSteps } = await killAtEveryStep((kit) => createWorkItemsServer(serviceNow().azureDevOps, kit), {
       answers: duplicate,
-      prepare: async () => {
+      beforeEachRun: async () => {
         await service?.[Symbol.asyncDispose]()
         service = await emulated()
       },
@@ -106,7 +106,7 @@ describe('a bug that is resolved', () => {
         (await serviceNow().azureDevOps.getWorkItem(4522, signal)).rev,
       ],
     })
-    expect(stopped.map(({ recorded }) => recorded.at(-1))).toEqual(expect.arrayContaining(['read', 'save']))
+    expect(stoppedSteps.map(({ recorded }) => recorded.at(-1))).toEqual(expect.arrayContaining(['read', 'save']))
     await service?.[Symbol.asyncDispose]()
   })
 
@@ -130,7 +130,7 @@ describe('a bug that is resolved', () => {
     const wrongly = { ...duplicate, duplicate_of: { duplicateOfId: wrong } }
     await using fixture = await fleet({ ...wrongly, 'duplicate_of/2': duplicate.duplicate_of })
     const result = await fixture.client.callTool('update_work_item', resolve)
-    expect(fixture.client.observed.rounds[2]?.asked['duplicate_of/2']).toContain(message)
+    expect(fixture.client.observations.rounds[2]?.asked['duplicate_of/2']).toContain(message)
     expect(textOf(result)).toContain('resolved as Duplicate of Bug #4301')
   })
 
@@ -229,7 +229,7 @@ async function fleet(answers: Answers = {}): Promise<Fixture> {
   return {
     client,
     emulated: service,
-    asked: () => client.observed.rounds.flatMap(({ asked }) => Object.keys(asked)),
+    asked: () => client.observations.rounds.flatMap(({ asked }) => Object.keys(asked)),
     revisions: (...ids) => Promise.all(ids.map(revision)),
     touch: async (id) => {
       await service.azureDevOps.updateWorkItem(id, { fields: { 'System.Tags': 'seen' }, links: [] }, signal)

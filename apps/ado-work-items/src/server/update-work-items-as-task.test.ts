@@ -53,7 +53,7 @@ describe('a task', () => {
     await using session = await client.sessions.create()
     await session.callTool('get_work_item', { workItemId: 4517 })
     const result = await tasksOf(session).call('update_work_items', resolve(4609, 4601))
-    expect([textOf(result), client.observed.questions.length]).toEqual([
+    expect([textOf(result), client.observations.questions.length]).toEqual([
       ['2 of 2 work items were changed: Bug #4609, User Story #4601.'],
       1,
     ])

@@ -161,7 +161,7 @@ describe('a client without tasks', () => {
   test('is told how far it is, work item by work item', async () => {
     await using fleet = await withoutTasks()
     await fleet.client.callTool('update_work_items', resolve(4601, 4612), { onProgress: () => {} })
-    const said = fleet.client.observed.progress.map(({ message }) => message)
+    const said = fleet.client.observations.progress.map(({ message }) => message)
     // Under test every handler runs again at each of its awaits.
     expect([...new Set(said)]).toEqual(['1 of 2: User Story #4601 is changed', '2 of 2: Task #4612 is skipped'])
   })

@@ -13,7 +13,7 @@ export type View = (azureDevOps: AzureDevOps) => AzureDevOps
 export const same: View = (azureDevOps) => azureDevOps
 
 /** The client of a fleet; it has the calls of tasks where it knows tasks. */
-export type BulkClient = Pick<TestClient<WorkItemsServer>, 'callTool' | 'manual' | 'observed' | 'instances'> & {
+export type BulkClient = Pick<TestClient<WorkItemsServer>, 'callTool' | 'manual' | 'observations' | 'instances'> & {
   readonly tasks?: TaskCalls
 }
 
@@ -82,7 +82,7 @@ async function bulkFleet<C extends BulkClient & AsyncDisposable>(
   return {
     emulated: service,
     client,
-    asked: () => client.observed.questions.map(({ key, message }) => [key, message]),
+    asked: () => client.observations.questions.map(({ key, message }) => [key, message]),
     revisions: async (...ids) => (await service.azureDevOps.getWorkItems(ids, signal)).map(({ rev }) => rev),
     touch: async (id) => {
       await service.azureDevOps.updateWorkItem(id, { fields: { 'System.Tags': 'seen' }, links: [] }, signal)

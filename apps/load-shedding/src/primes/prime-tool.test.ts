@@ -41,10 +41,10 @@ test('a call that is shed five times gives the same bytes as one that never move
 test('a call gives the same result, after whichever chunk its instance stops', async () => {
   const createInstance = (kit: ServerKit) =>
     createServer({ name: 'primes', version: '1.0.0', tools: [countPrimes(() => {})], ...kit })
-  const { stopped } = await killAtEveryStep(createInstance, {
+  const { stoppedSteps } = await killAtEveryStep(createInstance, {
     call: (client) => client.callTool('count_primes', { limit: 200_000 }, { meta }),
   })
-  expect(stopped.length).toBeGreaterThan(1)
+  expect(stoppedSteps.length).toBeGreaterThan(1)
 })
 
 test('a call without a name is given one that it keeps', async () => {
