@@ -4,7 +4,7 @@
  * @module @x/sessions/client
  */
 
-export { type ClientSession, type ClientSessions, sessions, type SessionsOptions } from './client/sessions.ts'
+export { type ClientSession, type ClientSessions, sessions, type ClientSessionsOptions } from './client/sessions.ts'
 export type { SerializedSession } from './client/serialized-session.ts'
 export { isSessionError, isSessionNotFound, SessionError, type SessionErrorCode } from './client/session-error.ts'
 export type {

@@ -8,7 +8,7 @@ export {
   sessions,
   type Sessions,
   type SessionsApi,
-  type SessionsOptions,
+  type StatefulSessionsOptions,
   type StatelessSessionsOptions,
 } from './server/sessions.ts'
 export { sessionResources, type SessionResources, type SessionResourcesOptions } from './server/session-resources.ts'

@@ -53,7 +53,7 @@ function basketry(): Basketry {
       return `paid ${paid}`
     },
   })
-  const secret = tool('secret', { description: 'Within a session', visibleTo: sessions.only, run: () => 'ran' })
+  const secret = tool('secret', { description: 'Within a session', visibleTo: sessions.isInSession, run: () => 'ran' })
   return {
     sessions,
     deleted,

@@ -64,7 +64,7 @@ const named = (sessions: Baskets): Tool =>
 
 /** Is there within sessions alone. */
 const hidden = (sessions: Baskets): Tool =>
-  tool('hidden', { description: 'x', task: 'required', visibleTo: sessions.only, run: () => 'ran' })
+  tool('hidden', { description: 'x', task: 'required', visibleTo: sessions.isInSession, run: () => 'ran' })
 
 interface Shop extends AsyncDisposable {
   readonly sessions: Baskets

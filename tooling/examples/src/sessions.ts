@@ -108,7 +108,7 @@ export interface CityMap {
 // #region resources
 export function createMapServer(keys: readonly KeyInput[], openMap: () => Promise<CityMap>): McpServer {
   // One map for each session at this instance, opened by the first call that wants it, closed with the session.
-  const maps = sessionResources({ open: openMap, close: (map) => map.close(), maxOpen: 200 })
+  const maps = sessionResources({ open: openMap, close: (map) => map.close(), maxOpenResources: 200 })
   const trips = sessions({
     codec: sealed({ keys, audience: 'maps' }),
     ttlMs: 3_600_000,

@@ -29,13 +29,16 @@ export function serializeSession(session: SessionMetadata, owner: SessionOwner):
 }
 
 /** Parses a serialized session, which anybody may have altered, and checks its owner. Throws {@link SessionError}. */
-export function deserializeSession(serialized: unknown, owner: SessionOwner): SessionMetadata {
+export function deserializeSession(serializedSession: unknown, owner: SessionOwner): SessionMetadata {
   const { target, user } = requireOwnerIdentity(owner)
-  if (!isJsonObject(serialized)) throw malformedSessionError('it must be an object, as session.serialize() returns it')
-  const session = parseSessionMetadata(serialized.session)
+  if (!isJsonObject(serializedSession))
+    throw malformedSessionError('it must be an object, as session.serialize() returns it')
+  const session = parseSessionMetadata(serializedSession.session)
   if ('issue' in session) throw malformedSessionError(`its session ${session.issue}`)
-  if (serialized.target !== target) throw new SessionError('foreign', `The serialized session is not one of ${target}`)
-  if (serialized.user !== user) throw new SessionError('foreign', 'The serialized session is not one of this user')
+  if (serializedSession.target !== target)
+    throw new SessionError('foreign', `The serialized session is not one of ${target}`)
+  if (serializedSession.user !== user)
+    throw new SessionError('foreign', 'The serialized session is not one of this user')
   return session
 }
 

@@ -11,7 +11,7 @@ import {
   type ScriptedExchange,
 } from '../testing/scripted.ts'
 import { isSessionNotFound } from './session-error.ts'
-import { type ClientSessions, sessions, type SessionsOptions } from './sessions.ts'
+import { type ClientSessions, sessions, type ClientSessionsOptions } from './sessions.ts'
 
 const notFound = (sessionId: string) => ({
   code: sessionNotFoundCode,
@@ -31,7 +31,7 @@ const serving = (answer: (received: ReceivedRequest) => JsonObject | ReturnType<
 const echo = serving(({ session }) => createTextResult('hi', { sessionId: String(session?.['sessionId']) }))
 const open = (
   target: Exchange | ConnectionView,
-  { target: named, user, ...options }: SessionsOptions & Partial<CoreClientOptions> = {},
+  { target: named, user, ...options }: ClientSessionsOptions & Partial<CoreClientOptions> = {},
 ): Client & { readonly sessions: ClientSessions } =>
   createClient(target, { ...host, ...options, extensions: [sessions({ target: named, user })] })
 

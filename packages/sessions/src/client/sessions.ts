@@ -17,7 +17,7 @@ import { createClientSessionMiddleware } from './session-middleware.ts'
 import { toSessionMetadata, recordOf, type SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessions}. */
-export interface SessionsOptions<Name extends string = string> {
+export interface ClientSessionsOptions<Name extends string = string> {
   /** The server, as serialized sessions name it. Default: the connection's `url`. */
   readonly target?: string | undefined
   /**
@@ -43,7 +43,7 @@ export interface ClientSessions {
    * Resumes a session that was serialized, in this process or another. Throws {@link SessionError} for a value that is
    * no session, or one of another server or user.
    */
-  resume(serialized: unknown): ClientSession
+  resume(serializedSession: unknown): ClientSession
 }
 
 /**
@@ -79,7 +79,7 @@ export interface ClientSession extends Client {
  * await session.callTool('count')
  */
 export function sessions<const Name extends string = 'sessions'>(
-  options: SessionsOptions<Name> = {},
+  options: ClientSessionsOptions<Name> = {},
 ): ClientExtension<NoInfer<Name>, ClientSessions> {
   const names = createSessionNames(options.name ?? 'sessions')
   return {
@@ -111,7 +111,7 @@ function createClientSessions(deps: SessionDeps): ClientSessions {
       if (!('issue' in session)) return openFromMetadata(session)
       throw new SessionError('invalid_answer', `The session that the server created ${session.issue}`)
     },
-    resume: (serialized) => openFromMetadata(deserializeSession(serialized, owner)),
+    resume: (serializedSession) => openFromMetadata(deserializeSession(serializedSession, owner)),
   }
 }
 

@@ -7,10 +7,10 @@ import { type OpenedSession, createOpenedSession, sealSessionState, type Session
  * client would delete it.
  */
 export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
-  const { ledger, begin, ttlMs } = request.sessionOptions
+  const { registry, begin, ttlMs } = request.sessionOptions
   const session = await createOpenedSession(request)
   const { id, expiresAt, principal } = session
-  await ledger.add(id, ttlMs, request.caller)
+  await registry.add(id, ttlMs, request.caller)
   let state: JsonValue | undefined
   let hasBegun = false
   try {
@@ -40,7 +40,7 @@ async function undoCreation(
 ): Promise<void> {
   const { id, principal, caller, sessionOptions, report } = session
   try {
-    await sessionOptions.ledger.end(id, sessionOptions.ttlMs, caller)
+    await sessionOptions.registry.end(id, sessionOptions.ttlMs, caller)
     if (begunSession !== undefined) await sessionOptions.end({ id, principal, state: begunSession.state }, report)
   } catch (error) {
     report(error)

@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { SessionNotFound } from './session-errors.ts'
+import { MissingSessionError } from './session-errors.ts'
 import type { ResolvedSessionOptions } from './resolved-session-options.ts'
 
 /** A request that is about sessions or within one. */
@@ -85,12 +85,12 @@ export function findOpenedSession(
 ): OpenedSession | undefined {
   const session = context.get(key)
   if (session !== undefined) return session.sessionOptions === sessionOptions ? session : undefined
-  const recorded = context.get(restoredPartsKey)?.[recordedName(name)]
-  return recorded && restoreSession(recorded, sessionOptions)
+  const restorePart = context.get(restoredPartsKey)?.[recordedPartNameOf(name)]
+  return restorePart && restoreSession(restorePart, sessionOptions)
 }
 
 /** Returns the name under which the sessions of a kind are recorded for tasks. */
-export function recordedName(name: string): string {
+export function recordedPartNameOf(name: string): string {
   return `session ${name}`
 }
 
@@ -104,10 +104,10 @@ export function recordSession(session: OpenedSession): RecordedPart {
 const restoredSessions = new WeakMap<JsonObject, OpenedSession>()
 
 // The record is one that `recordSession` wrote, in this version of the package or another.
-function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): OpenedSession | undefined {
-  const knownRun = restoredSessions.get(recorded)
+function restoreSession(recordedPart: JsonObject, rules: ResolvedSessionOptions): OpenedSession | undefined {
+  const knownRun = restoredSessions.get(recordedPart)
   if (knownRun !== undefined) return knownRun
-  const { id, createdAt, expiresAt, revision, value } = recorded
+  const { id, createdAt, expiresAt, revision, value } = recordedPart
   if (typeof createdAt !== 'number' || typeof expiresAt !== 'number' || typeof revision !== 'number') return undefined
   const method = 'tools/call'
   const session: OpenedSession = {
@@ -128,7 +128,7 @@ function restoreSession(recorded: JsonObject, rules: ResolvedSessionOptions): Op
     view: undefined,
     isRecorded: true,
   }
-  restoredSessions.set(recorded, session)
+  restoredSessions.set(recordedPart, session)
   return session
 }
 
@@ -169,7 +169,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
 /**
  * Opens and verifies the session that a request names: the id must be sealed by this server for this principal, and the
  * state for that id. A request of a session with a state must bring one, unless it deletes the session. Throws {@link
- * SessionNotFound} for every failure, so that a forger learns nothing; its cause is reported.
+ * MissingSessionError} for every failure, so that a forger learns nothing; its cause is reported.
  */
 export async function openSession(
   { sessionId: id, state }: SessionMetadata,
@@ -186,7 +186,7 @@ export async function openSession(
       }),
     )
     if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
-    if (!(await sessionOptions.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
+    if (!(await sessionOptions.registry.isLive(id))) throw new Error('The session was deleted or revoked')
     const content = state === undefined ? initialState : await openSessionState(id, state, request)
     // Without this check, leaving the state out would turn the session back to its beginning.
     if (state === undefined && sessionOptions.hasState && request.needsState)
@@ -194,7 +194,7 @@ export async function openSession(
     return sessionOfRequest(request, { id, createdAt, expiresAt, ...content })
   } catch (cause) {
     if (isRetryable(cause)) throw cause
-    throw new SessionNotFound(id, { cause })
+    throw new MissingSessionError(id, { cause })
   }
 }
 

@@ -12,7 +12,7 @@ export interface ResolvedSessionOptions extends SessionHooks {
   readonly store: StateStore | undefined
   /** True when an end is known beyond this instance. */
   readonly canRevoke: boolean
-  readonly ledger: SessionRegistry
+  readonly registry: SessionRegistry
   readonly ttlMs: number
   /** The purposes of the tokens of this kind of sessions; keys of other purposes do not open them. */
   readonly purposes: { readonly id: string; readonly state: string }
@@ -64,7 +64,7 @@ export function resolveSessionOptions(options: SessionOptions<string>, hooks: Se
     stateCodec,
     store,
     canRevoke: store !== undefined || bus !== undefined,
-    ledger: createSessionRegistry({ store, bus, now }),
+    registry: createSessionRegistry({ store, bus, now }),
     ttlMs: Math.ceil(ttlMs),
     purposes: purposesOf(options.name),
     now,

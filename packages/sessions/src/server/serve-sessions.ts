@@ -25,7 +25,7 @@ import {
   type OpenedSession,
   openedSessionKey,
   openSession,
-  recordedName,
+  recordedPartNameOf,
   recordSession,
   type SessionRequest,
 } from './opened-session.ts'
@@ -59,7 +59,7 @@ export function serveSessions({
   const { create, delete: deleteMethod } = names.methods
   return {
     methods: {
-      [create]: toExtensionMethod(serveCreate, service),
+      [create]: toExtensionMethod(serveCreation, service),
       [deleteMethod]: toExtensionMethod(serveDeletion, service),
     },
     middleware: createSessionMiddleware(service),
@@ -78,7 +78,7 @@ type SessionMethodHandler = (methodRequest: SessionMethodRequest, service: Sessi
 function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionService): ExtensionMethod {
   return async (request, call) => {
     try {
-      rejectCancelled(call)
+      rejectCancelledCall(call)
       return await handleMethod(
         { request, call, sessionMetadata: readSessionMetadata(request.params, service.names.key) },
         service,
@@ -90,7 +90,7 @@ function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionS
   }
 }
 
-async function serveCreate(
+async function serveCreation(
   { request, call, sessionMetadata }: SessionMethodRequest,
   service: SessionService,
 ): Promise<JsonObject> {
@@ -132,7 +132,7 @@ async function serveInSession(
   const sessionRequest = toSessionRequest({ request, call }, service)
   let session: OpenedSession | undefined
   try {
-    rejectCancelled(call)
+    rejectCancelledCall(call)
     const metadata = requireSessionMetadata(sessionMetadata, call, service.names)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
     call.context.get(callHeadersKey)?.setResponseHeader?.(service.names.header, session.id)
@@ -147,11 +147,14 @@ async function serveInSession(
 
 /** Returns a call with its session, which is recorded where the call becomes a task. */
 function toSessionCall(call: Call, session: OpenedSession, { key, names }: SessionService): Call {
-  const parts = { ...call.context.get(recordedPartsKey), [recordedName(names.name)]: () => recordSession(session) }
+  const parts = {
+    ...call.context.get(recordedPartsKey),
+    [recordedPartNameOf(names.name)]: () => recordSession(session),
+  }
   return withContext(withContext(call, key, session), recordedPartsKey, parts)
 }
 
-function rejectCancelled(call: Call): void {
+function rejectCancelledCall(call: Call): void {
   if (isCancelled(call)) throw cancelReason(call)
 }
 
@@ -191,7 +194,7 @@ async function deleteSession(metadata: SessionMetadata, request: SessionRequest)
     ...request,
     needsState: false,
   })
-  await sessionOptions.ledger.end(id, Math.max(1, expiresAt - sessionOptions.now()), caller)
+  await sessionOptions.registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), caller)
   try {
     await sessionOptions.end({ id, principal, state: value }, report)
   } catch (error) {

@@ -3,8 +3,8 @@ import { isStateError } from '@x/state-codec'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 
 /** The error of a session that is unknown, expired, deleted, revoked, altered or somebody else's. */
-export class SessionNotFound extends Error {
-  override readonly name = 'SessionNotFound'
+export class MissingSessionError extends Error {
+  override readonly name = 'MissingSessionError'
   readonly sessionId: string
 
   constructor(sessionId: string, options: { readonly cause: unknown }) {
@@ -21,16 +21,16 @@ export class SessionUsageError extends Error {
 /** Returns the error that the peer sees, and reports to the author the cause that it does not show. */
 export function toPeerError(error: unknown, { report }: { readonly report: (error: unknown) => void }): McpError {
   if (isMcpError(error)) return error
-  if (error instanceof SessionNotFound) {
+  if (error instanceof MissingSessionError) {
     report(error.cause)
     return new McpError(sessionNotFoundCode, error.message, { data: { sessionId: error.sessionId } })
   }
   report(error)
-  return quotaErrorOf(error) ?? new McpError(errorCodes.internal, 'Internal error')
+  return toQuotaError(error) ?? new McpError(errorCodes.internal, 'Internal error')
 }
 
 /** Returns the error of a caller who has as much in the store as one may have; undefined for every other failure. */
-export function quotaErrorOf(error: unknown): McpError | undefined {
+export function toQuotaError(error: unknown): McpError | undefined {
   if (!isStateError(error) || error.quota === undefined) return undefined
   return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }

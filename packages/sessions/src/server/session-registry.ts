@@ -76,7 +76,7 @@ const sessionEndsTopic = 'x/sessions'
  * waits until this instance hears the others, and fails while the bus cannot be reached for the first time.
  */
 function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionRegistry {
-  let opening: Promise<() => void> | undefined
+  let listenPromise: Promise<() => void> | undefined
   const listener = {
     onChange: ({ topic: name, data }: SessionChange): void => {
       const { ended, ttlMs } = name === sessionEndsTopic && data !== undefined ? data : {}
@@ -86,11 +86,11 @@ function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): 
     onGap: (): void => {},
   }
   const listen = async (): Promise<void> => {
-    opening ??= bus.listen(listener)
+    listenPromise ??= bus.listen(listener)
     try {
-      await opening
+      await listenPromise
     } catch (error) {
-      opening = undefined
+      listenPromise = undefined
       throw new StateError('unavailable', 'The bus of sessions cannot be reached', { cause: error })
     }
   }
@@ -106,8 +106,8 @@ function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): 
       await bus.publish({ topic: sessionEndsTopic, data: { ended, ttlMs } })
     },
     async close() {
-      const opened = opening
-      opening = undefined
+      const opened = listenPromise
+      listenPromise = undefined
       await opened?.then((stop) => stop()).catch(() => {})
     },
   }

@@ -2,7 +2,7 @@ import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { sessionResources } from './session-resources.ts'
 
-const setUp = (options: { readonly maxOpen?: number; readonly fails?: () => boolean } = {}) => {
+const setUp = (options: { readonly maxOpenResources?: number; readonly fails?: () => boolean } = {}) => {
   const clock = manualClock()
   const events: string[] = []
   const resources = sessionResources({
@@ -13,7 +13,7 @@ const setUp = (options: { readonly maxOpen?: number; readonly fails?: () => bool
     },
     close: ({ id }) => void events.push(`close ${id}`),
     runtime: clock,
-    ...(options.maxOpen !== undefined && { maxOpen: options.maxOpen }),
+    ...(options.maxOpenResources !== undefined && { maxOpenResources: options.maxOpenResources }),
   })
   return { clock, events, resources, session: (id: string, expiresAt = 1000) => ({ id, expiresAt }) }
 }
@@ -61,9 +61,9 @@ test('what could not be opened is tried again', async () => {
 })
 
 test('more than a number of them are refused, so that sessions cannot fill a process', async () => {
-  const { resources, session } = setUp({ maxOpen: 1 })
+  const { resources, session } = setUp({ maxOpenResources: 1 })
   await resources.of(session('a'))
-  await expect(resources.of(session('b'))).rejects.toThrow('allow more with maxOpen')
+  await expect(resources.of(session('b'))).rejects.toThrow('allow more with maxOpenResources')
   await resources.of(session('a'))
 })
 

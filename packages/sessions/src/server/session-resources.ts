@@ -10,7 +10,7 @@ export interface SessionResourcesOptions<Resource> {
   /** Closes it: the session was deleted here, or has expired, or the process ends. Its errors go to `onError`. */
   readonly close: (resource: Resource) => Awaitable<void>
   /** The number of open resources at a time; 1000 when absent. One more throws a `SessionUsageError`. */
-  readonly maxOpen?: number | undefined
+  readonly maxOpenResources?: number | undefined
   readonly onError?: ErrorListener<[error: unknown]>
   /** Time; the platform's when absent. */
   readonly runtime?: Partial<Runtime> | undefined
@@ -38,7 +38,7 @@ interface ResourceEntry<Resource> {
 
 /** Makes resources that are opened once for each session at this instance, and closed when the session ends. */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
-  const { maxOpen = 1000 } = options
+  const { maxOpenResources = 1000 } = options
   const onError = errorListener(options.onError, '@x/sessions')
   const runtime = runtimeOf(options.runtime)
   const resources = new Map<string, ResourceEntry<Resource>>()
@@ -66,8 +66,10 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
 
   function openResource(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource> {
     const { id, expiresAt } = session
-    if (resources.size >= maxOpen) {
-      throw new SessionUsageError(`${maxOpen} sessions have a resource open here: allow more with maxOpen`)
+    if (resources.size >= maxOpenResources) {
+      throw new SessionUsageError(
+        `${maxOpenResources} sessions have a resource open here: allow more with maxOpenResources`,
+      )
     }
     const entry: ResourceEntry<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
     resources.set(id, entry)

@@ -155,7 +155,7 @@ describe('The state of a session', () => {
 describe('A definition for sessions alone', () => {
   const setUp = () => {
     const { sessions } = createNotesSessions()
-    const visibleTo = sessions.only
+    const visibleTo = sessions.isInSession
     const rich = sessions.when(({ state }) => state.notes.includes('rich'))
     const note = tool('note', {
       description: 'n',

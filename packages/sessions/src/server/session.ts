@@ -1,6 +1,6 @@
 import { toStoreKey } from './session-registry.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
-import { quotaErrorOf, SessionUsageError } from './session-errors.ts'
+import { toQuotaError, SessionUsageError } from './session-errors.ts'
 import type { StateParser } from './state-parser.ts'
 
 /** A session as a call brought it. */
@@ -122,7 +122,7 @@ async function addClaim(
   try {
     return (await (store?.ownedBy?.(caller) ?? store)?.add(key, '1', ttlMs)) === true
   } catch (error) {
-    throw quotaErrorOf(error) ?? error
+    throw toQuotaError(error) ?? error
   }
 }
 

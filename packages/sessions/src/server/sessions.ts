@@ -30,7 +30,7 @@ export interface Sessions<State, Name extends string = 'sessions'>
   /**
    * For `visibleTo`: shows a tool, a prompt or a resource within a session alone; for other calls it does not exist.
    */
-  only(principal: Principal | undefined, call: CallView): boolean
+  isInSession(principal: Principal | undefined, call: CallView): boolean
   /** For `visibleTo`: the same, for sessions that pass a test. */
   when(test: (session: SessionView<State>) => boolean): (principal: Principal | undefined, call: CallView) => boolean
 }
@@ -40,7 +40,7 @@ export type StatelessSessionsOptions<Name extends string = 'sessions'> = Session
   SessionEvents<null> & { readonly state?: undefined }
 
 /** The options of sessions whose handlers keep a state. */
-export type SessionsOptions<State, Name extends string = 'sessions'> = SessionOptions<Name> &
+export type StatefulSessionsOptions<State, Name extends string = 'sessions'> = SessionOptions<Name> &
   SessionEvents<State> & { readonly state: SessionState<State> & MustBeJson<State> }
 
 /**
@@ -59,17 +59,17 @@ export function sessions<const Name extends string = 'sessions'>(
   options: StatelessSessionsOptions<Name>,
 ): Sessions<null, NoInfer<Name>>
 export function sessions<State, const Name extends string = 'sessions'>(
-  options: SessionsOptions<State, Name>,
+  options: StatefulSessionsOptions<State, Name>,
 ): Sessions<State, NoInfer<Name>>
 export function sessions<State, Name extends string>(
-  options: StatelessSessionsOptions<Name> | SessionsOptions<State, Name>,
+  options: StatelessSessionsOptions<Name> | StatefulSessionsOptions<State, Name>,
 ): Sessions<State, Name> | Sessions<null, Name> {
   return hasState(options) ? defineSessions(options, parserOf(options.state)) : defineSessions(options, statelessParser)
 }
 
 function hasState<State, Name extends string>(
-  options: StatelessSessionsOptions<Name> | SessionsOptions<State, Name>,
-): options is SessionsOptions<State, Name> {
+  options: StatelessSessionsOptions<Name> | StatefulSessionsOptions<State, Name>,
+): options is StatefulSessionsOptions<State, Name> {
   return options.state !== undefined
 }
 
@@ -99,7 +99,11 @@ function extensionOf<Name extends string>(
     identifier: names.identifier,
     // seed data-layer-sessions, capabilities: the draft has a member of its own; further kinds are ordinary extensions.
     ...(names.isStandard ? { serverCapabilities: { sessions: {} } } : { capabilities: {} }),
-    start: (host) => ({ api: { revoke }, ...serveSessions({ names, rules, host }), close: () => rules.ledger.close() }),
+    start: (host) => ({
+      api: { revoke },
+      ...serveSessions({ names, rules, host }),
+      close: () => rules.registry.close(),
+    }),
   }
 }
 
@@ -107,7 +111,7 @@ function accessorsOf<State>(
   { name, methods }: SessionNames,
   rules: ResolvedSessionOptions,
   parser: StateParser<State>,
-): Pick<Sessions<State>, 'of' | 'find' | 'only' | 'when'> {
+): Pick<Sessions<State>, 'of' | 'find' | 'isInSession' | 'when'> {
   const key = openedSessionKey(name)
   const find = (call: CallView): OpenedSession | undefined => findOpenedSession(call, key, { name, rules })
 
@@ -119,7 +123,7 @@ function accessorsOf<State>(
   return {
     of: (ctx) => findSession(ctx) ?? rejectMissingSession(methods.create),
     find: findSession,
-    only: (_principal, call) => find(call) !== undefined,
+    isInSession: (_principal, call) => find(call) !== undefined,
     when: (test) => (_principal, call) => {
       const openedSession = find(call)
       return openedSession !== undefined && test(sessionViewOf(openedSession, parser))
@@ -127,11 +131,11 @@ function accessorsOf<State>(
   }
 }
 
-async function revokeSession({ canRevoke, ledger, ttlMs }: ResolvedSessionOptions, id: string): Promise<void> {
+async function revokeSession({ canRevoke, registry, ttlMs }: ResolvedSessionOptions, id: string): Promise<void> {
   if (!canRevoke) {
     throw new SessionUsageError('revoke() needs a store or a bus that all instances share: give sessions() one')
   }
-  await ledger.end(id, ttlMs)
+  await registry.end(id, ttlMs)
 }
 
 function hooksOf<State>({ onCreate, onDelete }: SessionEvents<State>, parser: StateParser<State>): SessionHooks {
