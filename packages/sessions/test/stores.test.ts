@@ -111,7 +111,7 @@ function keepsSessions(stores: () => readonly StateStore[]): void {
     const watched = stores().map(
       (store): StateStore => ({
         ...store,
-        ownedBy: undefined,
+        forOwner: undefined,
         add: (key, value, ttlMs) => {
           kept.push(key, value)
           return store.add(key, value, ttlMs)

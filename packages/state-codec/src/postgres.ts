@@ -34,7 +34,7 @@ export interface PostgresStoreOptions extends OwnerQuotaOptions {
 /** A store in PostgreSQL. Expired rows stay until `deleteExpired` removes them. */
 export interface PostgresStore extends StateStore {
   /** Deletes expired rows and returns their number. Call it from a timer on one instance. */
-  removeExpired(): Promise<number>
+  removeExpiredRows(): Promise<number>
 }
 
 /**
@@ -57,17 +57,18 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   return {
     add: async (key, value, ttlMs) => (await query(buildAddSql(table), [key, value, ttlMs])).length > 0,
     ...operations,
-    ownedBy: (owner) =>
+    forOwner: (owner) =>
       storeOfOwner(owner, operations, async ({ owner: digest, key, value, ttlMs }) => {
         const size = key.length + value.length
-        const values = [key, value, ttlMs, digest, size, quota.entries, quota.characters]
+        const values = [key, value, ttlMs, digest, size, quota.entryCount, quota.characterCount]
         const [row] = await query(buildAddOwnedSql(table), values)
-        const { added, present, entries, characters, soonestMs } = readOwnedReply(row)
-        const reached = added || present ? undefined : findReachedLimit({ entries, characters }, quota, size)
-        if (reached !== undefined) throw ownerQuotaError('The store in PostgreSQL', reached, soonestMs)
-        return added
+        const { isAdded, wasPresent, entryCount, characterCount, soonestExpiryMs } = readOwnedReply(row)
+        const reachedLimit =
+          isAdded || wasPresent ? undefined : findReachedLimit({ entryCount, characterCount }, quota, size)
+        if (reachedLimit !== undefined) throw ownerQuotaError('The store in PostgreSQL', reachedLimit, soonestExpiryMs)
+        return isAdded
       }),
-    removeExpired: async () =>
+    removeExpiredRows: async () =>
       (await query(`DELETE FROM ${table} WHERE expires_at <= clock_timestamp() RETURNING 1`, [])).length,
   }
 }
@@ -127,23 +128,23 @@ function buildAddOwnedSql(table: string): string {
 }
 
 interface OwnedReply {
-  readonly added: boolean
+  readonly isAdded: boolean
   /** True when the key had an unexpired value before. */
-  readonly present: boolean
-  readonly entries: number
-  readonly characters: number
+  readonly wasPresent: boolean
+  readonly entryCount: number
+  readonly characterCount: number
   /** Time to the first expiry of a value of the owner. */
-  readonly soonestMs: number
+  readonly soonestExpiryMs: number
 }
 
 function readOwnedReply(row: unknown): OwnedReply {
   const { added, present, entries, characters, soonestMs }: Readonly<Record<string, unknown>> = Object(row)
   return {
-    added: added === true,
-    present: present === true,
-    entries: Number(entries),
-    characters: Number(characters),
-    soonestMs: soonestMs === null ? Number.POSITIVE_INFINITY : Number(soonestMs),
+    isAdded: added === true,
+    wasPresent: present === true,
+    entryCount: Number(entries),
+    characterCount: Number(characters),
+    soonestExpiryMs: soonestMs === null ? Number.POSITIVE_INFINITY : Number(soonestMs),
   }
 }
 

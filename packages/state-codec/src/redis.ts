@@ -53,10 +53,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return {
     async add(key, value, ttlMs) {
       // One command, so that two instances cannot both add the same key.
-      return (await send(['SET', prefix + key, withOwner('', value), 'NX', 'PX', wholeMs(ttlMs)])) !== null
+      return (await send(['SET', prefix + key, withOwner('', value), 'NX', 'PX', toWholeMsText(ttlMs)])) !== null
     },
     ...operations,
-    ownedBy: (owner) => storeOfOwner(owner, operations, (addition) => addOwned(send, { prefix, quota }, addition)),
+    forOwner: (owner) =>
+      storeOfOwner(owner, operations, (addition) => addOwnedEntry(send, { prefix, quota }, addition)),
   }
 }
 
@@ -64,12 +65,12 @@ type SendCommand = (args: string[]) => Promise<unknown>
 
 /** The operations that are the same for every owner: the value says whose it is. */
 function createRedisOperations(send: SendCommand, prefix: string): SharedOperations {
-  const ownedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
+  const readOwnedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
     const head = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
     return typeof head === 'string' ? ownedEntryOf(head) : undefined
   }
-  const runOn = (key: string, { ownerPrefix, owner, size }: OwnedEntry, script: Script) =>
-    evaluate(send, {
+  const runOwnerScript = (key: string, { ownerPrefix, owner, size }: OwnedEntry, script: Script) =>
+    evaluateScript(send, {
       text: script.text,
       keys: [prefix + key, ...ownerKeys(prefix, owner)],
       values: [ownerPrefix, `${size}:${key}`, String(size), ...script.values],
@@ -82,19 +83,21 @@ function createRedisOperations(send: SendCommand, prefix: string): SharedOperati
       throw new StateError('unavailable', 'Redis answered with bytes: give a client that answers with strings')
     },
     async delete(key) {
-      const owned = await ownedEntry(key)
-      await (owned === undefined ? send(['DEL', prefix + key]) : runOn(key, owned, { text: deleteScript, values: [] }))
+      const ownedEntry = await readOwnedEntry(key)
+      await (ownedEntry === undefined
+        ? send(['DEL', prefix + key])
+        : runOwnerScript(key, ownedEntry, { text: deleteScript, values: [] }))
     },
     async expire(key, ttlMs) {
-      const owned = await ownedEntry(key)
+      const ownedEntry = await readOwnedEntry(key)
       // LT: a key that expires earlier stays as it is. Redis 7.0 and Valkey have it.
-      if (owned === undefined) await send(['PEXPIRE', prefix + key, wholeMs(ttlMs), 'LT'])
-      else await runOn(key, owned, { text: expireScript, values: [wholeMs(ttlMs)] })
+      if (ownedEntry === undefined) await send(['PEXPIRE', prefix + key, toWholeMsText(ttlMs), 'LT'])
+      else await runOwnerScript(key, ownedEntry, { text: expireScript, values: [toWholeMsText(ttlMs)] })
     },
   }
 }
 
-async function addOwned(
+async function addOwnedEntry(
   send: SendCommand,
   { prefix, quota }: { readonly prefix: string; readonly quota: StorageUsage },
   { owner, key, value, ttlMs }: OwnedAddition,
@@ -102,12 +105,13 @@ async function addOwned(
   const size = key.length + value.length
   const text = withOwner(`${owner}:${size}`, value)
   const keys = [prefix + key, ...ownerKeys(prefix, owner)]
-  const limits = [size, quota.entries, quota.characters].map(String)
-  const values = [text, wholeMs(ttlMs), `${size}:${key}`, ...limits]
-  const reply = await evaluate(send, { text: addScript, keys, values })
-  const [outcome, entries = 0, characters = 0, soonestMs = 0] = reply
-  const reached = outcome === rejectedReply ? findReachedLimit({ entries, characters }, quota, size) : undefined
-  if (reached !== undefined) throw ownerQuotaError('The store in Redis', reached, soonestMs)
+  const limits = [size, quota.entryCount, quota.characterCount].map(String)
+  const values = [text, toWholeMsText(ttlMs), `${size}:${key}`, ...limits]
+  const reply = await evaluateScript(send, { text: addScript, keys, values })
+  const [outcome, entryCount = 0, characterCount = 0, soonestExpiryMs = 0] = reply
+  const reachedLimit =
+    outcome === rejectedReply ? findReachedLimit({ entryCount, characterCount }, quota, size) : undefined
+  if (reachedLimit !== undefined) throw ownerQuotaError('The store in Redis', reachedLimit, soonestExpiryMs)
   return outcome === addedReply
 }
 
@@ -117,7 +121,7 @@ interface Script {
 }
 
 /** Runs a script, which answers with whole numbers. */
-async function evaluate(
+async function evaluateScript(
   send: SendCommand,
   { text, keys, values }: Script & { readonly keys: readonly string[] },
 ): Promise<readonly number[]> {
@@ -209,6 +213,6 @@ function ownedEntryOf(text: string): OwnedEntry | undefined {
   return owner === '' ? undefined : { owner, size: Number(size), ownerPrefix: head }
 }
 
-function wholeMs(ttlMs: number): string {
+function toWholeMsText(ttlMs: number): string {
   return String(Math.max(1, Math.ceil(ttlMs)))
 }

@@ -108,5 +108,5 @@ export interface StateStore {
    * store for all others. `add` rejects with a `StateError` `quota` when the owner has as much as one may have. Without
    * this operation owners share one store without limits of their own.
    */
-  ownedBy?: ((owner: string) => StateStore) | undefined
+  forOwner?: ((owner: string) => StateStore) | undefined
 }

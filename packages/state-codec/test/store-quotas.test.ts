@@ -21,7 +21,7 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
   const fresh = (): string => `owner-${++last}`
   const few = (): StateStore => make({ maxEntriesPerOwner: 4 })
   const owned = (store: StateStore, owner: string): StateStore => {
-    const share = store.ownedBy?.(owner)
+    const share = store.forOwner?.(owner)
     if (share === undefined) throw new Error('the store knows owners')
     return share
   }
@@ -156,12 +156,12 @@ describeNeeding('redis', 'the store in Redis', (program) => {
 
   test('an owner leaves no key behind, and none names them', async () => {
     if (!client) throw new Error('a client was made')
-    const ada = redisStore(client, { prefix: 'named:' }).ownedBy?.('https://a.example ada')
+    const ada = redisStore(client, { prefix: 'named:' }).forOwner?.('https://a.example ada')
     await ada?.add('long', '1', minute)
     const keys = await client.keys('named:*')
     expect(keys.length).toBe(3)
     expect(keys.join()).not.toContain('ada')
-    await redisStore(client, { prefix: 'gone:' }).ownedBy?.('ada').add('short', '1', 1)
+    await redisStore(client, { prefix: 'gone:' }).forOwner?.('ada').add('short', '1', 1)
     await expect.poll(() => client?.keys('gone:*')).toEqual([])
     await ada?.add('again', '\u0000x', minute)
     expect(await ada?.get('again')).toBe('\u0000x')

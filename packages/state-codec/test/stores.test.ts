@@ -149,7 +149,7 @@ describe('the memory store', () => {
   test('an owner who has as much as one may have is refused, and no other', async () => {
     let now = 0
     const shared = memoryStore({ maxEntries: 40, runtime: { now: () => now } })
-    const [ada, bob] = [shared.ownedBy?.('ada'), shared.ownedBy?.('bob')]
+    const [ada, bob] = [shared.forOwner?.('ada'), shared.forOwner?.('bob')]
     for (const key of ['a', 'b', 'c', 'd']) await ada?.add(key, '1', 50)
     const refused = {
       code: 'quota',
@@ -170,7 +170,7 @@ describe('the memory store', () => {
   test('what is deleted or let expire leaves its owner, whoever does it', async () => {
     let now = 0
     const shared = memoryStore({ maxEntriesPerOwner: 2, runtime: { now: () => now } })
-    const ada = shared.ownedBy?.('ada')
+    const ada = shared.forOwner?.('ada')
     await ada?.add('a', '1', minute)
     await ada?.add('b', '1', minute)
     await shared.delete('a')
@@ -185,14 +185,14 @@ describe('the memory store', () => {
 
   test('the characters of one owner have a limit as well', async () => {
     const shared = memoryStore({ maxCharacters: 100 })
-    const ada = shared.ownedBy?.('ada')
+    const ada = shared.forOwner?.('ada')
     await ada?.add('a', '12345678', minute)
     await expect(ada?.add('b', '1', minute)).rejects.toMatchObject({
       quota: { limit: 'maxCharactersPerOwner', max: 10 },
       retryAfterMs: expect.any(Number),
     })
     await expect(ada?.add('c', '1'.repeat(10), minute)).rejects.toMatchObject({ retryAfterMs: undefined })
-    expect(await shared.ownedBy?.('bob').add('b', '12345678', minute)).toBe(true)
+    expect(await shared.forOwner?.('bob').add('b', '12345678', minute)).toBe(true)
   })
 })
 
@@ -260,12 +260,12 @@ describe('the store in PostgreSQL', () => {
 
   test('expired rows, and no others, are deleted on request', async () => {
     const { one } = stores
-    await one.removeExpired()
+    await one.removeExpiredRows()
     await one.add('expired-1', 'x', 1)
     await one.add('expired-2', 'x', 1)
     await one.add('alive', 'x', minute)
     await expect.poll(() => one.get('expired-2')).toBeUndefined()
-    expect(await one.removeExpired()).toBe(2)
+    expect(await one.removeExpiredRows()).toBe(2)
     expect(await one.get('alive')).toBe('x')
   })
 

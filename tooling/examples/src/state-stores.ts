@@ -20,7 +20,7 @@ export async function connectPostgresStore(connectionString: string): Promise<Po
   pool.on('error', (error) => console.error('postgres', error))
   await createStateTable(pool)
   const store = postgresStore(pool)
-  setInterval(() => store.removeExpired().catch(console.error), 10 * 60_000).unref()
+  setInterval(() => store.removeExpiredRows().catch(console.error), 10 * 60_000).unref()
   return store
 }
 // #endregion postgres

@@ -45,7 +45,7 @@ export async function openProofs(database: string, onError: (error: unknown) => 
   // Instances that start at once may both create the table: the second one is then told that it is there.
   await createStateTable(pool).catch(() => createStateTable(pool))
   const store = postgresStore(pool)
-  setInterval(() => store.removeExpired().catch(onError), cleanUpMs).unref()
+  setInterval(() => store.removeExpiredRows().catch(onError), cleanUpMs).unref()
   return store
 }
 

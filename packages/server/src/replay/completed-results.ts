@@ -71,7 +71,7 @@ async function answerFromStore(
 
 /** No caller's results take the place of another's. */
 function callerStoreOf(store: StateStore, { caller }: RequestState): StateStore {
-  return store.ownedBy?.(caller) ?? store
+  return store.forOwner?.(caller) ?? store
 }
 
 async function tryStoreOperation<T>(

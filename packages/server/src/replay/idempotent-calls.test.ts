@@ -233,7 +233,7 @@ describe('with a store', () => {
   })
 
   test.each(['add', 'get'] as const)('a store whose %s fails costs a call nothing, and is reported', async (name) => {
-    const store = { ...memoryStore(), ownedBy: undefined, [name]: () => Promise.reject(new Error('no connection')) }
+    const store = { ...memoryStore(), forOwner: undefined, [name]: () => Promise.reject(new Error('no connection')) }
     const served = serve(() => 'done', { strictReplay: false, idempotency: { store } })
     expect((await send(served, {}, keyed(key, { principal }))).text).toBe('done')
     expect(String(served.reported[0]?.error)).toContain('no connection')

@@ -197,7 +197,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
 })
 
 const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
-const away = { ...memoryStore(), ownedBy: undefined, add: () => Promise.reject(new Error('no connection')) }
+const away = { ...memoryStore(), forOwner: undefined, add: () => Promise.reject(new Error('no connection')) }
 
 test('a call may be stopped wherever it is, any number of times, and comes to the same end with every step done once', async () => {
   await fc.assert(

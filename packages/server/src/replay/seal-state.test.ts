@@ -146,7 +146,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       const down = async () => Promise.reject(new Error('connection refused'))
       const flaky = new Proxy(memoryStore(), {
         get: (target, name, receiver) =>
-          name === 'ownedBy' ? undefined : reachable ? Reflect.get(target, name, receiver) : down,
+          name === 'forOwner' ? undefined : reachable ? Reflect.get(target, name, receiver) : down,
       })
       const served = serve(run, { ...mode, state: stored({ store: flaky }) })
       const { state } = await send(served)

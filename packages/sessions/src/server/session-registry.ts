@@ -39,7 +39,7 @@ export function createSessionRegistry({ store, bus, now }: SessionRegistryOption
 function createStoreRegistry(store: StateStore): SessionRegistry {
   return {
     add: async (id, ttlMs, owner) => {
-      await (store.ownedBy?.(owner) ?? store).add(await toStoreKey('session', id), '1', ttlMs)
+      await (store.forOwner?.(owner) ?? store).add(await toStoreKey('session', id), '1', ttlMs)
     },
     isLive: async (id) => (await store.get(await toStoreKey('session', id))) !== undefined,
     end: async (id) => store.delete(await toStoreKey('session', id)),
@@ -56,7 +56,7 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
     add: () => Promise.resolve(),
     isLive: async (id) => (await endedSessions.get(id)) === undefined,
     async end(id, ttlMs, owner) {
-      const ownedStore = owner === undefined ? endedSessions : (endedSessions.ownedBy?.(owner) ?? endedSessions)
+      const ownedStore = owner === undefined ? endedSessions : (endedSessions.forOwner?.(owner) ?? endedSessions)
       try {
         await ownedStore.add(id, '1', ttlMs)
       } catch (error) {

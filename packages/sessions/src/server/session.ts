@@ -120,7 +120,7 @@ async function addClaim(
   { sessionOptions: { store }, caller }: OpenedSession,
 ): Promise<boolean> {
   try {
-    return (await (store?.ownedBy?.(caller) ?? store)?.add(key, '1', ttlMs)) === true
+    return (await (store?.forOwner?.(caller) ?? store)?.add(key, '1', ttlMs)) === true
   } catch (error) {
     throw toQuotaError(error) ?? error
   }

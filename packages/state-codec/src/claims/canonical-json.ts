@@ -53,18 +53,18 @@ function canonicalizeObject(value: JsonObject, depth: number): string {
 /** RFC 8785, 3.2.3: keys are ordered by UTF-16 code units, which is the order of string comparison. */
 function sortKeys(keys: string[]): readonly string[] {
   if (keys.length > insertionSortLimit) return keys.sort()
-  const sorted: string[] = []
-  for (const key of keys) insertSorted(sorted, key)
-  return sorted
+  const sortedKeys: string[] = []
+  for (const key of keys) insertSorted(sortedKeys, key)
+  return sortedKeys
 }
 
-function insertSorted(sorted: string[], key: string): void {
-  let at = sorted.length
-  for (let before = sorted[at - 1]; before !== undefined && before > key; before = sorted[at - 1]) {
-    sorted[at] = before
+function insertSorted(sortedKeys: string[], key: string): void {
+  let at = sortedKeys.length
+  for (let before = sortedKeys[at - 1]; before !== undefined && before > key; before = sortedKeys[at - 1]) {
+    sortedKeys[at] = before
     at--
   }
-  sorted[at] = key
+  sortedKeys[at] = key
 }
 
 function canonicalizeNumber(value: number): string {

@@ -27,17 +27,17 @@ export function decodeCbor(bytes: Uint8Array, names: readonly string[]): JsonVal
   return value
 }
 
-const ownMember = { configurable: true, enumerable: true, writable: true }
+const dataPropertyDescriptor = { configurable: true, enumerable: true, writable: true }
 
 /** A position in bytes that one value is read from. */
 class CborReader {
-  readonly #names: readonly string[]
+  readonly #memberNames: readonly string[]
   readonly #bytes: Uint8Array
   readonly #view: DataView
   #at = 0
 
   constructor(bytes: Uint8Array, names: readonly string[]) {
-    this.#names = names
+    this.#memberNames = names
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
@@ -82,7 +82,7 @@ class CborReader {
       const name = this.#name()
       const value = this.value(depth)
       // Assigned, this name would change the prototype.
-      if (name === '__proto__') Object.defineProperty(object, name, { ...ownMember, value })
+      if (name === '__proto__') Object.defineProperty(object, name, { ...dataPropertyDescriptor, value })
       else object[name] = value
     }
     return object
@@ -94,7 +94,7 @@ class CborReader {
     if (majorType === majorTypes.text) return this.#text(this.#length(head))
     if (majorType === majorTypes.bytes) return this.#digits(head)
     if (majorType === majorTypes.tag) return this.#tagged(this.#argument(head))
-    const name = majorType === majorTypes.unsigned ? this.#names[this.#argument(head)] : undefined
+    const name = majorType === majorTypes.unsigned ? this.#memberNames[this.#argument(head)] : undefined
     if (name === undefined) throw malformedCborError('has a name that is not in the list')
     return name
   }

@@ -45,13 +45,13 @@ export function encodeCbor(value: JsonValue, names: readonly string[]): Uint8Arr
 
 /** The bytes that one value is written into. */
 class CborWriter {
-  readonly #names: readonly string[]
+  readonly #memberNames: readonly string[]
   #bytes = new Uint8Array(512)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
   constructor(names: readonly string[]) {
-    this.#names = names
+    this.#memberNames = names
   }
 
   written(): Uint8Array {
@@ -81,7 +81,7 @@ class CborWriter {
     const keys = Object.keys(object).filter((key) => object[key] !== undefined)
     this.#head(majorTypes.map, keys.length)
     for (const key of keys) {
-      const index = this.#names.indexOf(key)
+      const index = this.#memberNames.indexOf(key)
       if (index === -1) this.#text(key)
       else this.#head(majorTypes.unsigned, index)
       this.value(object[key] ?? null)
@@ -180,12 +180,12 @@ class CborWriter {
 
   /** Makes room for so many more bytes. */
   #reserve(count: number): void {
-    const needed = this.#length + count
-    if (needed <= this.#bytes.length) return
-    const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2))
-    larger.set(this.#bytes)
-    this.#bytes = larger
-    this.#view = new DataView(larger.buffer)
+    const neededLength = this.#length + count
+    if (neededLength <= this.#bytes.length) return
+    const largerBuffer = new Uint8Array(Math.max(neededLength, this.#bytes.length * 2))
+    largerBuffer.set(this.#bytes)
+    this.#bytes = largerBuffer
+    this.#view = new DataView(largerBuffer.buffer)
   }
 }
 

@@ -26,11 +26,18 @@ export function decodeEnvelope(bytes: Uint8Array, names: readonly string[]): Env
   const [itemVersion, sealedAt, ttlMs, ageMs, bind = null, value, aud = null] = isJsonArray(items) ? items : []
   if (itemVersion !== version) throw new StateError('malformed', 'The content has a layout that this version lacks')
   if (value === undefined) throw malformedEnvelopeError()
-  const at = numberOf(sealedAt)
-  return { at, until: at + numberOf(ttlMs), since: at - numberOf(ageMs), bind: textOf(bind), aud: textOf(aud), value }
+  const at = requireNumber(sealedAt)
+  return {
+    at,
+    until: at + requireNumber(ttlMs),
+    since: at - requireNumber(ageMs),
+    bind: textOf(bind),
+    aud: textOf(aud),
+    value,
+  }
 }
 
-function numberOf(item: JsonValue | undefined): number {
+function requireNumber(item: JsonValue | undefined): number {
   if (typeof item !== 'number') throw malformedEnvelopeError()
   return item
 }

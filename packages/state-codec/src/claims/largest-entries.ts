@@ -8,7 +8,7 @@ interface SizedEntry {
 
 /** Describes the paths with the most bytes of a value: `steps.plan (30211 bytes), answers.note (902 bytes)`. */
 export function describeLargestEntries(value: JsonValue): string {
-  const entries = collectLargest({ path: '', bytes: countJsonBytes(value) }, value, 0)
+  const entries = collectLargestEntries({ path: '', bytes: countJsonBytes(value) }, value, 0)
   return entries
     .sort((a, b) => b.bytes - a.bytes)
     .slice(0, 5)
@@ -17,7 +17,7 @@ export function describeLargestEntries(value: JsonValue): string {
 }
 
 /** Returns the largest entries below one entry, or the entry itself when no part of it is large. */
-function collectLargest(entry: SizedEntry, value: JsonValue, depth: number): SizedEntry[] {
+function collectLargestEntries(entry: SizedEntry, value: JsonValue, depth: number): SizedEntry[] {
   if (depth >= 6 || typeof value !== 'object' || value === null) return [entry]
   const sizedMembers = Object.entries(value).flatMap(([key, member]): (readonly [SizedEntry, JsonValue])[] => {
     if (member === undefined) return []
@@ -26,7 +26,7 @@ function collectLargest(entry: SizedEntry, value: JsonValue, depth: number): Siz
   })
   const largeEntries = sizedMembers.filter(([part]) => part.bytes * 10 >= entry.bytes)
   if (largeEntries.length === 0) return [entry]
-  return largeEntries.flatMap(([part, member]) => collectLargest(part, member, depth + 1))
+  return largeEntries.flatMap(([part, member]) => collectLargestEntries(part, member, depth + 1))
 }
 
 function countJsonBytes(value: JsonValue): number {

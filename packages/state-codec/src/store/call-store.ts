@@ -31,11 +31,11 @@ export async function runStoreOperation<T>(
 }
 
 /** A store with every operation. */
-export interface GuardedStore extends Required<Omit<StateStore, 'ownedBy'>> {
+export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
   /** True when `expire` does something. */
   readonly canExpire: boolean
   /** Returns the store for one owner, or the whole of it where there is no owner or the store knows none. */
-  ownedBy(owner: string | undefined): GuardedStore
+  forOwner(owner: string | undefined): GuardedStore
 }
 
 /** Wraps a store so that every error is a {@link StateError}. */
@@ -53,8 +53,8 @@ export function withStateErrors(store: StateStore): GuardedStore {
     delete: (key) => guardOperation(() => store.delete(key)),
     canExpire: store.expire !== undefined,
     expire: (key, ttlMs) => guardOperation(async () => store.expire?.(key, ttlMs)),
-    ownedBy: (owner) =>
-      owner === undefined || store.ownedBy === undefined ? guardedStore : withStateErrors(store.ownedBy(owner)),
+    forOwner: (owner) =>
+      owner === undefined || store.forOwner === undefined ? guardedStore : withStateErrors(store.forOwner(owner)),
   }
   return guardedStore
 }

@@ -53,10 +53,10 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
   const findReplacedValue = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
     replaces === undefined || !isHandle(replaces) ? undefined : { key: await keyOf(replaces), at: rules.clock.now() }
   const deletedKeys = new Set<string>()
-  const deleteReplaced = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
+  const deleteReplacedValue = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
     // One deletion is enough; after this time the value has expired by itself.
     if (deletedKeys.has(key) || (guardedStore.canExpire && rules.clock.now() - at > replacedTtlMs + clockSkewMs)) return
-    await guardedStore.ownedBy(owner).delete(key)
+    await guardedStore.forOwner(owner).delete(key)
     if (deletedKeys.size >= maxDeletedKeys) deletedKeys.clear()
     deletedKeys.add(key)
   }
@@ -70,7 +70,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
       const text = stringifyEnvelope({ ...envelope, replaces })
       if (text.length > rules.maxBytes) throw recordTooLargeError(text.length, value, rules.maxBytes)
       // The envelope's own expiry decides; the store may keep the value a little longer.
-      const ownedStore = guardedStore.ownedBy(claims.owner)
+      const ownedStore = guardedStore.forOwner(claims.owner)
       const wasAdded = await ownedStore.add(
         await keyOf(handle),
         `${JSON.stringify(claims.purpose)}\n${text}`,
@@ -93,7 +93,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
       if (record.slice(0, purposeEnd) !== JSON.stringify(claims.purpose)) {
         throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
       }
-      if (envelope.replaces !== undefined) await deleteReplaced(envelope.replaces, claims.owner)
+      if (envelope.replaces !== undefined) await deleteReplacedValue(envelope.replaces, claims.owner)
       return value
     },
   }

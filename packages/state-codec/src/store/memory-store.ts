@@ -30,14 +30,14 @@ interface StoredEntry {
 
 /** The amount that an owner holds. */
 interface OwnerUsage {
-  entries: number
-  characters: number
+  entryCount: number
+  characterCount: number
   /** No value of the owner expires before this time. */
   earliestExpiry: number
 }
 
 /** The share of the store that one owner may hold when no option says otherwise. */
-const ownerFraction = 1 / 10
+const ownerLimitFraction = 1 / 10
 
 const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 
@@ -48,13 +48,13 @@ const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
   const memory = new MemoryStorage(options)
-  return { ...operationsOf(memory, undefined), ownedBy: (owner) => operationsOf(memory, owner) }
+  return { ...operationsOf(memory, undefined), forOwner: (owner) => operationsOf(memory, owner) }
 }
 
-function operationsOf(memory: MemoryStorage, owner: string | undefined): Required<Omit<StateStore, 'ownedBy'>> {
+function operationsOf(memory: MemoryStorage, owner: string | undefined): Required<Omit<StateStore, 'forOwner'>> {
   return {
     add: async (key, value, ttlMs) => memory.add(key, { value, ttlMs, owner }),
-    get: async (key) => memory.live(key)?.value,
+    get: async (key) => memory.findLiveEntry(key)?.value,
     delete: async (key) => memory.remove(key),
     expire: async (key, ttlMs) => memory.expire(key, ttlMs),
   }
@@ -69,23 +69,23 @@ interface NewEntry {
 class MemoryStorage {
   readonly #entries = new Map<string, StoredEntry>()
   readonly #byOwner = new Map<string, OwnerUsage>()
-  readonly #most: StorageUsage
-  readonly #mostPerOwner: StorageUsage
+  readonly #maxUsage: StorageUsage
+  readonly #maxUsagePerOwner: StorageUsage
   readonly #clock: Pick<Runtime, 'now'>
-  #characters = 0
-  #soonest = Infinity
+  #characterCount = 0
+  #soonestExpiry = Infinity
 
   constructor(options: MemoryStoreOptions) {
     const { maxEntries = defaultLimits.maxEntries, maxCharacters = defaultLimits.maxCharacters } = options
-    const { maxEntriesPerOwner = Math.ceil(maxEntries * ownerFraction) } = options
-    const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerFraction) } = options
-    this.#most = { entries: maxEntries, characters: maxCharacters }
-    this.#mostPerOwner = { entries: maxEntriesPerOwner, characters: maxCharactersPerOwner }
+    const { maxEntriesPerOwner = Math.ceil(maxEntries * ownerLimitFraction) } = options
+    const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerLimitFraction) } = options
+    this.#maxUsage = { entryCount: maxEntries, characterCount: maxCharacters }
+    this.#maxUsagePerOwner = { entryCount: maxEntriesPerOwner, characterCount: maxCharactersPerOwner }
     this.#clock = options.runtime ?? { now: () => Date.now() }
   }
 
   add(key: string, { value, ttlMs, owner }: NewEntry): boolean {
-    if (this.live(key) !== undefined) return false
+    if (this.findLiveEntry(key) !== undefined) return false
     const now = this.#clock.now()
     const size = key.length + value.length
     if (this.#limitReached(size, owner) !== undefined) this.#removeExpired(now)
@@ -97,7 +97,7 @@ class MemoryStorage {
     return true
   }
 
-  live(key: string): StoredEntry | undefined {
+  findLiveEntry(key: string): StoredEntry | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || this.#clock.now() < entry.until) return entry
     this.remove(key)
@@ -112,7 +112,7 @@ class MemoryStorage {
   }
 
   expire(key: string, ttlMs: number): void {
-    const entry = this.live(key)
+    const entry = this.findLiveEntry(key)
     if (entry === undefined) return
     const until = Math.min(entry.until, this.#clock.now() + ttlMs)
     this.#entries.set(key, { ...entry, until })
@@ -120,44 +120,45 @@ class MemoryStorage {
   }
 
   #noteExpiry(owner: string | undefined, until: number): void {
-    this.#soonest = Math.min(this.#soonest, until)
+    this.#soonestExpiry = Math.min(this.#soonestExpiry, until)
     const ownerUsage = owner === undefined ? undefined : this.#byOwner.get(owner)
     if (ownerUsage !== undefined) ownerUsage.earliestExpiry = Math.min(ownerUsage.earliestExpiry, until)
   }
 
-  #count(owner: string | undefined, entries: number, characters: number): void {
-    this.#characters += characters
+  #count(owner: string | undefined, entries: number, characterCount: number): void {
+    this.#characterCount += characterCount
     if (owner === undefined) return
-    const ownerUsage = this.#byOwner.get(owner) ?? { entries: 0, characters: 0, earliestExpiry: Infinity }
-    ownerUsage.entries += entries
-    ownerUsage.characters += characters
-    if (ownerUsage.entries > 0) this.#byOwner.set(owner, ownerUsage)
+    const ownerUsage = this.#byOwner.get(owner) ?? { entryCount: 0, characterCount: 0, earliestExpiry: Infinity }
+    ownerUsage.entryCount += entries
+    ownerUsage.characterCount += characterCount
+    if (ownerUsage.entryCount > 0) this.#byOwner.set(owner, ownerUsage)
     else this.#byOwner.delete(owner)
   }
 
   #removeExpired(now: number): void {
     // Before the first expiry there is nothing to remove: a full store must not be scanned at every call.
-    if (now < this.#soonest) return
-    this.#soonest = Infinity
+    if (now < this.#soonestExpiry) return
+    this.#soonestExpiry = Infinity
     for (const [key, { until }] of this.#entries) {
       if (until <= now) this.remove(key)
-      else this.#soonest = Math.min(this.#soonest, until)
+      else this.#soonestExpiry = Math.min(this.#soonestExpiry, until)
     }
   }
 
   /** Returns the limit that a value of some size does not fit into: the owner's, or that of the whole store. */
   #limitReached(size: number, owner: string | undefined): StoreLimit | undefined {
     const ownerUsage = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? emptyUsage)
-    const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#mostPerOwner, size)
-    if (ownerLimit !== undefined) return { reached: ownerLimit, owner }
-    const totalAmount = { entries: this.#entries.size, characters: this.#characters }
-    const totalLimit = findReachedLimit(totalAmount, this.#most, size)
-    return totalLimit && { reached: totalLimit, owner: undefined }
+    const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#maxUsagePerOwner, size)
+    if (ownerLimit !== undefined) return { reachedLimit: ownerLimit, owner }
+    const totalUsage = { entryCount: this.#entries.size, characterCount: this.#characterCount }
+    const totalLimit = findReachedLimit(totalUsage, this.#maxUsage, size)
+    return totalLimit && { reachedLimit: totalLimit, owner: undefined }
   }
 
-  #full({ reached, owner }: StoreLimit, now: number): StateError {
-    if (owner !== undefined) return ownerQuotaError('The store in memory', reached, this.#soonestOf(owner, now) - now)
-    const { retryAfterMs, text } = describeLimit(reached, this.#soonest - now)
+  #full({ reachedLimit, owner }: StoreLimit, now: number): StateError {
+    if (owner !== undefined)
+      return ownerQuotaError('The store in memory', reachedLimit, this.#soonestExpiryOf(owner, now) - now)
+    const { retryAfterMs, text } = describeLimit(reachedLimit, this.#soonestExpiry - now)
     return new StateError('unavailable', `The store in memory is full ${text}`, { retryAfterMs })
   }
 
@@ -165,7 +166,7 @@ class MemoryStorage {
    * Returns when the first value of an owner expires. An owner who is refused again and again costs no search each
    * time.
    */
-  #soonestOf(owner: string, now: number): number {
+  #soonestExpiryOf(owner: string, now: number): number {
     const ownerUsage = this.#byOwner.get(owner)
     if (ownerUsage === undefined) return Infinity
     if (ownerUsage.earliestExpiry > now) return ownerUsage.earliestExpiry
@@ -177,10 +178,10 @@ class MemoryStorage {
   }
 }
 
-const emptyUsage: StorageUsage = { entries: 0, characters: 0 }
+const emptyUsage: StorageUsage = { entryCount: 0, characterCount: 0 }
 
 interface StoreLimit {
-  readonly reached: ReachedLimit
+  readonly reachedLimit: ReachedLimit
   /** Undefined where the whole store is full. */
   readonly owner: string | undefined
 }

@@ -92,7 +92,7 @@ describe('a migration from a store to none [STA-009]', () => {
     const handle = await instance('store').seal(1, claims)
     const codec = instance('state', { store: undefined })
     expect(await codeOf(codec.open(handle, claims))).toBe('missing')
-    expect(codec.report()).toMatchObject({ rejected: 1, handlesOnly: 1, canAdvance: false })
+    expect(codec.report()).toMatchObject({ rejectedCount: 1, handleOnlyCount: 1, canAdvance: false })
   })
 })
 
@@ -103,7 +103,13 @@ describe('in the phase "dual"', () => {
     const token = await codec.seal({ answer: 42 }, claims)
     expect(await codec.open(token, claims)).toEqual({ answer: 42 })
     expect(await codeOf(codec.open(token, { ...claims, binding: 'eve' }))).toBe('binding')
-    expect(codec.report()).toMatchObject({ sealed: 1, opened: 1, rejected: 1, agreed: 2, mismatched: 0 })
+    expect(codec.report()).toMatchObject({
+      sealedCount: 1,
+      openedCount: 1,
+      rejectedCount: 1,
+      agreedCount: 2,
+      mismatchCount: 0,
+    })
   })
 
   test('a state that does not open where the store does is a mismatch, with its code and without its value', async () => {
@@ -111,7 +117,7 @@ describe('in the phase "dual"', () => {
     const token = await instance('dual').seal({ secret: 'hunter2' }, claims)
     const other = instance('dual', { state: sealed({ keys: [randomKey()] }) })
     expect(await other.open(token, claims)).toEqual({ secret: 'hunter2' })
-    expect(other.report()).toMatchObject({ opened: 1, agreed: 0, mismatched: 1 })
+    expect(other.report()).toMatchObject({ openedCount: 1, agreedCount: 0, mismatchCount: 1 })
     expect(events).toMatchObject([{ type: 'mismatch', phase: 'dual', purpose: 'tools/call', code: 'unknown_key' }])
     expect(JSON.stringify(events)).not.toContain('hunter2')
   })
@@ -121,7 +127,7 @@ describe('in the phase "dual"', () => {
     const lossy = { ...state, open: async (): Promise<JsonValue> => 'something else' }
     const codec = instance('dual', { state: lossy })
     expect(await codec.open(await codec.seal('right', claims), claims)).toBe('right')
-    expect(codec.report().mismatched).toBe(1)
+    expect(codec.report().mismatchCount).toBe(1)
   })
 
   test('a state too large to travel stays in the store alone, and is counted', async () => {
@@ -131,7 +137,7 @@ describe('in the phase "dual"', () => {
     const token = await codec.seal(value, claims)
     expect(token).toHaveLength(43)
     expect(await codec.open(token, claims)).toBe(value)
-    expect(codec.report()).toMatchObject({ unsealable: 1, handlesOnly: 1 })
+    expect(codec.report()).toMatchObject({ unsealableCount: 1, handleOnlyCount: 1 })
     expect(events[0]?.cause).toMatchObject({ code: 'too_large' })
   })
 
@@ -140,7 +146,7 @@ describe('in the phase "dual"', () => {
     const token = await instance('dual').seal(1, claims)
     const codec = instance('dual', { store: brokenStore() })
     expect(await codeOf(codec.open(token, claims))).toBe('unavailable')
-    expect(codec.report()).toMatchObject({ mismatched: 0, agreed: 0, rejected: 1 })
+    expect(codec.report()).toMatchObject({ mismatchCount: 0, agreedCount: 0, rejectedCount: 1 })
     await expect(codec.seal(1, claims)).rejects.toMatchObject({ code: 'unavailable' })
   })
 })
@@ -151,7 +157,7 @@ describe('in the phase "state-first"', () => {
     const token = await instance('state-first').seal('value', claims)
     const codec = instance('state-first', { store: brokenStore() })
     expect(await codec.open(token, claims)).toBe('value')
-    expect(codec.report()).toMatchObject({ opened: 1, fallbacks: 0 })
+    expect(codec.report()).toMatchObject({ openedCount: 1, fallbackCount: 0 })
   })
 
   test('a state that does not open falls back to the store, and is counted [STA-007]', async () => {
@@ -159,7 +165,7 @@ describe('in the phase "state-first"', () => {
     const token = await instance('state-first').seal('value', claims)
     const codec = instance('state-first', { state: sealed({ keys: [randomKey()] }) })
     expect(await codec.open(token, claims)).toBe('value')
-    expect(codec.report()).toMatchObject({ opened: 1, fallbacks: 1, canAdvance: false })
+    expect(codec.report()).toMatchObject({ openedCount: 1, fallbackCount: 1, canAdvance: false })
     expect(events).toMatchObject([{ type: 'fallback', code: 'unknown_key' }])
   })
 
@@ -168,7 +174,7 @@ describe('in the phase "state-first"', () => {
     const codec = instance('state-first', { store: brokenStore() })
     const token = await codec.seal('value', claims)
     expect(await state.open(token, claims)).toBe('value')
-    expect(codec.report()).toMatchObject({ sealed: 1, storeFailures: 1 })
+    expect(codec.report()).toMatchObject({ sealedCount: 1, storeFailureCount: 1 })
   })
 
   test.each([

@@ -48,11 +48,11 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
   const { phase, state: codec, onEvent } = options
   const records = createHandleStore(requireStore(options), options, provider)
   const lifetimeMs = Math.max(maxLifetimeOf(records.rules), codec.lifetimeMs ?? 0)
-  const migrationCount = createMigrationCounter({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
-  const migration: MigrationDeps = { phase, codec, handleStore: records, migrationCounter: migrationCount }
+  const migrationCounter = createMigrationCounter({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
+  const migration: MigrationDeps = { phase, codec, handleStore: records, migrationCounter }
   return {
     lifetimeMs,
-    report: migrationCount.report,
+    report: migrationCounter.report,
     async seal(value, claims) {
       // Both parts have the same start, so that they age alike.
       const token = await sealers[phase](
@@ -60,17 +60,17 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
         { ...claims, since: claims.since ?? records.rules.clock.now(), replaces: handleOf(claims.replaces) },
         migration,
       )
-      migrationCount.count('sealed')
+      migrationCounter.count('sealed')
       return token
     },
     async open(token, claims) {
       checkToken(token)
       try {
         const value = await openParts(parseParts(token), claims, migration)
-        migrationCount.count('opened')
+        migrationCounter.count('opened')
         return value
       } catch (error) {
-        migrationCount.count('rejected')
+        migrationCounter.count('rejected')
         throw error
       }
     },
@@ -107,10 +107,10 @@ async function sealHandle(value: JsonValue, claims: SealClaims, { handleStore }:
 async function sealPair(value: JsonValue, claims: SealClaims, migration: MigrationDeps): Promise<string> {
   const { codec, handleStore, migrationCounter, phase } = migration
   const handle = handleStore.newHandle()
-  const state = await trySealState(value, { ...claims, binding: pairBinding(handle, claims) }, migration)
+  const state = await trySealState(value, { ...claims, binding: pairedBindingOf(handle, claims) }, migration)
   if (state === undefined) return sealHandle(value, claims, migration)
   try {
-    await handleStore.write(handle, value, { ...claims, binding: pairBinding(state, claims) })
+    await handleStore.write(handle, value, { ...claims, binding: pairedBindingOf(state, claims) })
   } catch (error) {
     const isUnwritten = isStateError(error) && (error.code === 'unavailable' || error.code === 'quota')
     if (phase !== 'state-first' || !isUnwritten) throw error
@@ -143,7 +143,7 @@ function handleOf(token: string | undefined): string | undefined {
   return token === undefined ? undefined : parseParts(token).handle
 }
 
-function pairBinding(other: string, { binding }: OpenClaims): JsonValue {
+function pairedBindingOf(other: string, { binding }: OpenClaims): JsonValue {
   return binding === undefined ? { 'x/state-codec/pair': other } : { 'x/state-codec/pair': other, binding }
 }
 
@@ -165,12 +165,13 @@ async function openParts(
     return handleStore.read(handle, claims)
   }
   const readFromStore = (): Promise<JsonValue> =>
-    handleStore.read(handle, { ...claims, binding: pairBinding(state, claims) })
-  const readFromState = (): Promise<JsonValue> => codec.open(state, { ...claims, binding: pairBinding(handle, claims) })
+    handleStore.read(handle, { ...claims, binding: pairedBindingOf(state, claims) })
+  const readFromState = (): Promise<JsonValue> =>
+    codec.open(state, { ...claims, binding: pairedBindingOf(handle, claims) })
   if (phase === 'store') return readFromStore()
   if (phase === 'state') return readFromState()
   const dualRead = { readFromStore, readFromState, purpose: claims.purpose, counter: migrationCounter }
-  return phase === 'dual' ? openBoth(dualRead) : openFirst(dualRead)
+  return phase === 'dual' ? openFromBothSources(dualRead) : openFromFirstSource(dualRead)
 }
 
 interface DualRead {
@@ -181,7 +182,7 @@ interface DualRead {
 }
 
 /** Returns the result of the store, and opens the state to compare both results. */
-async function openBoth({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
+async function openFromBothSources({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [stored, state] = await Promise.allSettled([readFromStore(), readFromState()])
   if (haveSameOutcome(stored, state)) counter.count('agreed')
   else if (!isUnavailable(stored)) counter.record({ type: 'mismatch', purpose, ...migrationFailure(state) })
@@ -190,7 +191,7 @@ async function openBoth({ readFromStore, readFromState, purpose, counter }: Dual
 }
 
 /** Returns the result of the state; when the state does not open, falls back to the store. */
-async function openFirst({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
+async function openFromFirstSource({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
   const [state] = await Promise.allSettled([readFromState()])
   if (state.status === 'fulfilled') return state.value
   const [stored] = await Promise.allSettled([readFromStore()])

@@ -26,16 +26,16 @@ export interface MigrationReport {
   readonly phase: MigrationPhase
   /** The start of counting, in milliseconds since the epoch. */
   readonly since: number
-  readonly sealed: number
-  readonly opened: number
-  readonly rejected: number
+  readonly sealedCount: number
+  readonly openedCount: number
+  readonly rejectedCount: number
   /** The number of tokens whose two parts gave the same result. */
-  readonly agreed: number
-  readonly mismatched: number
-  readonly fallbacks: number
-  readonly unsealable: number
-  readonly storeFailures: number
-  readonly handlesOnly: number
+  readonly agreedCount: number
+  readonly mismatchCount: number
+  readonly fallbackCount: number
+  readonly unsealableCount: number
+  readonly storeFailureCount: number
+  readonly handleOnlyCount: number
   /** The time of the last event that counts against the next phase. */
   readonly lastProblemAt: number | undefined
   /** `true` after a whole token lifetime without such an event. Advance when it is true on every instance. */
@@ -69,7 +69,7 @@ const problemEvents: Readonly<Record<MigrationPhase, ReadonlySet<MigrationEvent[
   state: new Set(['handle_only']),
 }
 
-const nextStep: Readonly<Record<MigrationPhase, string>> = {
+const adviceByPhase: Readonly<Record<MigrationPhase, string>> = {
   store: 'When every instance runs this phase, advance to "dual"',
   dual: 'Advance to "state-first"',
   'state-first': 'Advance to "state"',
@@ -93,15 +93,18 @@ export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: Migr
     report: () => ({
       phase,
       since,
-      ...counts,
-      mismatched: eventCounts.mismatch,
-      fallbacks: eventCounts.fallback,
-      unsealable: eventCounts.unsealable,
-      storeFailures: eventCounts.store_failed,
-      handlesOnly: eventCounts.handle_only,
+      sealedCount: counts.sealed,
+      openedCount: counts.opened,
+      rejectedCount: counts.rejected,
+      agreedCount: counts.agreed,
+      mismatchCount: eventCounts.mismatch,
+      fallbackCount: eventCounts.fallback,
+      unsealableCount: eventCounts.unsealable,
+      storeFailureCount: eventCounts.store_failed,
+      handleOnlyCount: eventCounts.handle_only,
       lastProblemAt,
       canAdvance: canAdvance(),
-      advice: canAdvance() ? nextStep[phase] : waitAdvice(lastProblemAt, lifetimeMs),
+      advice: canAdvance() ? adviceByPhase[phase] : waitAdvice(lastProblemAt, lifetimeMs),
     }),
   }
 }

@@ -12,8 +12,8 @@ export interface OwnerQuotaOptions {
 
 /** Amount that an owner holds, or may hold. */
 export interface StorageUsage {
-  readonly entries: number
-  readonly characters: number
+  readonly entryCount: number
+  readonly characterCount: number
 }
 
 /** Limit that a value does not fit into. */
@@ -35,7 +35,7 @@ export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
     if (Number.isSafeInteger(value) && value >= 1) return value
     throw new StateUsageError('configuration', `${name} is ${value}: give a whole number from 1`)
   }
-  return { entries: number('maxEntriesPerOwner'), characters: number('maxCharactersPerOwner') }
+  return { entryCount: number('maxEntriesPerOwner'), characterCount: number('maxCharactersPerOwner') }
 }
 
 /**
@@ -76,21 +76,21 @@ export function storeOfOwner(
 
 /** Returns the limit that a value of some size does not fit into. */
 export function findReachedLimit(stored: StorageUsage, max: StorageUsage, size: number): ReachedLimit | undefined {
-  const isTooLarge = size > max.characters
-  if (stored.entries >= max.entries) {
-    return { name: 'maxEntries', max: max.entries, stored: `${stored.entries} values`, isTooLarge }
+  const isTooLarge = size > max.characterCount
+  if (stored.entryCount >= max.entryCount) {
+    return { name: 'maxEntries', max: max.entryCount, stored: `${stored.entryCount} values`, isTooLarge }
   }
-  if (stored.characters + size <= max.characters) return undefined
-  const characters = `${stored.characters} characters, ${size} more were to be added`
-  return { name: 'maxCharacters', max: max.characters, stored: characters, isTooLarge }
+  if (stored.characterCount + size <= max.characterCount) return undefined
+  const storedText = `${stored.characterCount} characters, ${size} more were to be added`
+  return { name: 'maxCharacters', max: max.characterCount, stored: storedText, isTooLarge }
 }
 
 /** Makes the error of an owner who holds as much of a store as one owner may hold. */
-export function ownerQuotaError(store: string, reached: ReachedLimit, soonestMs: number): StateError {
-  const limit = `${reached.name}PerOwner`
-  const { retryAfterMs, text } = describeLimit({ ...reached, name: limit }, soonestMs)
+export function ownerQuotaError(store: string, reachedLimit: ReachedLimit, soonestExpiryMs: number): StateError {
+  const limit = `${reachedLimit.name}PerOwner`
+  const { retryAfterMs, text } = describeLimit({ ...reachedLimit, name: limit }, soonestExpiryMs)
   const detail = `${store} has enough of one owner ${text}`
-  return new StateError('quota', detail, { retryAfterMs, quota: { limit, max: reached.max } })
+  return new StateError('quota', detail, { retryAfterMs, quota: { limit, max: reachedLimit.max } })
 }
 
 /**
@@ -99,9 +99,10 @@ export function ownerQuotaError(store: string, reached: ReachedLimit, soonestMs:
  */
 export function describeLimit(
   { name, max, stored, isTooLarge }: ReachedLimit,
-  soonestMs: number,
+  soonestExpiryMs: number,
 ): { readonly text: string; readonly retryAfterMs: number | undefined } {
-  const retryAfterMs = !isTooLarge && Number.isFinite(soonestMs) ? Math.max(1, Math.ceil(soonestMs)) : undefined
+  const retryAfterMs =
+    !isTooLarge && Number.isFinite(soonestExpiryMs) ? Math.max(1, Math.ceil(soonestExpiryMs)) : undefined
   const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
   return { text: `(${name}: it keeps ${stored}, the most is ${max}): ${advice}`, retryAfterMs }
 }

@@ -57,12 +57,12 @@ export function createTokenCodec(type: TokenType, options: KeyedOptions, provide
   const rules = resolveClaimOptions(options, defaultMaxBytes)
   const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
   const random = options.random ?? provider.random
-  const tokenForm = { type, maxBytes: rules.maxBytes, provider }
+  const tokenFormat = { type, maxBytes: rules.maxBytes, provider }
   const contents = createContentCache()
 
   /** @throws StateError for a token that no key of the ring has made for this purpose. */
   async function decryptToken(token: string, purpose: string): Promise<Uint8Array> {
-    const segments = splitSegments(token, tokenForm)
+    const segments = splitSegments(token, tokenFormat)
     const [header = ''] = segments
     const keys = keyRing.ciphersFor(purpose)
     const { primaryCipher, byHeader } = isPromise(keys) ? await keys : keys

@@ -306,6 +306,6 @@ test.each(['dual', 'state-first', 'state'] as const)(
     fleet.restart()
     await fleet.client.post(echo(id, ada, state))
     expect(textIn(await (await resume(fleet.client, eventId)).readMessage())).toContain('Ada')
-    expect(codec.report()).toMatchObject({ phase, sealed: 1, opened: 1, rejected: 0, fallbacks: 0 })
+    expect(codec.report()).toMatchObject({ phase, sealedCount: 1, openedCount: 1, rejectedCount: 0, fallbackCount: 0 })
   },
 )
