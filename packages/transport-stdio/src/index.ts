@@ -6,7 +6,7 @@
 
 export type { Clock } from '@x/core'
 export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
-export { connectStreams, type StreamConnection } from './client/connect-streams.ts'
+export { connectStreams, type ClientStreamConnection } from './client/connect-streams.ts'
 export type {
   ConnectionOptions,
   ProcessExit,

@@ -15,7 +15,7 @@ export interface LineSink {
   /** Called with a line without its ending; never with an empty one. */
   readonly onLine: (text: string) => void
   /** Called with a line that was skipped. */
-  readonly onSkipped: (skipped: SkippedLine) => void
+  readonly onSkipped: (skippedLine: SkippedLine) => void
 }
 
 /** Splits bytes into lines. */
@@ -39,22 +39,22 @@ const emptyBuffer = Buffer.alloc(0)
  */
 export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitter {
   const lineBuffer = createLineBuffer()
-  let skipped: Excerpt | undefined
+  let skippedExcerpt: Excerpt | undefined
 
   const appendPart = (part: Buffer): void => {
-    if (skipped !== undefined) skipped = extendExcerpt(skipped, part)
+    if (skippedExcerpt !== undefined) skippedExcerpt = extendExcerpt(skippedExcerpt, part)
     // One byte more, because the last may be the carriage return.
     else if (lineBuffer.length() + part.length <= maxBytes + 1) lineBuffer.append(part)
-    else skipped = extendExcerpt(createExcerpt(lineBuffer.take()), part)
+    else skippedExcerpt = extendExcerpt(createExcerpt(lineBuffer.take()), part)
   }
   const completeLine = (part: Buffer): void => {
-    if (skipped !== undefined) {
-      sink.onSkipped(toSkippedLine('too_long', extendExcerpt(skipped, part)))
-      skipped = undefined
+    if (skippedExcerpt !== undefined) {
+      sink.onSkipped(toSkippedLine('too_long', extendExcerpt(skippedExcerpt, part)))
+      skippedExcerpt = undefined
     } else if (lineBuffer.length() === 0) emitLine(part)
     else {
       appendPart(part)
-      if (skipped === undefined) emitLine(lineBuffer.take())
+      if (skippedExcerpt === undefined) emitLine(lineBuffer.take())
       else completeLine(emptyBuffer)
     }
   }
@@ -133,16 +133,16 @@ function createLineBuffer(): LineBuffer {
 }
 
 const idPattern = String.raw`("[ !#-\[\]-~]{0,128}"|-?\d{1,16})`
-const idAtStart = new RegExp(String.raw`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${idPattern}\s*[,}]`)
+const idAtStartPattern = new RegExp(String.raw`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*${idPattern}\s*[,}]`)
 // The last brace of a JSON object closes the message itself, so the member right before it belongs to the message.
-const idAtEnd = new RegExp(String.raw`(?<!\\)"id"\s*:\s*${idPattern}\s*\}\s*$`)
+const idAtEndPattern = new RegExp(String.raw`(?<!\\)"id"\s*:\s*${idPattern}\s*\}\s*$`)
 
 /**
  * Returns the id of a skipped message when it is the first or the last member, as most peers write it. Without a
  * response, the call would wait forever.
  */
 export function idFromExcerpt({ head, tail }: SkippedLine): RequestId | undefined {
-  const text = idAtStart.exec(head)?.[1] ?? idAtEnd.exec(tail)?.[1]
+  const text = idAtStartPattern.exec(head)?.[1] ?? idAtEndPattern.exec(tail)?.[1]
   if (text === undefined) return undefined
   if (text.startsWith('"')) return text.slice(1, -1)
   const id = Number(text)

@@ -49,7 +49,7 @@ export function createMessageWriter(
       return onDone()
     }
     if (send(text, onDone)) return backlog.clear()
-    backlog.fill()
+    backlog.markFull()
     events.onFull()
   }
   output.on('drain', () => {
@@ -77,7 +77,7 @@ export function createMessageWriter(
     drained: () => {
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
       // Output of one tick is written at its end, and must not grow without a limit until then.
-      if (pendingText.length > output.writableHighWaterMark) backlog.fill()
+      if (pendingText.length > output.writableHighWaterMark) backlog.markFull()
       return backlog.waitForClear()
     },
     queued: () => pendingText.length + output.writableLength,
@@ -93,12 +93,12 @@ export function createMessageWriter(
 }
 
 /** Tracks if the reader is behind, and resolves a promise when it has caught up. */
-function createBacklog(): { fill(): void; clear(): void; waitForClear(): Promise<void> | undefined } {
+function createBacklog(): { markFull(): void; clear(): void; waitForClear(): Promise<void> | undefined } {
   let isFull = false
   let clearedPromise: Promise<void> | undefined
   let resolveCleared = noop
   return {
-    fill: () => {
+    markFull: () => {
       isFull = true
     },
     clear: () => {

@@ -23,8 +23,8 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
     onLine: (text) => {
       if (!isOver) events.onLine(text)
     },
-    onSkipped: (skipped) => {
-      if (!isOver) events.onSkipped(skipped)
+    onSkipped: (skippedLine) => {
+      if (!isOver) events.onSkipped(skippedLine)
     },
   })
   // A program may have set an encoding on the stream, as is common for stdin.

@@ -35,7 +35,7 @@ describe('a server in a process of its own', () => {
     const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`)
     const answers = texts.map((text, index) => clients[index % 2]?.callTool('echo', { text }))
     expect((await Promise.all(answers)).map((result) => (result ? textOf(result) : ''))).toEqual(texts)
-    expect(connection.process.restarts).toBe(0)
+    expect(connection.process.restartCount).toBe(0)
   })
 
   test('is started once by all the calls that come first, and by none before', async () => {
@@ -108,7 +108,7 @@ describe('a process that ends', () => {
     expect(failure).toMatchObject({ name: 'StdioError', code: 'exited', signal: 'SIGKILL' })
     expect(failure).toMatchObject({ message: expect.stringContaining('may have acted') })
     expect(textOf(await client.callTool('pid'))).not.toBe(String(pid))
-    expect(connection.process.restarts).toBe(1)
+    expect(connection.process.restartCount).toBe(1)
   })
 
   test('by itself gives its code and its last words, each time, until it is given up', async () => {
@@ -145,7 +145,7 @@ describe('a process that ends', () => {
     expect(await connection.exchange(createRequest('a'), listeningCall())).toMatchObject({ id: 'a', result: {} })
     await exited.opened
     expect(await connection.exchange(createRequest('b'), listeningCall())).toMatchObject({ id: 'b', result: {} })
-    expect(connection.process.restarts).toBe(1)
+    expect(connection.process.restartCount).toBe(1)
   })
 
   test('in good order while nobody waits is not held against it', async () => {
@@ -233,7 +233,7 @@ describe('closing a connection', () => {
   test('that was never used, or twice, does nothing', async () => {
     const connection = toServer()
     await Promise.all([connection.close(), connection.close()])
-    expect(connection.process).toMatchObject({ pid: undefined, restarts: 0 })
+    expect(connection.process).toMatchObject({ pid: undefined, restartCount: 0 })
   })
 })
 

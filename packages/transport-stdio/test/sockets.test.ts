@@ -7,7 +7,7 @@ import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { connectStreams, serveStdio, type StdioServer, type StreamConnection } from '../src/index.ts'
+import { connectStreams, serveStdio, type StdioServer, type ClientStreamConnection } from '../src/index.ts'
 import { createGate } from '@tooling/vitest/gate'
 
 const me = { name: 'host', version: '1.0.0' }
@@ -45,7 +45,7 @@ function tcp(): Promise<Place> {
 
 interface Listening extends AsyncDisposable {
   readonly services: readonly StdioServer[]
-  connect(): { readonly connection: StreamConnection; readonly socket: Socket }
+  connect(): { readonly connection: ClientStreamConnection; readonly socket: Socket }
 }
 
 async function listening(
@@ -62,7 +62,7 @@ async function listening(
   const services: StdioServer[] = []
   const sockets = createSocketServer((socket) => services.push(serveStdio(exchange, { input: socket, output: socket })))
   await place.listen(sockets)
-  const connections: StreamConnection[] = []
+  const connections: ClientStreamConnection[] = []
   return {
     services,
     connect: () => {
@@ -79,7 +79,10 @@ async function listening(
   }
 }
 
-const speak = async ({ connection }: { readonly connection: StreamConnection }, text: string): Promise<unknown> => {
+const speak = async (
+  { connection }: { readonly connection: ClientStreamConnection },
+  text: string,
+): Promise<unknown> => {
   const { content } = await createClient(connection, me).callTool('speaks', { text })
   return content
 }

@@ -24,7 +24,7 @@ describe('a server that runs as a process', () => {
       expect(textOf(await client.callTool('greet', { name }))).toBe(`Hello, ${name}!`)
       pids.add(connection.process.pid)
     }
-    expect([pids.size, connection.process.restarts]).toEqual([1, 0])
+    expect([pids.size, connection.process.restartCount]).toEqual([1, 0])
   })
 
   test('is listened to again after it died, and what was missed is told [STD-014 STD-015 SUB-011]', async () => {
@@ -45,7 +45,7 @@ describe('a server that runs as a process', () => {
       { type: 'toolsListChanged' },
     ])
     expect(seen.length).toBeGreaterThan(3)
-    expect(connection.process.restarts).toBe(1)
+    expect(connection.process.restartCount).toBe(1)
   })
 })
 

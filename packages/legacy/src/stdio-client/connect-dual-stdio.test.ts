@@ -28,7 +28,7 @@ test('a server that answers the probe with an error hears initialize in the same
   await client.listTools()
   expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25', info: { name: 'plain' } })
   await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
-  expect(connection.process.restarts).toBe(0)
+  expect(connection.process.restartCount).toBe(0)
   await connection.close()
 })
 

@@ -42,7 +42,7 @@ export interface ClientConnectionDeps {
   readonly onEnd: (error?: unknown) => void
 }
 
-interface PendingCall {
+interface UnansweredCall {
   readonly request: RpcRequest
   readonly call: Call
   readonly hasRequestedLogs: boolean
@@ -52,7 +52,7 @@ interface PendingCall {
 }
 
 interface ConnectionState {
-  readonly pendingCalls: Map<number, PendingCall>
+  readonly pendingCalls: Map<number, UnansweredCall>
   readonly writer: MessageWriter
   readonly settings: ConnectionSettings
   lastId: number
@@ -113,7 +113,7 @@ function publicReason(reason: unknown): string | undefined {
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
 }
 
-function takePendingCall({ pendingCalls }: ConnectionState, id: unknown): PendingCall | undefined {
+function takePendingCall({ pendingCalls }: ConnectionState, id: unknown): UnansweredCall | undefined {
   if (typeof id !== 'number') return undefined
   const call = pendingCalls.get(id)
   if (call === undefined) return undefined

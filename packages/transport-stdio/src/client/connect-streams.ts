@@ -5,7 +5,7 @@ import { createClientConnection } from './client-connection.ts'
 import { resolveConnectionSettings, type StreamConnectOptions } from './options.ts'
 
 /** A connection over a pair of streams, until either side closes them. */
-export interface StreamConnection extends Connection {
+export interface ClientStreamConnection extends Connection {
   /** Aborts with {@link close}, or when the server has closed the streams: no further response will arrive. */
   readonly closed: AbortSignal
   /** Rejects pending calls with a `StdioError` `closed`, and closes the streams. */
@@ -20,7 +20,7 @@ export interface StreamConnection extends Connection {
  * const socket = connect('/run/mcp.sock')
  * await using connection = connectStreams({ input: socket, output: socket })
  */
-export function connectStreams(options: StreamConnectOptions): StreamConnection {
+export function connectStreams(options: StreamConnectOptions): ClientStreamConnection {
   const settings = resolveConnectionSettings(options)
   const streams = { input: options.input, output: options.output }
   const closeController = new AbortController()

@@ -4,12 +4,12 @@ import { type Clock, sleep } from '@x/core'
 import type { Spawn } from './spawner.ts'
 
 /** A signal that ends a process: the first lets it finish, the second does not. */
-export type EndSignal = 'SIGTERM' | 'SIGKILL'
+export type TerminationSignal = 'SIGTERM' | 'SIGKILL'
 
 /** A process with those that it has started. */
 export interface ProcessTree {
   /** Sends a signal to every process of the tree that runs. On Windows any signal ends them at once. */
-  kill(signal: EndSignal): void
+  kill(signal: TerminationSignal): void
   /** Resolves to true when no process of the tree runs any more, and to false after `ms`. */
   waitForEnd(ms: number, clock: Clock): Promise<boolean>
 }
@@ -20,7 +20,7 @@ export interface ProcessPlatform {
   readonly spawn: Spawn
 }
 
-const pollMs = 20
+const pollIntervalMs = 20
 
 /**
  * Returns the tree of a process. On POSIX it is the process group that `isGroupLeader` says it leads. On Windows
@@ -32,14 +32,14 @@ export function createProcessTree(
   { platform, spawn }: ProcessPlatform = { platform: process.platform, spawn: nodeSpawn },
 ): ProcessTree {
   const { pid } = child
-  if (platform === 'win32' && pid !== undefined) return treeOf(child, { kill: () => killOnWindows(pid, spawn) })
+  if (platform === 'win32' && pid !== undefined) return treeOf(child, { kill: () => killTreeOnWindows(pid, spawn) })
   if (!isGroupLeader || pid === undefined) return treeOf(child, { kill: (signal) => child.kill(signal) })
   return treeOf(child, { kill: (signal) => signalGroup(pid, signal), isRunning: () => signalGroup(pid, 0) })
 }
 
 function treeOf(
   child: ChildProcess,
-  { kill, isRunning }: { readonly kill: (signal: EndSignal) => unknown; readonly isRunning?: () => boolean },
+  { kill, isRunning }: { readonly kill: (signal: TerminationSignal) => unknown; readonly isRunning?: () => boolean },
 ): ProcessTree {
   const isTreeRunning = isRunning ?? (() => child.exitCode === null && child.signalCode === null)
   return {
@@ -48,8 +48,8 @@ function treeOf(
     },
     async waitForEnd(ms, clock) {
       // No event tells when the last process of a group ends.
-      for (let waitedMs = 0; waitedMs < ms && isTreeRunning(); waitedMs += pollMs) {
-        await sleep(pollMs, { clock })
+      for (let waitedMs = 0; waitedMs < ms && isTreeRunning(); waitedMs += pollIntervalMs) {
+        await sleep(pollIntervalMs, { clock })
       }
       return !isTreeRunning()
     },
@@ -66,7 +66,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-function killOnWindows(pid: number, spawn: Spawn): void {
+function killTreeOnWindows(pid: number, spawn: Spawn): void {
   // By its full path: a program of this name in the working directory must not run instead.
   const taskkill = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\taskkill.exe`
   spawn(taskkill, ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on('error', () => {

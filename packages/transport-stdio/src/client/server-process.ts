@@ -64,7 +64,7 @@ export interface ServerProcess {
   /** Its stdout and stdin. */
   readonly streams: StreamPair
   /** Resolves when the process has exited and its output was read; never rejects. */
-  readonly exited: Promise<Omit<ProcessExit, 'expected'>>
+  readonly exitPromise: Promise<Omit<ProcessExit, 'expected'>>
   /**
    * Ends the process and those that it has started: closes its stdin, sends SIGTERM to what still runs after the
    * process has exited or `graceMs` have passed, and SIGKILL after the same time again (basic/transports/stdio,
@@ -94,8 +94,8 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   return {
     pid: child.pid,
     streams,
-    exited: exitPromise,
-    stop: (graceMs) => stopProcess({ child, tree, exited: exitPromise }, graceMs, clock),
+    exitPromise,
+    stop: (graceMs) => stopProcess({ child, tree, exitPromise }, graceMs, clock),
   }
 }
 
@@ -150,11 +150,11 @@ async function awaitExit(
   child: ChildProcess,
   { streams, stderr, stderrOutput, clock }: ChildStreams,
 ): Promise<Omit<ProcessExit, 'expected'>> {
-  const pipesClosed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const pipeClosePromise = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
     child.once('exit', (...exit) => resolve(exit))
   })
-  await settlesWithin(pipesClosed, pipeCloseTimeoutMs, clock)
+  await settlesWithin(pipeClosePromise, pipeCloseTimeoutMs, clock)
   const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]
   for (const pipe of pipes) pipe?.destroy()
   return {
@@ -168,13 +168,17 @@ async function awaitExit(
 interface StoppableProcess {
   readonly child: ChildProcess
   readonly tree: ProcessTree
-  readonly exited: Promise<unknown>
+  readonly exitPromise: Promise<unknown>
 }
 
-async function stopProcess({ child, tree, exited }: StoppableProcess, graceMs: number, clock: Clock): Promise<void> {
+async function stopProcess(
+  { child, tree, exitPromise }: StoppableProcess,
+  graceMs: number,
+  clock: Clock,
+): Promise<void> {
   child.stdin?.end()
-  await settlesWithin(exited, graceMs, clock)
+  await settlesWithin(exitPromise, graceMs, clock)
   tree.kill('SIGTERM')
   if (!(await tree.waitForEnd(graceMs, clock))) tree.kill('SIGKILL')
-  await exited
+  await exitPromise
 }

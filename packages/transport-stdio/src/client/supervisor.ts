@@ -30,7 +30,7 @@ export interface ProcessView {
   /** The id of the running process; `undefined` when none runs. */
   readonly pid: number | undefined
   /** The number of processes started to replace one that exited. */
-  readonly restarts: number
+  readonly restartCount: number
 }
 
 interface SupervisorState {
@@ -86,7 +86,7 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
       get pid() {
         return [...state.runningProcesses].at(-1)?.process.pid
       },
-      get restarts() {
+      get restartCount() {
         return Math.max(0, state.startCount - 1)
       },
     },
@@ -129,7 +129,7 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
   }
   state.runningProcesses.add(runningProcess)
   state.startCount += 1
-  void process.exited.then((exit) => handleExit(state, runningProcess, exit))
+  void process.exitPromise.then((exit) => handleExit(state, runningProcess, exit))
   return runningProcess
 }
 

@@ -33,9 +33,9 @@ export interface CallRegistry {
   /** Asks every call to stop; their responses are still sent. */
   stop(reason: unknown): void
   /** Resolves when no call runs. */
-  waitForAll(): Promise<void>
+  waitForAllCalls(): Promise<void>
   /** Sends error responses for the calls that are still running. */
-  rejectPending(): void
+  rejectPendingCalls(): void
 }
 
 interface RunningCall {
@@ -91,12 +91,12 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
       registryState.isStopping = true
       for (const call of registryState.runningCalls) cancel(call.cancellation, reason)
     },
-    waitForAll: () =>
+    waitForAllCalls: () =>
       new Promise((resolve) => {
         registryState.onIdle = resolve
         if (registryState.runningCalls.size === 0) resolve()
       }),
-    rejectPending: () => {
+    rejectPendingCalls: () => {
       for (const call of registryState.byId.values())
         writeResponse(registryState, call, errorResponse(call.id, stoppingError()))
     },

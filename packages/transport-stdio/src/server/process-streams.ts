@@ -5,7 +5,7 @@ export interface ProcessStreams {
   readonly input: Readable
   readonly output: Writable
   /** Writes to stdout; other writes to stdout go to stderr meanwhile. */
-  readonly send: (text: string, done: () => void) => boolean
+  readonly send: (text: string, onDone: () => void) => boolean
   /** Releases the streams. */
   release(): void
 }
@@ -47,7 +47,12 @@ export function acquireProcessStreams(): ProcessStreams {
     stdin.pause()
     if (typeof stdin.unref === 'function') stdin.unref()
   }
-  return { input: stdin, output: stdout, send: (text, done) => originalWrite.call(stdout, text, 'utf8', done), release }
+  return {
+    input: stdin,
+    output: stdout,
+    send: (text, onDone) => originalWrite.call(stdout, text, 'utf8', onDone),
+    release,
+  }
 }
 
 function ignoreStderrError(): void {}

@@ -68,7 +68,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
         receiveNotification: receive,
         protocolConnection: adapterConnection,
       }),
-    onSkipped: (skipped) => writer.write(encodeMessage(skippedLineResponse(skipped, settings.maxLineBytes))),
+    onSkipped: (skippedLine) => writer.write(encodeMessage(skippedLineResponse(skippedLine, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
   // While the reader is behind, no further requests are read, since they would need responses.
@@ -159,12 +159,12 @@ function handleLine(
   }
 }
 
-function skippedLineResponse(skipped: SkippedLine, maxLineBytes: number): ReturnType<typeof errorResponse> {
+function skippedLineResponse(skippedLine: SkippedLine, maxLineBytes: number): ReturnType<typeof errorResponse> {
   const problem =
-    skipped.kind === 'too_long'
+    skippedLine.kind === 'too_long'
       ? `The message is too large: more than ${maxLineBytes} bytes`
       : 'The message is not valid UTF-8'
-  return errorResponse(idFromExcerpt(skipped), new McpError(errorCodes.parse, problem))
+  return errorResponse(idFromExcerpt(skippedLine), new McpError(errorCodes.parse, problem))
 }
 
 /** The parts of a service. */
@@ -188,8 +188,8 @@ async function stopServing(
   const { graceMs, clock } = settings
   inputReader.stop()
   calls.stop(reason)
-  await settlesWithin(calls.waitForAll(), graceMs, clock)
-  calls.rejectPending()
+  await settlesWithin(calls.waitForAllCalls(), graceMs, clock)
+  calls.rejectPendingCalls()
   // A reader that takes nothing must not delay the end.
   await settlesWithin(writer.flush(), graceMs, clock)
   // An extension that never closes must not keep the process: the server's own grace is as long as this service's.

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { type Call, createCall, type JsonObject, type RpcNotification } from '@x/schema'
-import { connectStreams, type StreamConnection } from '../client/connect-streams.ts'
+import { connectStreams, type ClientStreamConnection } from '../client/connect-streams.ts'
 import type { ConnectionOptions } from '../client/options.ts'
 import type { StdioError } from '../stdio-error.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
@@ -8,7 +8,7 @@ import { streamPair } from './stream-pair.ts'
 
 /** A connection whose server side the test controls. */
 export interface ScriptedLink extends AsyncDisposable {
-  readonly connection: StreamConnection
+  readonly connection: ClientStreamConnection
   readonly server: RawPeer
   /** The reported errors of the connection. */
   readonly errors: readonly StdioError[]
