@@ -28,7 +28,7 @@ export const limitRows = [
       { file: 'server/handler-settings' },
     ],
     ['writeTimeoutMs', 'ms', 'a finished answer that its client does not read', 'the connection is closed'],
-    ['maxPipelined', 'count', 'requests at once on one connection', '503, and the connection is closed'],
+    ['maxPipelinedRequests', 'count', 'requests at once on one connection', '503, and the connection is closed'],
     [
       'headersTimeout',
       'ms',
@@ -235,7 +235,7 @@ export const limitRows = [
       'bytes',
       'a message of a server',
       'the call is rejected',
-      { name: 'defaultMessageBytes', file: 'client/endpoint-state' },
+      { name: 'defaultMaxMessageBytes', file: 'client/endpoint-state' },
     ],
     [
       'client: maxStreamBytes',

@@ -226,7 +226,7 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
     const response = await http.send({
       method: 'POST',
       body: encodeMessage(initializeMessage),
-      about: initializeMessage,
+      rpcRequest: initializeMessage,
       signal,
     })
     const sessionId = response.header('mcp-session-id')

@@ -73,7 +73,7 @@ async function sendRequest(
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
   try {
-    const options = { method: 'POST', body: encodeMessage(request), about: request, signal: requestSignal } as const
+    const options = { method: 'POST', body: encodeMessage(request), rpcRequest: request, signal: requestSignal } as const
     const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
     return await readAnswer(wire, response, { request, signal: requestSignal, handlers })
   } catch (error) {
@@ -244,7 +244,7 @@ async function requestEventStream(
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
   const headers = { ...sessionHeaders(wire), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
-  const response = await wire.http.send({ method: 'GET', headers, about: wire.relatedRequest, signal })
+  const response = await wire.http.send({ method: 'GET', headers, rpcRequest: wire.relatedRequest, signal })
   if (response.status === 200 && response.type === 'text/event-stream') return response
   throw await response.failure()
 }
@@ -257,7 +257,7 @@ async function listenToServer(
   const response = await wire.http.send({
     method: 'GET',
     headers: sessionHeaders(wire),
-    about: wire.relatedRequest,
+    rpcRequest: wire.relatedRequest,
     signal,
   })
   if (response.status === 404 && wire.sessionId !== undefined) {
@@ -292,7 +292,7 @@ async function postToServer(
     about: relatedRequest = wire.relatedRequest,
   }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
 ): Promise<void> {
-  const options = { method: 'POST', body: encodeMessage(message), about: relatedRequest, signal } as const
+  const options = { method: 'POST', body: encodeMessage(message), rpcRequest: relatedRequest, signal } as const
   const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
   if (!isSuccessStatus(response)) throw await response.failure()
   response.stop()
@@ -304,7 +304,7 @@ async function endHttpSession(wire: LegacyHttpTransportOptions, signal: AbortSig
   const response = await wire.http.send({
     method: 'DELETE',
     headers: sessionHeaders(wire),
-    about: wire.relatedRequest,
+    rpcRequest: wire.relatedRequest,
     signal,
   })
   response.stop()

@@ -40,7 +40,7 @@ export function probeEra(context: TimeoutContext, request: RpcRequest): Promise<
       method: 'POST',
       headers,
       body: encodeMessage(discoverMessage),
-      about: discoverMessage,
+      rpcRequest: discoverMessage,
       signal,
     } as const
     const response = await http.send(sendOptions).catch((error: unknown) => ignoreBrowserFailure(error))

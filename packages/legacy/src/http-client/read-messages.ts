@@ -72,7 +72,7 @@ export function readEvents(
   reader: MessageReaderContext,
   { position, maxBytes }: { readonly position: StreamPosition; readonly maxBytes: number },
 ): Promise<void> {
-  return response.events({
+  return response.readEvents({
     maxBytes,
     onRetry: (ms) => {
       position.retryMs = ms

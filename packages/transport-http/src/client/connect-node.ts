@@ -1,7 +1,7 @@
 import { Agent, type buildConnector, Client, type Dispatcher } from 'undici'
 import { isCancelled, onCancel } from '@x/core'
 import { createConnection, type HttpConnection } from './connect.ts'
-import { createClientOver, type HttpClient } from './http-client.ts'
+import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
 import type { HttpConnectOptions } from './options.ts'
 import { fetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
@@ -16,7 +16,7 @@ export interface UndiciOptions {
   /** TLS options of connections: `ca`, `cert`, `key`, `servername` and what else undici's connector takes. */
   readonly connect?: buildConnector.BuildOptions | undefined
   /** Milliseconds that a connection may take to open, TLS included. Default 10 seconds. */
-  readonly connectMs?: number | undefined
+  readonly connectTimeoutMs?: number | undefined
   /** Maximum number of open connections; each request in flight holds one. Default: as many as are needed. */
   readonly connections?: number | undefined
 }
@@ -45,7 +45,7 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
-  return createClientOver(url, options, { sender: nodeSender(options) })
+  return createPlatformClient(url, options, { sender: nodeSender(options) })
 }
 
 function nodeSender(options: NodeConnectOptions): Sender {
@@ -74,7 +74,7 @@ function undiciSender(options: UndiciOptions): Sender {
           bodyTimeout: 0,
         } as const
         const dispatcher = options.dispatcher ?? own?.dispatcherFor(url.origin)
-        dispatcher?.dispatch(request, dispatchHandler(outgoing, resolve, reject))
+        dispatcher?.dispatch(request, createDispatchHandler(outgoing, resolve, reject))
       }),
     close: async () => own?.destroy(),
   }
@@ -92,10 +92,10 @@ interface OwnDispatcher {
  */
 function createOwnDispatcher({
   connect: connectOptions,
-  connectMs: timeout = 10_000,
+  connectTimeoutMs = 10_000,
   connections,
 }: UndiciOptions): OwnDispatcher {
-  const connect = { ...connectOptions, timeout }
+  const connect = { ...connectOptions, timeout: connectTimeoutMs }
   let first: { readonly origin: string; readonly client: Client } | undefined
   let agent: Agent | undefined
   const isFree = ({ client }: { readonly client: Client }): boolean => connections === 1 || client.stats.size === 0
@@ -111,9 +111,9 @@ function createOwnDispatcher({
 }
 
 /** Creates undici's handler of one request. Errors come before the response as well as in the middle of its body. */
-function dispatchHandler(
+function createDispatchHandler(
   outgoing: OutgoingRequest,
-  resolve: (incoming: IncomingResponse) => void,
+  resolve: (incomingResponse: IncomingResponse) => void,
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
   let controller: Dispatcher.DispatchController | undefined

@@ -1,5 +1,5 @@
 import type { Connection } from '@x/schema'
-import { createClientOver, type HttpClient } from './http-client.ts'
+import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
 import type { HttpConnectOptions } from './options.ts'
 import { fetchSender, type Sender } from './sender.ts'
@@ -17,7 +17,7 @@ export interface HttpConnection extends Connection {
 /** Makes a connection of what a platform sends with. Throws a `TypeError` for an address or headers that cannot be. */
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
   const checkReply = createRevisionCheck(() => client)
-  const client: HttpClient = createClientOver(url, options, { sender, checkReply })
+  const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
   const { exchange, closed, close } = client
   const mixedPrincipals = typeof options.headers === 'function'
   return { exchange, url: client.url, mixedPrincipals, closed, close, [Symbol.asyncDispose]: close }
@@ -41,7 +41,7 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
-  return createClientOver(url, options, { sender: webSender(options) })
+  return createPlatformClient(url, options, { sender: webSender(options) })
 }
 
 function webSender(options: HttpConnectOptions): Sender {

@@ -15,10 +15,10 @@ import { flattenUserHeaders, operationOf } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import type { HttpConnectOptions, HttpHeaders, HttpTarget, RetryOptions } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
-import { sendAuthorized } from './send-authorized.ts'
+import { sendAuthorizedRequest } from './send-authorized.ts'
 
-const defaultMessageBytes = 16 * 1024 * 1024
-const defaultStreamBytes = 64 * 1024 * 1024
+const defaultMaxMessageBytes = 16 * 1024 * 1024
+const defaultMaxStreamBytes = 64 * 1024 * 1024
 
 /**
  * Looks at the reply to a request, by its HTTP status. Rejects with {@link HttpError} `unsupported_version` in its
@@ -47,10 +47,10 @@ export function createEndpointState(
   options: HttpConnectOptions,
   connection: Pick<EndpointState, 'sender' | 'closed' | 'checkReply'>,
 ): EndpointState {
-  const { headers = {}, runtime: clock = platformRuntime, maxStreamBytes = defaultStreamBytes } = options
+  const { headers = {}, runtime: clock = platformRuntime, maxStreamBytes = defaultMaxStreamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : flattenUserHeaders(headers)
-  const bounds = { ...defaultBounds, bytes: defaultMessageBytes, ...options.bounds }
-  return { endpoint: endpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
+  const bounds = { ...defaultBounds, bytes: defaultMaxMessageBytes, ...options.bounds }
+  return { endpoint: toEndpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
 }
 
 /** One HTTP request to the endpoint. */
@@ -65,7 +65,7 @@ export interface EndpointRequest {
 
 /** The response, and the values that were sent and must not appear in an error. */
 export interface EndpointResponse {
-  readonly incoming: IncomingResponse
+  readonly incomingResponse: IncomingResponse
   readonly secrets: readonly string[]
 }
 
@@ -91,7 +91,7 @@ export async function sendToEndpoint(
     )
   }
   const { auth } = options
-  if (auth === undefined) return { incoming: await sendWithHeaders([]), secrets }
+  if (auth === undefined) return { incomingResponse: await sendWithHeaders([]), secrets }
   const target: HttpTarget = {
     url: new URL(endpoint),
     method,
@@ -99,7 +99,7 @@ export async function sendToEndpoint(
     signal: link.closed,
   }
   return {
-    incoming: await sendAuthorized(auth, target, (authHeaders) =>
+    incomingResponse: await sendAuthorizedRequest(auth, target, (authHeaders) =>
       sendWithHeaders(checkAuthHeaders(authHeaders, ownHeaders)),
     ),
     secrets,
@@ -136,18 +136,18 @@ async function followRedirects(link: EndpointState, initialRequest: OutgoingRequ
   for (let redirectCount = 0; ; redirectCount += 1) {
     const { url } = outgoing
     const attempt = outgoing
-    const incoming = await withRetry(() => sender.send(attempt), { retry, isUnsent, outgoing, clock, random })
-    if (!isRedirect(incoming.status)) return incoming
-    incoming.stop()
+    const incomingResponse = await withRetry(() => sender.send(attempt), { retry, isUnsent, outgoing, clock, random })
+    if (!isRedirect(incomingResponse.status)) return incomingResponse
+    incomingResponse.stop()
     if (redirectCount >= maxRedirects) {
       const message = `${url.origin}: more than ${maxRedirects} redirects`
-      throw new HttpError('redirect', message, { origin: url.origin, status: incoming.status })
+      throw new HttpError('redirect', message, { origin: url.origin, status: incomingResponse.status })
     }
-    outgoing = { ...outgoing, url: redirectTarget(url, incoming) }
+    outgoing = { ...outgoing, url: redirectTarget(url, incomingResponse) }
   }
 }
 
-function endpointUrl(url: string | URL): URL {
+function toEndpointUrl(url: string | URL): URL {
   const endpoint = new URL(url)
   if (endpoint.protocol !== 'http:' && endpoint.protocol !== 'https:') {
     throw new TypeError(`An MCP endpoint must be an http: or https: address, not ${endpoint.protocol}`)
@@ -164,15 +164,15 @@ function endpointUrl(url: string | URL): URL {
  * to the same host's https. Everything else is refused, because a request carries credentials, headers and arguments
  * that were meant for this server alone. Throws {@link HttpError} with the code `redirect`.
  */
-export function redirectTarget(sourceUrl: URL, incoming: Pick<IncomingResponse, 'status' | 'header'>): URL {
-  const { status } = incoming
+export function redirectTarget(sourceUrl: URL, incomingResponse: Pick<IncomingResponse, 'status' | 'header'>): URL {
+  const { status } = incomingResponse
   const rejectRedirect = (problem: string): never => {
     throw new HttpError('redirect', `${sourceUrl.origin} redirects (${status}) ${problem}`, {
       origin: sourceUrl.origin,
       status,
     })
   }
-  const location = incoming.header('location')
+  const location = incomingResponse.header('location')
   if (location === undefined || !URL.canParse(location, sourceUrl.href))
     return rejectRedirect('without a readable Location')
   const target = new URL(location, sourceUrl)

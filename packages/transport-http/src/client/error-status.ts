@@ -11,32 +11,36 @@ const excerptBytes = 65_536
  * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` when there is none.
  */
 export async function readErrorStatus(
-  incoming: IncomingResponse,
+  incomingResponse: IncomingResponse,
   type: string | undefined,
   context: ReplyContext,
 ): Promise<RpcResponse> {
-  const text = await readStatusText(incoming, type, context)
+  const text = await readStatusText(incomingResponse, type, context)
   const response = type === 'application/json' ? parseRejection(text, context) : undefined
   if (response) return describeServer(response, context)
-  throw errorOfStatus(incoming, text, context)
+  throw errorOfStatus(incomingResponse, text, context)
 }
 
 /** Dependencies for reading a body that is no answer. */
-export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'touch' | 'bounds'>
+export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'recordActivity' | 'bounds'>
 
 /** The {@link HttpError} `status` for an answer, with the beginning of its body. */
 export async function createStatusError(
-  incoming: IncomingResponse,
+  incomingResponse: IncomingResponse,
   type: string | undefined,
   context: StatusContext,
 ): Promise<HttpError> {
-  return errorOfStatus(incoming, await readStatusText(incoming, type, context), context)
+  return errorOfStatus(incomingResponse, await readStatusText(incomingResponse, type, context), context)
 }
 
-function errorOfStatus(incoming: IncomingResponse, text: string, { origin, secrets }: StatusContext): HttpError {
-  const { status } = incoming
+function errorOfStatus(
+  incomingResponse: IncomingResponse,
+  text: string,
+  { origin, secrets }: StatusContext,
+): HttpError {
+  const { status } = incomingResponse
   const excerpt = excerptOf(text, secrets)
-  const retryAfterMs = parseRetryAfter(incoming.header('retry-after'))
+  const retryAfterMs = parseRetryAfter(incomingResponse.header('retry-after'))
   const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
   return new HttpError('status', `${origin}: answered ${status}${excerptSuffix}`, {
     origin,
@@ -47,17 +51,17 @@ function errorOfStatus(incoming: IncomingResponse, text: string, { origin, secre
 }
 
 async function readStatusText(
-  incoming: IncomingResponse,
+  incomingResponse: IncomingResponse,
   type: string | undefined,
   context: StatusContext,
 ): Promise<string> {
   if (type === 'text/event-stream') {
-    incoming.stop()
+    incomingResponse.stop()
     return ''
   }
   const limit = type === 'application/json' ? context.bounds.bytes : excerptBytes
   try {
-    return await readText(incoming, limit, context)
+    return await readText(incomingResponse, limit, context)
   } catch {
     // The status says more than a body that cannot be read.
     return ''
@@ -75,11 +79,11 @@ function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | u
 
 // A debugging proxy may echo the request's own headers.
 function excerptOf(text: string, secrets: readonly string[]): string {
-  let cleanText = text.slice(0, excerptBytes)
+  let excerpt = text.slice(0, excerptBytes)
   for (const secret of secrets) {
-    for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) cleanText = cleanText.replaceAll(part, '…')
+    for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) excerpt = excerpt.replaceAll(part, '…')
   }
-  return cleanText
+  return excerpt
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, excerptLength)

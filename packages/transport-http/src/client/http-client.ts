@@ -38,7 +38,7 @@ export interface HttpClient extends AsyncResource {
 }
 
 interface RunningRequest extends IndexedEntry {
-  readonly watch: TimeoutWatch
+  readonly timeoutWatch: TimeoutWatch
 }
 
 /** Starts watching over a request; what it gives is called when the request is over. */
@@ -49,14 +49,14 @@ type BeginRequest = (
 ) => BegunRequest
 
 interface BegunRequest {
-  readonly watch: TimeoutWatch
+  readonly timeoutWatch: TimeoutWatch
   readonly end: () => void
 }
 
 /**
  * Joins the shared core to what a platform sends with. Throws a `TypeError` for an address or headers that cannot be.
  */
-export function createClientOver(
+export function createPlatformClient(
   url: string | URL,
   options: HttpConnectOptions,
   platform: Pick<EndpointState, 'sender' | 'checkReply'>,
@@ -70,19 +70,19 @@ export function createClientOver(
   const beginRequest: BeginRequest = (describedRequest, call, onStop) => {
     const timeouts =
       typeof options.timeouts === 'function' ? options.timeouts(describedRequest) : (options.timeouts ?? {})
-    const watch = startTimeoutWatch({ call, timeouts, clock: link.clock, origin, onStop })
-    const entry: RunningRequest = { watch, index: -1 }
+    const timeoutWatch = startTimeoutWatch({ call, timeouts, clock: link.clock, origin, onStop })
+    const entry: RunningRequest = { timeoutWatch, index: -1 }
     addToList(runningRequests, entry)
     const end = (): void => {
-      watch.end()
+      timeoutWatch.end()
       removeFromList(runningRequests, entry)
     }
-    return { watch, end }
+    return { timeoutWatch, end }
   }
   const close = async (): Promise<void> => {
     const reason = new HttpError('closed', `${origin}: the connection was closed here`, { origin })
     closeController.abort(reason)
-    for (const { watch } of runningRequests.slice()) watch.stop(reason)
+    for (const { timeoutWatch } of runningRequests.slice()) timeoutWatch.stop(reason)
     await platform.sender.close()
   }
   return {
@@ -106,8 +106,8 @@ function runExchange(link: EndpointState, beginRequest: BeginRequest, exchange: 
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(cancelReason(call))
     if (link.closed.aborted) return reject(link.closed.reason)
-    const { watch, end } = beginRequest(request, call, reject)
-    sendExchange(link, exchange, watch).then(
+    const { timeoutWatch, end } = beginRequest(request, call, reject)
+    sendExchange(link, exchange, timeoutWatch).then(
       (response) => {
         end()
         resolve(response)
@@ -123,17 +123,17 @@ function runExchange(link: EndpointState, beginRequest: BeginRequest, exchange: 
 async function sendExchange(
   link: EndpointState,
   { request, call }: RequestWithCall,
-  watch: TimeoutWatch,
+  timeoutWatch: TimeoutWatch,
 ): Promise<RpcResponse> {
   const { clock, bounds, maxStreamBytes } = link
   const createHeaders = (ownHeaders: readonly string[]): readonly string[] =>
     createRequestHeaders(request, call, ownHeaders)
   const outgoing = { method: 'POST', body: encodeMessage(request), relatedRequest: request, createHeaders } as const
-  const { incoming, secrets } = await sendToEndpoint(link, outgoing, watch.cancellation)
+  const { incomingResponse, secrets } = await sendToEndpoint(link, outgoing, timeoutWatch.cancellation)
   const { origin } = link.endpoint
   const { isContentDecoded } = link.sender
   try {
-    watch.touch()
+    timeoutWatch.recordActivity()
     const context = {
       request,
       call,
@@ -143,10 +143,10 @@ async function sendExchange(
       clock,
       isContentDecoded,
       secrets,
-      touch: watch.touch,
+      recordActivity: timeoutWatch.recordActivity,
     }
-    const reply = readReply(incoming, context)
-    return await (link.checkReply === undefined ? reply : link.checkReply(incoming.status, reply, request))
+    const reply = readReply(incomingResponse, context)
+    return await (link.checkReply === undefined ? reply : link.checkReply(incomingResponse.status, reply, request))
   } catch (error) {
     throw toHttpError(error, origin)
   }
@@ -157,27 +157,27 @@ function sendPlainRequest(
   beginRequest: BeginRequest,
   request: HttpClientRequest,
 ): Promise<HttpClientResponse> {
-  const { method, headers = {}, body, about, signal } = request
+  const { method, headers = {}, body, rpcRequest, signal } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     if (link.closed.aborted) return reject(link.closed.reason)
-    let stopState: { readonly reason: unknown } | undefined
-    const { watch, end } = beginRequest(about, request, (reason) => {
-      stopState = { reason }
+    let stopCause: { readonly reason: unknown } | undefined
+    const { timeoutWatch, end } = beginRequest(rpcRequest, request, (reason) => {
+      stopCause = { reason }
       reject(reason)
     })
     const createHeaders = (ownHeaders: readonly string[]): readonly string[] =>
       createPlainHeaders(headers, ownHeaders, body !== undefined)
-    sendToEndpoint(link, { method, body, relatedRequest: about, createHeaders }, watch.cancellation).then(
-      ({ incoming, secrets }) => {
-        watch.touch()
+    sendToEndpoint(link, { method, body, relatedRequest: rpcRequest, createHeaders }, timeoutWatch.cancellation).then(
+      ({ incomingResponse, secrets }) => {
+        timeoutWatch.recordActivity()
         resolve(
-          openResponse(incoming, {
+          openResponse(incomingResponse, {
             endpointState: link,
             secrets,
-            touch: watch.touch,
+            recordActivity: timeoutWatch.recordActivity,
             onEnd: end,
-            getStopReason: () => stopState,
+            getStopReason: () => stopCause,
           }),
         )
       },

@@ -16,7 +16,7 @@ export interface HttpClientRequest {
   /** A JSON text. */
   readonly body?: string | undefined
   /** The message that it carries or is about: option functions are asked with it. */
-  readonly about: RpcRequest
+  readonly rpcRequest: RpcRequest
   /** Stops the request, or the reading of its response. */
   readonly signal: AbortSignal
 }
@@ -28,7 +28,7 @@ export interface HttpClientResponse extends HttpResponseHead {
   /** Reads the body as UTF-8; throws an `HttpError` `too_large` past the bounds of a message. */
   text(): Promise<string>
   /** Reads the body as events until it ends. Throws an `HttpError` past a bound, and what a listener throws. */
-  events(listener: HttpEventListener): Promise<void>
+  readEvents(listener: HttpEventListener): Promise<void>
   /** Reads the beginning of the body, and gives the error for a status that is no answer. */
   failure(): Promise<Error>
   stop(): void
@@ -37,7 +37,7 @@ export interface HttpClientResponse extends HttpResponseHead {
 interface ResponseContext {
   readonly endpointState: EndpointState
   readonly secrets: readonly string[]
-  readonly touch: () => void
+  readonly recordActivity: () => void
   /** Called when the body has ended or is not wanted. */
   readonly onEnd: () => void
   /** Reason for which the request was stopped, if it was. */
@@ -45,13 +45,13 @@ interface ResponseContext {
 }
 
 /** A response whose body is still watched over. */
-export function openResponse(incoming: IncomingResponse, context: ResponseContext): HttpClientResponse {
-  const { endpointState, secrets, touch, onEnd, getStopReason } = context
+export function openResponse(incomingResponse: IncomingResponse, context: ResponseContext): HttpClientResponse {
+  const { endpointState, secrets, recordActivity, onEnd, getStopReason } = context
   const { origin } = endpointState.endpoint
-  const type = mediaTypeOf(incoming.header('content-type'))
+  const type = mediaTypeOf(incomingResponse.header('content-type'))
   const withReadErrors = async <T>(read: () => Promise<T>): Promise<T> => {
     try {
-      if (!endpointState.sender.isContentDecoded) rejectCompressedBody(incoming, origin)
+      if (!endpointState.sender.isContentDecoded) rejectCompressedBody(incomingResponse, origin)
       return await read()
     } catch (error) {
       const stopState = getStopReason()
@@ -61,28 +61,34 @@ export function openResponse(incoming: IncomingResponse, context: ResponseContex
     }
   }
   return {
-    status: incoming.status,
-    header: (name) => incoming.header(name),
+    status: incomingResponse.status,
+    header: (name) => incomingResponse.header(name),
     type,
-    text: () => withReadErrors(() => readText(incoming, endpointState.bounds.bytes, { origin, touch })),
-    events: (listener) =>
+    text: () =>
+      withReadErrors(() => readText(incomingResponse, endpointState.bounds.bytes, { origin, recordActivity })),
+    readEvents: (listener) =>
       withReadErrors(async () => {
         const feedDecoder = createEventDecoder({ origin, bounds: endpointState.bounds, ...listener })
-        await incoming.read((chunk) => {
-          touch()
+        await incomingResponse.read((chunk) => {
+          recordActivity()
           feedDecoder(chunk)
         })
       }),
     failure: async () => {
       try {
-        return await createStatusError(incoming, type, { origin, secrets, touch, bounds: endpointState.bounds })
+        return await createStatusError(incomingResponse, type, {
+          origin,
+          secrets,
+          recordActivity,
+          bounds: endpointState.bounds,
+        })
       } finally {
         onEnd()
       }
     },
     stop: () => {
       onEnd()
-      incoming.stop()
+      incomingResponse.stop()
     },
   }
 }

@@ -13,14 +13,14 @@ const maxDrainBytes = 65_536
  * Reads the answer of a request: one JSON object, or a stream of events that ends in the response
  * (basic/transports/streamable-http, receiving messages). Throws {@link HttpError} when there is none.
  */
-export async function readReply(incoming: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
-  const { status } = incoming
-  const type = mediaTypeOf(incoming.header('content-type'))
-  if (!context.isContentDecoded) rejectCompressedBody(incoming, context.origin)
-  if (status < 200 || status >= 300) return readErrorStatus(incoming, type, context)
-  if (type === 'text/event-stream') return readEventReply(incoming, context)
-  if (type === 'application/json') return readJsonReply(incoming, context)
-  incoming.stop()
+export async function readReply(incomingResponse: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
+  const { status } = incomingResponse
+  const type = mediaTypeOf(incomingResponse.header('content-type'))
+  if (!context.isContentDecoded) rejectCompressedBody(incomingResponse, context.origin)
+  if (status < 200 || status >= 300) return readErrorStatus(incomingResponse, type, context)
+  if (type === 'text/event-stream') return readEventReply(incomingResponse, context)
+  if (type === 'application/json') return readJsonReply(incomingResponse, context)
+  incomingResponse.stop()
   const { origin } = context
   const bodyDescription = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
   const message = `${origin}: answered ${status} with ${bodyDescription}; it must be application/json or text/event-stream`
@@ -34,22 +34,22 @@ export function mediaTypeOf(header: string | undefined): string | undefined {
 }
 
 /** Throws {@link HttpError} `protocol` for a compressed body, which could become a large one. */
-export function rejectCompressedBody(incoming: IncomingResponse, origin: string): void {
-  if ((incoming.header('content-encoding') ?? 'identity') === 'identity') return
-  incoming.stop()
+export function rejectCompressedBody(incomingResponse: IncomingResponse, origin: string): void {
+  if ((incomingResponse.header('content-encoding') ?? 'identity') === 'identity') return
+  incomingResponse.stop()
   const message = `${origin}: the body is compressed, which was not asked for`
-  throw new HttpError('protocol', message, { origin, status: incoming.status })
+  throw new HttpError('protocol', message, { origin, status: incomingResponse.status })
 }
 
-async function readJsonReply(incoming: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
+async function readJsonReply(incomingResponse: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { origin, bounds } = context
-  const message = parseEventMessage(await readText(incoming, bounds.bytes, context), bounds, origin)
+  const message = parseEventMessage(await readText(incomingResponse, bounds.bytes, context), bounds, origin)
   const response = requireResponse(message, origin)
   if (response === undefined) throw new HttpError('protocol', `${origin}: the body is no response`, { origin })
   return describeServer(response, context)
 }
 
-function readEventReply(incoming: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
+function readEventReply(incomingResponse: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { request, call, origin, bounds, clock } = context
   const maxBytes = findMethodRow(request.method)?.isStreaming ? Number.POSITIVE_INFINITY : context.maxStreamBytes
   return new Promise((resolve, reject) => {
@@ -65,23 +65,23 @@ function readEventReply(incoming: IncomingResponse, context: ReplyContext): Prom
         if (response === undefined) return
         resolve(describeServer(response, context))
         // Left open for its end, the connection serves the next request; closed, it would have to be made again.
-        drainState = { timer: clock.setTimeout(incoming.stop, drainTimeoutMs), bytes: 0 }
+        drainState = { timer: clock.setTimeout(incomingResponse.stop, drainTimeoutMs), bytes: 0 }
       },
     })
     const takeChunk = (chunk: Uint8Array): void => {
       if (!drainState) {
-        context.touch()
+        context.recordActivity()
         feedStream(chunk)
       } else {
         drainState.bytes += chunk.byteLength
-        if (drainState.bytes > maxDrainBytes) incoming.stop()
+        if (drainState.bytes > maxDrainBytes) incomingResponse.stop()
       }
     }
     const onStreamEnd = (): void => {
       if (drainState) clock.clearTimeout(drainState.timer)
       reject(new HttpError('closed', `${origin}: the stream ended without the response`, { origin }))
     }
-    incoming.read(takeChunk).then(onStreamEnd, (error: unknown) => {
+    incomingResponse.read(takeChunk).then(onStreamEnd, (error: unknown) => {
       if (drainState) clock.clearTimeout(drainState.timer)
       reject(error)
     })

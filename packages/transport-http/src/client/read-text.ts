@@ -5,24 +5,24 @@ import type { IncomingResponse } from './sender.ts'
 
 /** The text of a body, at most `limit` bytes of it; throws {@link HttpError} `too_large` or `protocol`. */
 export async function readText(
-  incoming: IncomingResponse,
+  incomingResponse: IncomingResponse,
   maxBytes: number,
-  context: Pick<ReplyContext, 'origin' | 'touch'>,
+  context: Pick<ReplyContext, 'origin' | 'recordActivity'>,
 ): Promise<string> {
   const { origin } = context
   const textTooLargeError = (): HttpError =>
     new HttpError('too_large', `${origin}: the body is longer than ${maxBytes} bytes`, {
       origin,
-      status: incoming.status,
+      status: incomingResponse.status,
     })
-  if (Number(incoming.header('content-length') ?? 0) > maxBytes) {
-    incoming.stop()
+  if (Number(incomingResponse.header('content-length') ?? 0) > maxBytes) {
+    incomingResponse.stop()
     throw textTooLargeError()
   }
   const chunks: Uint8Array[] = []
   let length = 0
-  await incoming.read((chunk) => {
-    context.touch()
+  await incomingResponse.read((chunk) => {
+    context.recordActivity()
     length += chunk.byteLength
     if (length > maxBytes) throw textTooLargeError()
     chunks.push(chunk)
@@ -30,7 +30,11 @@ export async function readText(
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(concatChunks(chunks, length))
   } catch (cause) {
-    throw new HttpError('protocol', `${origin}: the body is not UTF-8`, { origin, status: incoming.status, cause })
+    throw new HttpError('protocol', `${origin}: the body is not UTF-8`, {
+      origin,
+      status: incomingResponse.status,
+      cause,
+    })
   }
 }
 
@@ -59,7 +63,7 @@ export interface ReplyContext {
   /** Values that were sent and must not appear in an error. */
   readonly secrets: readonly string[]
   /** Told of every arrival of bytes. */
-  readonly touch: () => void
+  readonly recordActivity: () => void
 }
 
 /** The response, when it answers this request; throws {@link HttpError} `protocol` when it is another's. */

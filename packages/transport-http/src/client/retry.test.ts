@@ -135,7 +135,7 @@ test('a connection that does not open in time is a timeout', async () => {
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const address = silent.address()
   const port = typeof address === 'object' ? address?.port : 0
-  const connection = connectHttp(`https://127.0.0.1:${port}/mcp`, { connectMs: 20 })
+  const connection = connectHttp(`https://127.0.0.1:${port}/mcp`, { connectTimeoutMs: 20 })
   await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'timeout' })
   await connection.close()
   silent.close()

@@ -24,14 +24,14 @@ const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405,
  * as it is.
  */
 export function createRevisionCheck(clientOf: () => HttpClient): CheckReply {
-  let finding: Promise<string | undefined> | undefined
+  let revisionPromise: Promise<string | undefined> | undefined
   return async (status, reply, request) => {
     if (!suspectStatuses.has(status) || request === discoverProbe) return reply
     const response = await reply.catch(() => undefined)
     if (response !== undefined && supportsDiscover(response)) return response
     const client = clientOf()
-    finding ??= findOlderRevision(client).catch(() => undefined)
-    const revision = await finding
+    revisionPromise ??= findOlderRevision(client).catch(() => undefined)
+    const revision = await revisionPromise
     if (revision === undefined) return reply
     const { origin } = new URL(client.url)
     const advice = 'connectDualHttp of @x/legacy/http-client speaks both'
@@ -43,7 +43,12 @@ export function createRevisionCheck(clientOf: () => HttpClient): CheckReply {
 async function findOlderRevision(client: HttpClient): Promise<string | undefined> {
   if (await isCurrentRevisionServer(client)) return undefined
   const body = encodeMessage(olderInitializeRequest)
-  const response = await client.send({ method: 'POST', body, about: olderInitializeRequest, signal: client.closed })
+  const response = await client.send({
+    method: 'POST',
+    body,
+    rpcRequest: olderInitializeRequest,
+    signal: client.closed,
+  })
   const answer = await readResponse(client, response)
   const revision = answer && olderRevisionIn(answer)
   await endSession(client, response.header('mcp-session-id'), revision)
@@ -68,11 +73,11 @@ function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Pro
       resolve(message)
       response.stop()
     }
-    const reading =
+    const readPromise =
       response.type === 'text/event-stream'
-        ? response.events({ maxBytes: bounds.bytes, onEvent: ({ data }) => data !== '' && read(data) })
+        ? response.readEvents({ maxBytes: bounds.bytes, onEvent: ({ data }) => data !== '' && read(data) })
         : response.text().then(read)
-    reading.then(() => resolve(undefined), reject)
+    readPromise.then(() => resolve(undefined), reject)
   })
 }
 
@@ -80,7 +85,7 @@ function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Pro
 async function endSession({ send, closed }: HttpClient, id: string | undefined, revision = ''): Promise<void> {
   if (id === undefined) return
   const headers = { 'mcp-session-id': id, 'mcp-protocol-version': revision }
-  const ended = await send({ method: 'DELETE', headers, about: olderInitializeRequest, signal: closed }).catch(
+  const ended = await send({ method: 'DELETE', headers, rpcRequest: olderInitializeRequest, signal: closed }).catch(
     () => undefined,
   )
   ended?.stop()

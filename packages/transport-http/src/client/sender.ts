@@ -53,13 +53,13 @@ export function fetchSender(fetch: FetchFunction): Sender {
         headerPairs.push([headers[index] ?? '', headers[index + 1] ?? ''])
       }
       const options = { method, headers: headerPairs, signal, redirect: 'manual' } as const
-      return incomingOf(await fetch(url.href, body === undefined ? options : { ...options, body }))
+      return toIncomingResponse(await fetch(url.href, body === undefined ? options : { ...options, body }))
     },
     close: async () => {},
   }
 }
 
-function incomingOf(response: Response): IncomingResponse {
+function toIncomingResponse(response: Response): IncomingResponse {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   const stop = (): void => {
     // Cancelling a stream that has ended or failed is of no interest to anybody.

@@ -12,14 +12,14 @@ import {
 import { HttpError } from './http-error.ts'
 import type { HttpTimeouts } from './options.ts'
 
-const halfAnHourMs = 30 * 60_000
+const defaultIdleMs = 30 * 60_000
 
 /** The limits and the end of one request. */
 export interface TimeoutWatch {
   /** Cancelled when the request must stop, for whatever reason. */
   readonly cancellation: Cancellation
   /** Bytes arrived: the idle limit counts from here, and no longer the one for headers. */
-  touch(): void
+  recordActivity(): void
   /** Stops the request with this reason. */
   stop(reason: unknown): void
   /** The request is over: nothing fires after this. */
@@ -41,7 +41,7 @@ export interface TimeoutWatchOptions {
  * a reading of the clock, and no timer is set anew.
  */
 export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: TimeoutWatchOptions): TimeoutWatch {
-  const { headersMs = halfAnHourMs, idleMs = halfAnHourMs, totalMs = 0 } = timeouts
+  const { headersMs = defaultIdleMs, idleMs = defaultIdleMs, totalMs = 0 } = timeouts
   const cancellation = createCancellation()
   const startedAt = clock.monotonicNow()
   let lastActivityAt = startedAt
@@ -71,7 +71,7 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   armTimer()
   return {
     cancellation,
-    touch: () => {
+    recordActivity: () => {
       lastActivityAt = clock.monotonicNow()
       // The limit in force when the timer was set may be longer than the one from here on.
       if (quietLimitMs !== idleMs) {
@@ -85,7 +85,7 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   }
 }
 
-function httpTimeoutError(ms: number, isTotal: boolean, origin: string): HttpError {
-  const problem = isTotal ? `no response within ${ms} ms` : `nothing came for ${ms} ms`
+function httpTimeoutError(ms: number, isTotalTimeout: boolean, origin: string): HttpError {
+  const problem = isTotalTimeout ? `no response within ${ms} ms` : `nothing came for ${ms} ms`
   return new HttpError('timeout', `${origin}: ${problem}`, { origin })
 }

@@ -25,11 +25,11 @@ const flushMs = 1_000
  */
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
   const { server, activeCalls, adapterRequests, schedule } = deps
-  const serverClosed = new Promise((resolve) => server.once('close', resolve))
+  const serverClosePromise = new Promise((resolve) => server.once('close', resolve))
   // Server.close of node:http would also cut connections whose answer is written and not yet flushed; net's only
   // stops to listen.
   NetServer.prototype.close.call(server)
-  const responsesDrained = closeWhenDrained(deps)
+  const responsesDrainPromise = closeWhenDrained(deps)
   for (const call of activeCalls.filter(({ isStreaming }) => isStreaming)) stopCall(call, createStoppingError())
   for (const request of adapterRequests.slice()) request.stop('draining')
   const cancelGraceTimer = schedule(() => {
@@ -37,10 +37,10 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
   const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushMs)
-  await responsesDrained
+  await responsesDrainPromise
   cancelGraceTimer()
   server.close(() => {})
-  await serverClosed
+  await serverClosePromise
   cancelForcedClose()
 }
 

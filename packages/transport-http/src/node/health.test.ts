@@ -83,14 +83,14 @@ describe('with a clock of the test', () => {
 })
 
 test('the paths are the ones that were chosen, or none', async () => {
-  await using chosen = await serveHttp(testServer(echo), { health: { live: '/live', ready: false } })
+  await using chosen = await serveHttp(testServer(echo), { health: { livePath: '/live', readyPath: false } })
   expect((await check(chosen, '/live'))[0]).toBe(200)
   expect((await check(chosen, '/healthz'))[0]).toBe(404)
   expect((await check(chosen, '/readyz'))[0]).toBe(404)
   await using none = await serveHttp(testServer(echo), { health: false })
   expect((await check(none, '/healthz'))[0]).toBe(404)
-  await expect(serveHttp(testServer(echo), { health: { live: 'healthz' } })).rejects.toThrow(
-    'health.live is "healthz": write a path',
+  await expect(serveHttp(testServer(echo), { health: { livePath: 'healthz' } })).rejects.toThrow(
+    'health.livePath is "healthz": write a path',
   )
 })
 

@@ -116,17 +116,17 @@ export interface WheelEntry extends IndexedEntry {
 export function createTimerWheel<T extends WheelEntry>(
   entries: readonly T[],
   schedule: Schedule,
-  due: (waiting: T) => void,
+  onDue: (waiting: T) => void,
 ): (waiting: T, ms: number) => void {
-  let ticks = 0
+  let tickCount = 0
   let isTicking = false
   const tick = () => {
-    ticks += 1
+    tickCount += 1
     // The work for one entry may add others and remove them, so those that are due are picked first.
-    for (const waiting of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= ticks)) {
+    for (const waiting of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= tickCount)) {
       if (entries[waiting.index] !== waiting) continue
       waiting.dueTick = 0
-      due(waiting)
+      onDue(waiting)
     }
     isTicking = entries.length > 0
     if (isTicking) schedule(tick, tickMs)
@@ -135,7 +135,7 @@ export function createTimerWheel<T extends WheelEntry>(
     if (!isTicking) schedule(tick, tickMs)
     isTicking = true
     // The tick under way has begun already, so one more is waited for.
-    waiting.dueTick = ticks + Math.ceil(ms / tickMs) + 1
+    waiting.dueTick = tickCount + Math.ceil(ms / tickMs) + 1
   }
 }
 

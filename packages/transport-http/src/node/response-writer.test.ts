@@ -7,7 +7,7 @@ import { createOpenResponses } from './response-writer.ts'
 import { serveHttp } from './serve-http.ts'
 
 test('a finished answer that its client does not read is not held for ever', async () => {
-  const open = createOpenResponses({ writeTimeoutMs: 50, maxPipelined: 1 })
+  const open = createOpenResponses({ writeTimeoutMs: 50, maxPipelinedRequests: 1 })
   let ended = (): void => {}
   const end = new Promise<void>((resolve) => {
     ended = resolve
@@ -32,7 +32,7 @@ test('a finished answer that its client does not read is not held for ever', asy
 
 test('requests beyond the limit of one connection are answered with 503, and other connections are served', async () => {
   const { exchange, next } = pendingCalls()
-  await using http = await serveHttp(testServer(exchange), { maxPipelined: 2 })
+  await using http = await serveHttp(testServer(exchange), { maxPipelinedRequests: 2 })
   const raw = connectRaw(http.port)
   raw.send([1, 2, 3].map((id) => requestOf('tools/list', id)).join(''))
   const [one, two] = [await next(), await next()]
@@ -50,7 +50,7 @@ test('requests beyond the limit of one connection are answered with 503, and oth
 
 test.each([
   ['writeTimeoutMs', { writeTimeoutMs: -1 }],
-  ['maxPipelined', { maxPipelined: 0 }],
+  ['maxPipelinedRequests', { maxPipelinedRequests: 0 }],
 ])('%s is a number that makes sense', async (name, options) => {
   await expect(serveHttp(testServer(echo), options)).rejects.toThrow(name)
 })

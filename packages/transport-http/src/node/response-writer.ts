@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema'
-import type { Answer, ResponseWriter } from '../server/http-adapter.ts'
+import type { HttpAnswer, ResponseWriter } from '../server/http-adapter.ts'
 import type { NodeRequest } from './read-body.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 
@@ -28,9 +28,9 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
     if (!response.destroyed) response.writeHead(200, [...headers])
   },
   write(target, text) {
-    if (target.pendingText === '') nextTick(flushPending, target)
+    if (target.pendingText === '') nextTick(flushPendingText, target)
     target.pendingText += text
-    if (target.pendingText.length > chunkLength) flushPending(target)
+    if (target.pendingText.length > chunkLength) flushPendingText(target)
   },
   end(target, text) {
     const { response, pendingText } = target
@@ -38,9 +38,9 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
     if (!response.destroyed) response.end(pendingText + text)
   },
   queued: ({ response, pendingText }) => response.writableLength + pendingText.length,
-  drained(target) {
+  waitForDrain(target) {
     const { response } = target
-    flushPending(target)
+    flushPendingText(target)
     return response.writableNeedDrain && !response.destroyed ? waitForDrain(response) : undefined
   },
   destroy: ({ response }) => void response.destroy(),
@@ -52,7 +52,7 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
 }
 
 /** Sends a whole answer; nothing when the response has begun, or its peer has gone. */
-export function sendAnswer(response: ServerResponse, { status, headers, body, hasConnectionClose }: Answer): void {
+export function sendAnswer(response: ServerResponse, { status, headers, body, hasConnectionClose }: HttpAnswer): void {
   if (response.headersSent || response.destroyed) return
   if (hasConnectionClose === true) response.shouldKeepAlive = false
   if (body === undefined) {
@@ -79,7 +79,7 @@ function onQueuedClose(socket: Socket, response: ServerResponse, run: () => void
   response.once('close', runOnce)
 }
 
-function flushPending(target: NodeTarget): void {
+function flushPendingText(target: NodeTarget): void {
   const { response, pendingText } = target
   if (pendingText === '') return
   target.pendingText = ''
@@ -134,18 +134,18 @@ export interface ResponseBounds {
   /** Milliseconds that the reader of a finished answer may take none of it; 0 for ever. */
   readonly writeTimeoutMs: number
   /** Requests of one connection that may be under way at once. */
-  readonly maxPipelined: number
+  readonly maxPipelinedRequests: number
 }
 
 const longestSweepMs = 10_000
 
 /** Creates the list of a server's open responses. */
-export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBounds): OpenResponses {
+export function createOpenResponses({ writeTimeoutMs, maxPipelinedRequests }: ResponseBounds): OpenResponses {
   const all: OpenResponse[] = []
   const endFunctionsBySocket = new WeakMap<Socket, Set<() => void>>()
-  const sweepMs = Math.min(writeTimeoutMs, longestSweepMs)
+  const sweepIntervalMs = Math.min(writeTimeoutMs, longestSweepMs)
   const timer =
-    writeTimeoutMs === 0 ? undefined : setInterval(() => sweepResponses(all, writeTimeoutMs), sweepMs).unref()
+    writeTimeoutMs === 0 ? undefined : setInterval(() => sweepResponses(all, writeTimeoutMs), sweepIntervalMs).unref()
   return {
     all,
     add: (response) => {
@@ -159,7 +159,7 @@ export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBo
       open.add(end)
       addToList(all, entry)
       response.on('close', end)
-      return open.size <= maxPipelined
+      return open.size <= maxPipelinedRequests
     },
     stop: () => clearInterval(timer),
   }

@@ -32,7 +32,7 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   /**
    * Requests that one connection may have under way at once (HTTP/1.1 pipelining), 16 by default; one more gets 503.
    */
-  readonly maxPipelined?: number | undefined
+  readonly maxPipelinedRequests?: number | undefined
   /**
    * Stops the server at SIGTERM and SIGINT: `true`, or how. The process then ends by itself when nothing else keeps it;
    * a second signal ends it at once. Off by default.
@@ -91,13 +91,13 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     // A client that is told so early has its next call at another instance, and not refused here.
     if (stopState.phase !== 'open') response.shouldKeepAlive = false
     if (answerHealthCheck(request, response) || options.onRequest?.(request, response)) return
-    if (!hasPipelineRoom) rejectPipelined(response)
+    if (!hasPipelineRoom) rejectPipelinedRequest(response)
     else if (stopState.phase === 'refusing') rejectWhileStopping(response)
     else if (isAtPath(path, request.url)) handleRequest(request, response)
     else answerDocument({ request, response, path }, context)
   })
   const boundPort = await listenOnAddress(server, host, port)
-  const { schedule = setPlatformTimer, stopOnSignals: onSignals = false } = options
+  const { schedule = setPlatformTimer, stopOnSignals = false } = options
   const { activeCalls, adapterRequests } = context
   server.once('close', openResponses.stop)
   const close = createStopFunction({
@@ -107,8 +107,8 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     adapterRequests,
     schedule,
     mcpServer,
-    stopping: stopState,
-    signalOptions: onSignals,
+    stopState,
+    signalOptions: stopOnSignals,
   })
   return {
     url: `http://${formatUrlHost(host)}:${boundPort}${path}`,
@@ -122,16 +122,17 @@ function isAtPath(path: string, url: string | undefined): boolean {
   return url === path || url?.split('?', 1)[0] === path
 }
 
-function rejectPipelined(response: ServerResponse): void {
+function rejectPipelinedRequest(response: ServerResponse): void {
   const message = 'Too many requests at once on one connection: wait for their answers, or open another connection'
   response.shouldKeepAlive = false
   sendAnswer(response, errorAnswer({ status: 503, code: errorCodes.internal, message }, []))
 }
 
-function boundsOf({ writeTimeoutMs = 60_000, maxPipelined = 16 }: ServeHttpOptions): ResponseBounds {
+function boundsOf({ writeTimeoutMs = 60_000, maxPipelinedRequests = 16 }: ServeHttpOptions): ResponseBounds {
   if (!(writeTimeoutMs >= 0)) throw new RangeError(`writeTimeoutMs is ${writeTimeoutMs}: give milliseconds from 0 up`)
-  if (!(maxPipelined >= 1)) throw new RangeError(`maxPipelined is ${maxPipelined}: give a number from 1 up`)
-  return { writeTimeoutMs, maxPipelined }
+  if (!(maxPipelinedRequests >= 1))
+    throw new RangeError(`maxPipelinedRequests is ${maxPipelinedRequests}: give a number from 1 up`)
+  return { writeTimeoutMs, maxPipelinedRequests }
 }
 
 function rejectWhileStopping(response: ServerResponse): void {
@@ -169,12 +170,12 @@ function createListenError(error: Error, host: string, port: number): Error {
 /** The paths of health checks; see {@link ServeHttpOptions.health}. */
 export interface HealthOptions {
   /** Says that the process answers: 200 for as long as it does. `/healthz` by default, `false` for none. */
-  readonly live?: string | false | undefined
+  readonly livePath?: string | false | undefined
   /**
    * Says whether to send calls here: 200, or 503 while the server stops or is overloaded. `/readyz` by default, `false`
    * for none.
    */
-  readonly ready?: string | false | undefined
+  readonly readyPath?: string | false | undefined
 }
 
 /** The readiness of a server. */
@@ -189,7 +190,7 @@ interface ReadyState {
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `ready` also asks the
+ * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `readyPath` also asks the
  * server for what it depends on, at most once a second and for at most 5 seconds. Whoever asks learns one word, and
  * needs no name that is allowed: a balancer calls an instance by its address.
  *
@@ -197,19 +198,19 @@ type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boole
  */
 function createHealthCheck(options: false | HealthOptions, state: ReadyState): HealthCheck {
   if (options === false) return () => false
-  const { live = '/healthz', ready = '/readyz' } = options
+  const { livePath = '/healthz', readyPath = '/readyz' } = options
   const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
-  if (live !== false) checks.set(checkHealthPath('live', live), () => true)
-  if (ready !== false) {
+  if (livePath !== false) checks.set(checkHealthPath('livePath', livePath), () => true)
+  if (readyPath !== false) {
     const checkDependencies = cacheReadiness(state.canReachDependencies)
-    checks.set(checkHealthPath('ready', ready), () => state.isOpen() && checkDependencies())
+    checks.set(checkHealthPath('readyPath', readyPath), () => state.isOpen() && checkDependencies())
   }
   return (request, response) => {
     const check = checks.get(request.url?.split('?', 1)[0])
     if (check === undefined) return false
-    const well = check()
-    if (typeof well === 'boolean') sendHealth(request, response, well)
-    else void well.then((isHealthy) => sendHealth(request, response, isHealthy))
+    const healthResult = check()
+    if (typeof healthResult === 'boolean') sendHealth(request, response, healthResult)
+    else void healthResult.then((isHealthy) => sendHealth(request, response, isHealthy))
     return true
   }
 }
@@ -219,23 +220,23 @@ const readinessTimes = { freshMs: 1000, limitMs: 5000 }
 
 /** Balancers and strangers may ask as often as they like: those who ask within a second share one answer. */
 function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
-  let asked: { readonly askedAt: number; readonly well: Promise<boolean> } | undefined
+  let asked: { readonly askedAt: number; readonly healthPromise: Promise<boolean> } | undefined
   return () => {
     const now = performance.now()
     if (asked === undefined || now - asked.askedAt >= readinessTimes.freshMs)
-      asked = { askedAt: now, well: withReadinessTimeout(isReady()) }
-    return asked.well
+      asked = { askedAt: now, healthPromise: withReadinessTimeout(isReady()) }
+    return asked.healthPromise
   }
 }
 
-function withReadinessTimeout(well: Promise<boolean>): Promise<boolean> {
+function withReadinessTimeout(healthPromise: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, readinessTimes.limitMs, false).unref()
     const finish = (isHealthy: boolean): void => {
       clearTimeout(timer)
       resolve(isHealthy)
     }
-    well.then(finish, () => finish(false))
+    healthPromise.then(finish, () => finish(false))
   })
 }
 

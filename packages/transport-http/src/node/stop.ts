@@ -24,7 +24,7 @@ export interface StopState {
 /** The server that stops, and its settings. */
 interface StopDeps extends GracefulStopDeps {
   readonly mcpServer: Server
-  readonly stopping: StopState
+  readonly stopState: StopState
   /** True or the options of a stop when signals stop the server. */
   readonly signalOptions: boolean | StopOptions
 }
@@ -48,15 +48,15 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
 }
 
 async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, noticeMs = 0 }: StopOptions): Promise<void> {
-  const { mcpServer, stopping, schedule } = deps
-  stopping.phase = 'leaving'
+  const { mcpServer, stopState, schedule } = deps
+  stopState.phase = 'leaving'
   const undrains = [mcpServer.drain()]
   if (noticeMs > 0) {
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
     // Calls that came meanwhile have to end as well.
     undrains.push(mcpServer.drain())
   }
-  stopping.phase = 'refusing'
+  stopState.phase = 'refusing'
   try {
     await stopGracefully(deps, graceMs)
   } finally {

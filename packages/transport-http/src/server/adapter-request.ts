@@ -106,7 +106,7 @@ function replyOf<Source, Target>(
       httpAdapter.end(target, '')
     },
     queued: () => httpAdapter.queued(target),
-    drained: () => httpAdapter.drained(target),
+    drained: () => httpAdapter.waitForDrain(target),
     onClose(run) {
       closeListeners.push(run)
       trackReply()

@@ -53,7 +53,7 @@ const readersByKey = new Map<symbol, ReadValue>([
   [canHandOffKey.id, () => true],
   [headerParamsKey.id, (_reply, { view }) => view && createHeaderParams(view)],
   [callHeadersKey.id, (reply, { getView }) => createCallHeaders(getView(), reply)],
-  [backPressureKey.id, (reply) => (reply.isStreaming ? () => reply.writer.drained(reply.target) : undefined)],
+  [backPressureKey.id, (reply) => (reply.isStreaming ? () => reply.writer.waitForDrain(reply.target) : undefined)],
   [clientAddressKey.id, (_reply, { clientAddress }) => clientAddress()],
   [transportKey.id, () => 'http'],
 ])
@@ -93,15 +93,15 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
   }
 }
 
-const paramPrefix = 'mcp-param-'
+const parameterPrefix = 'mcp-param-'
 
 /** The `Mcp-Param-*` headers of a request by the rest of their names, still encoded; read when they are asked for. */
 function createHeaderParams(view: RequestView): HeaderParams {
   return {
-    get: (name) => view.header(paramPrefix + name.toLowerCase()),
+    get: (name) => view.header(parameterPrefix + name.toLowerCase()),
     forEach(visit) {
       view.forEachHeader((value, name) => {
-        if (name.startsWith(paramPrefix)) visit(value, name.slice(paramPrefix.length))
+        if (name.startsWith(parameterPrefix)) visit(value, name.slice(parameterPrefix.length))
       })
     },
   }

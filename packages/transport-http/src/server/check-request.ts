@@ -15,12 +15,12 @@ import { createCorsHeaders, answerPreflight } from './cors.ts'
 import { documentAnswer } from './documents.ts'
 import { isHostAllowed, parseHost } from './hosts.ts'
 import { isOriginAllowed } from './origins.ts'
-import type { Answer, HttpErrorResponse, RequestView } from './http-adapter.ts'
+import type { HttpAnswer, HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { errorAnswer } from './reply.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */
-type RequestCheckResult = { readonly answer: Answer } | { readonly headers: readonly string[] }
+type RequestCheckResult = { readonly answer: HttpAnswer } | { readonly headers: readonly string[] }
 
 const acceptedWithoutHeaders: RequestCheckResult = { headers: [] }
 
@@ -90,13 +90,13 @@ function quoteValue(value: string | undefined): string {
  * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users nothing but this
  * message (basic/versioning, compatibility).
  */
-export function methodNotAllowed(
+export function methodNotAllowedResponse(
   { method, header }: RequestView,
   allowedMethods: readonly string[],
 ): HttpErrorResponse {
   const answer = { status: 405, headers: { Allow: allowedMethods.join(', ') } }
   const requestedVersion = header('mcp-protocol-version')
-  if (allowedMethods.length > 1 || !olderMethods.has(method) || requestedVersion === protocolVersion)
+  if (allowedMethods.length > 1 || !olderTransportMethods.has(method) || requestedVersion === protocolVersion)
     return { ...answer, message: `${method} is not served here: send a POST` }
   const versionNote = requestedVersion === undefined ? '' : `; the client opened with ${requestedVersion.slice(0, 100)}`
   return {
@@ -107,11 +107,11 @@ export function methodNotAllowed(
   }
 }
 
-const olderMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
+const olderTransportMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
 
 function rejectUnsupportedMethodOrType(view: RequestView, methods: readonly string[]): HttpErrorResponse | undefined {
   if (methods.includes(view.method)) return undefined
-  if (view.method !== 'POST') return methodNotAllowed(view, ['POST', ...methods])
+  if (view.method !== 'POST') return methodNotAllowedResponse(view, ['POST', ...methods])
   if (!isJsonMediaType(view.header('content-type'))) {
     return { status: 415, message: 'The Content-Type has to be application/json' }
   }
@@ -124,7 +124,7 @@ function rejectUnsupportedMethodOrType(view: RequestView, methods: readonly stri
 }
 
 const jsonMediaType = 'application/json'
-const requiredTypes = 'application/json, text/event-stream'
+const requiredMediaTypes = 'application/json, text/event-stream'
 
 /**
  * Returns true if a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which
@@ -145,7 +145,7 @@ function isJsonMediaType(contentType: string | undefined): boolean {
  * Returns true if an `Accept` allows both JSON and an event stream; an absent one allows everything (RFC 9110, 12.5.1).
  */
 function acceptsJsonAndEventStream(accept: string | undefined): boolean {
-  if (accept === undefined || accept === requiredTypes) return true
+  if (accept === undefined || accept === requiredMediaTypes) return true
   const weights = weightsOf(accept)
   return acceptsType(weights, 'application', 'json') && acceptsType(weights, 'text', 'event-stream')
 }
@@ -231,8 +231,8 @@ function checkNameHeader(header: string | undefined, value: unknown, isRequired:
 }
 
 function headerMismatchError(name: string, header: string, body: string | undefined): McpError {
-  const says = body === undefined ? 'the body has no such value' : `the body says ${quoteHeaderValue(body)}`
-  return new McpError(errorCodes.headerMismatch, `${name} is ${quoteHeaderValue(header)}, ${says}`)
+  const bodyStatement = body === undefined ? 'the body has no such value' : `the body says ${quoteHeaderValue(body)}`
+  return new McpError(errorCodes.headerMismatch, `${name} is ${quoteHeaderValue(header)}, ${bodyStatement}`)
 }
 
 function missingHeaderError(name: string, body: string): McpError {

@@ -67,7 +67,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   })
 
   test('more headers, credentials and an age can be given', async () => {
-    const cors = { headers: ['TraceParent'], exposed: ['X-Trace'], credentials: true, maxAge: 5 }
+    const cors = { headers: ['TraceParent'], exposedHeaders: ['X-Trace'], credentials: true, maxAge: 5 }
     await using handler = await serve(echo, { ...options, cors })
     const { headers } = await handler.send(ask({ 'access-control-request-headers': 'traceparent' }))
     const answer = await handler.send(createPostRequest('tools/list', {}, { headers: { origin } }))

@@ -1,12 +1,12 @@
 import type { HttpProtocolAdapter } from '@x/schema'
-import type { Answer, RequestView } from './http-adapter.ts'
+import type { HttpAnswer, RequestView } from './http-adapter.ts'
 
 /** The CORS headers that allowed origins get. */
 export interface CorsOptions {
   /** Request headers to allow beyond those of the protocol, such as `traceparent`. */
   readonly headers?: readonly string[] | undefined
   /** Response headers to show to pages beyond `WWW-Authenticate` and `Retry-After`. */
-  readonly exposed?: readonly string[] | undefined
+  readonly exposedHeaders?: readonly string[] | undefined
   /** True when pages may send cookies; false by default. It needs a list of `allowedOrigins`. */
   readonly credentials?: boolean | undefined
   /** Seconds for which a browser may cache the answer; 10 minutes by default. */
@@ -40,7 +40,7 @@ export function compileCors(
   if (options === undefined || options === false) return undefined
   const {
     headers = [],
-    exposed = [],
+    exposedHeaders = [],
     credentials = false,
     maxAge = defaultMaxAgeSeconds,
   } = options === true ? {} : options
@@ -50,7 +50,7 @@ export function compileCors(
     answerHeaders: [
       ...credentialHeaders,
       'Access-Control-Expose-Headers',
-      ['WWW-Authenticate', 'Retry-After', ...adapter.exposedHeaders, ...exposed].join(', '),
+      ['WWW-Authenticate', 'Retry-After', ...adapter.exposedHeaders, ...exposedHeaders].join(', '),
     ],
     preflightHeaders: [
       ...credentialHeaders,
@@ -68,7 +68,7 @@ export function createCorsHeaders(rule: CorsRule, origin: string): readonly stri
 }
 
 /** The answer to a browser that asks, before it sends a request of an allowed origin, whether it may. */
-export function answerPreflight(rule: CorsRule, origin: string, view: RequestView): Answer {
+export function answerPreflight(rule: CorsRule, origin: string, view: RequestView): HttpAnswer {
   const requestedHeaders = view.header('access-control-request-headers') ?? ''
   // A wildcard does not cover Authorization, nor anything with credentials; so what was asked for is named. The
   // headers of tool parameters, and of exchanges around the server, are known by their prefix alone.

@@ -1,5 +1,5 @@
 import { encodeMessage, errorCodes, type JsonObject } from '@x/schema'
-import type { Answer, RequestView } from './http-adapter.ts'
+import type { HttpAnswer, RequestView } from './http-adapter.ts'
 
 /** A fixed JSON document that anybody may read, such as the metadata of a protected resource (RFC 9728). */
 export interface HttpDocument {
@@ -12,7 +12,7 @@ export interface HttpDocument {
 export type HttpDocuments = Readonly<Record<string, HttpDocument>>
 
 /** The answers to a GET, by path. */
-export type CompiledDocuments = ReadonlyMap<string, Answer>
+export type CompiledDocuments = ReadonlyMap<string, HttpAnswer>
 
 const defaultMaxAgeSeconds = 3600
 const anyOriginHeaders = ['Access-Control-Allow-Origin', '*']
@@ -28,7 +28,10 @@ export function compileDocuments(documents: HttpDocuments | undefined): Compiled
   return entries.length === 0 ? undefined : new Map(entries.map(compileDocument))
 }
 
-function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [string, HttpDocument]): [string, Answer] {
+function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [string, HttpDocument]): [
+  string,
+  HttpAnswer,
+] {
   if (!path.startsWith('/'))
     throw new TypeError(`documents has ${JSON.stringify(path)}: write a path such as "/.well-known/name"`)
   const headers = [
@@ -45,7 +48,7 @@ function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [strin
  * The answer to a request for one of the documents; undefined for any other path. They are public, so pages of every
  * origin may read them, and the Host is not looked at.
  */
-export function documentAnswer(documents: CompiledDocuments | undefined, view: RequestTarget): Answer | undefined {
+export function documentAnswer(documents: CompiledDocuments | undefined, view: RequestTarget): HttpAnswer | undefined {
   const document = documents?.get(pathOf(view.url))
   if (document === undefined) return undefined
   if (view.method === 'GET' || view.method === 'HEAD') return document

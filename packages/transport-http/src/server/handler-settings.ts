@@ -29,22 +29,22 @@ export function limitReports<Source>(
   onError: (error: unknown, request: RequestView<Source>) => void,
   now: () => number = platformRuntime.monotonicNow,
 ): RejectionReport<Source> {
-  const reported = new Set<string>()
-  let begun = Number.NEGATIVE_INFINITY
-  let omitted = 0
+  const reportedReasons = new Set<string>()
+  let windowStartedAt = Number.NEGATIVE_INFINITY
+  let omittedReportCount = 0
   return (reason, request) => {
     const time = now()
-    if (time - begun >= minuteMs) {
-      begun = time
-      reported.clear()
+    if (time - windowStartedAt >= minuteMs) {
+      windowStartedAt = time
+      reportedReasons.clear()
     }
-    if (reported.has(reason) || reported.size >= maxReportsPerMinute) {
-      omitted++
+    if (reportedReasons.has(reason) || reportedReasons.size >= maxReportsPerMinute) {
+      omittedReportCount++
       return
     }
-    reported.add(reason)
-    const before = omitted === 0 ? '' : ` (reports omitted before: ${omitted})`
-    omitted = 0
+    reportedReasons.add(reason)
+    const before = omittedReportCount === 0 ? '' : ` (reports omitted before: ${omittedReportCount})`
+    omittedReportCount = 0
     onError(new Error(`${reason}${before}`), request)
   }
 }
@@ -138,8 +138,8 @@ export interface HandlerSettings<Source> {
   readonly schedule: Schedule
 }
 
-const fiveMinutesMs = 300_000
-const fifteenSecondsMs = 15_000
+const defaultTotalMs = 300_000
+const defaultIntervalMs = 15_000
 const oneMebibyte = 1_048_576
 
 /**
@@ -160,8 +160,8 @@ export function compileSettings<Source>(
     origins: compileOrigins(options.allowedOrigins),
     cors: compileCors(checkCors(options), adapter),
     bounds: { ...defaultBounds, ...options.bounds },
-    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, fiveMinutesMs),
-    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, fifteenSecondsMs),
+    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, defaultTotalMs),
+    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaultIntervalMs),
     maxQueuedBytes: checkAmount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
     authenticate: options.authenticate,
     clientAddress: options.clientAddress,

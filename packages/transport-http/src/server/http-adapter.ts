@@ -25,7 +25,7 @@ export interface RequestView<Source = unknown> {
 }
 
 /** A whole HTTP answer: `headers` is flat (name, value, name, value …), a `body` is JSON, whole or in pieces. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   readonly headers: readonly string[]
   readonly body?: string | MessagePieces | undefined
@@ -39,7 +39,7 @@ export interface Answer {
  * the answer is out, every function does nothing.
  */
 export interface ResponseWriter<Target = unknown> {
-  send(target: Target, answer: Answer): void
+  send(target: Target, answer: HttpAnswer): void
   /** Starts an event stream with these headers, flat. */
   open(target: Target, headers: readonly string[]): void
   write(target: Target, text: string): void
@@ -47,7 +47,7 @@ export interface ResponseWriter<Target = unknown> {
   /** Bytes that were written and that the peer has not taken yet. */
   queued(target: Target): number
   /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
-  drained(target: Target): Promise<void> | undefined
+  waitForDrain(target: Target): Promise<void> | undefined
   /** Breaks the connection off, so that the peer sees that the stream was not finished. */
   destroy(target: Target): void
   /** Calls back once when the peer has gone or the answer is out, whichever is first. */

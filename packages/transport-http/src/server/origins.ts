@@ -56,9 +56,9 @@ function isSameHost(origin: string, host: HostName): boolean {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return false
   if (isLoopback(url.hostname) && isLoopback(host.name)) return true
   if (url.hostname !== host.name) return false
-  return url.port === (host.port ?? '') || (url.port === '' && host.port === defaultPort(url.protocol))
+  return url.port === (host.port ?? '') || (url.port === '' && host.port === defaultPortOf(url.protocol))
 }
 
-function defaultPort(protocol: string): string {
+function defaultPortOf(protocol: string): string {
   return protocol === 'https:' ? '443' : '80'
 }

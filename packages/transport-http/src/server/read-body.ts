@@ -32,8 +32,8 @@ function decodeWholeBody(bytes: ArrayBuffer, maxBytes: number): string | HttpErr
   }
 }
 
-const fatalDecoding = { fatal: true, ignoreBOM: true } as const
-const wholeBodyDecoder = new TextDecoder('utf-8', fatalDecoding)
+const fatalDecodingOptions = { fatal: true, ignoreBOM: true } as const
+const wholeBodyDecoder = new TextDecoder('utf-8', fatalDecodingOptions)
 
 async function readBodyStream(
   stream: ReadableStream<Uint8Array>,
@@ -58,7 +58,7 @@ async function readBodyStream(
 }
 
 function createDecoder(): (bytes: Uint8Array | undefined) => string | HttpErrorResponse {
-  const decoder = new TextDecoder('utf-8', fatalDecoding)
+  const decoder = new TextDecoder('utf-8', fatalDecodingOptions)
   return (bytes) => {
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })

@@ -8,7 +8,7 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import type { Answer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
+import type { HttpAnswer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
 export interface Reply<Target = unknown> {
@@ -178,7 +178,7 @@ export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse 
 }
 
 /** The answer that tells the peer of a refusal; `headers`, flat, go out as well. */
-export function errorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): Answer {
+export function errorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): HttpAnswer {
   const { status, message, code = errorCodes.invalidRequest, data } = rejection
   const error: WireError = data === undefined ? { code, message } : { code, message, data }
   return {

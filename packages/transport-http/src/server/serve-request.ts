@@ -15,7 +15,7 @@ import {
 } from '@x/schema'
 import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
 import { createClientContext } from './call-context.ts'
-import { checkHeadersMatchBody, checkRequest, methodNotAllowed } from './check-request.ts'
+import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from './check-request.ts'
 import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
 import { errorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
@@ -88,7 +88,8 @@ function serveMessageText<Source, Target>(
   context: HandlerContext<Source, Target>,
 ): void {
   const { httpAdapter, settings } = context
-  if (view.method !== 'POST') return httpAdapter.send(target, errorAnswer(methodNotAllowed(view, ['POST']), headers))
+  if (view.method !== 'POST')
+    return httpAdapter.send(target, errorAnswer(methodNotAllowedResponse(view, ['POST']), headers))
   const message = parseRequestOrNotification(text, settings.bounds)
   if (isRequest(message)) state.id = message.id
   checkHeadersMatchBody(view, message)

@@ -1,5 +1,5 @@
 import { isWorkerd } from '@x/core'
-import type { Answer, ResponseWriter } from './http-adapter.ts'
+import type { HttpAnswer, ResponseWriter } from './http-adapter.ts'
 
 // A mark of 0 makes the desired size minus the bytes that wait.
 const queuingStrategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
@@ -66,7 +66,7 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     closeTarget(target)
   },
   queued: ({ stream }) => -(stream?.desiredSize ?? 0),
-  drained({ isClosed, stream, waitingWriters }) {
+  waitForDrain({ isClosed, stream, waitingWriters }) {
     if (isClosed || (stream?.desiredSize ?? 0) === 0) return undefined
     return new Promise((resolve) => void waitingWriters.push(resolve))
   },
@@ -114,17 +114,17 @@ function releaseWaitingWriters({ waitingWriters }: WebTarget): void {
 const clientClosedRequestStatus = 499
 
 /** A whole answer as a web response. */
-export function createWebResponse(answer: Answer): Response {
+export function createWebResponse(answer: HttpAnswer): Response {
   return new Response(bodyOf(answer), { status: answer.status, headers: responseHeaders(answer) })
 }
 
-function bodyOf({ body }: Answer): string | Blob | null {
+function bodyOf({ body }: HttpAnswer): string | Blob | null {
   if (body === undefined || typeof body === 'string') return body ?? null
   // The bytes are kept by who made them, and a Blob only reads them.
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
 }
 
-function responseHeaders({ headers, body }: Answer): Record<string, string> {
+function responseHeaders({ headers, body }: HttpAnswer): Record<string, string> {
   return body === undefined ? fieldsOf(headers) : { 'Content-Type': 'application/json', ...fieldsOf(headers) }
 }
 
