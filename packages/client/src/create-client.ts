@@ -52,8 +52,8 @@ export function createClient<
   const instances = extensions.map((extension) => {
     const otherExtensions = extensions.filter((candidate) => candidate !== extension)
     const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) => {
-      const { url, closed, mixedPrincipals } = connection
-      const forked = { exchange: middleware(connection.exchange), url, mixedPrincipals, ...(closed && { closed }) }
+      const { url, closed, canMixPrincipals } = connection
+      const forked = { exchange: middleware(connection.exchange), url, canMixPrincipals, ...(closed && { closed }) }
       return createClient(forked, { ...clientOptions, ...changes, extensions: otherExtensions })
     }
     const host: ClientExtensionHost = {

@@ -10,46 +10,46 @@ export interface RevisionFeatures {
    * `icons` of tools, prompts, resources and implementations; URL elicitation; choices with titles or of several
    * values.
    */
-  readonly icons: boolean
-  readonly urlElicitation: boolean
-  readonly richForms: boolean
+  readonly hasIcons: boolean
+  readonly hasUrlElicitation: boolean
+  readonly hasRichForms: boolean
   /** Sampling with tools, and several content blocks in one message. */
-  readonly samplingTools: boolean
+  readonly hasSamplingTools: boolean
   /** Streams begin with an event that has an id and no data. */
-  readonly primingEvents: boolean
+  readonly hasPrimingEvents: boolean
   /** `title`, `outputSchema`, `structuredContent`, resource links and form elicitation. */
-  readonly structuredOutput: boolean
+  readonly hasStructuredOutput: boolean
   /** A body may be an array of messages. */
-  readonly batches: boolean
+  readonly hasBatches: boolean
 }
 
 const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } = {
   '2025-11-25': {
-    icons: true,
-    urlElicitation: true,
-    richForms: true,
-    samplingTools: true,
-    primingEvents: true,
-    structuredOutput: true,
-    batches: false,
+    hasIcons: true,
+    hasUrlElicitation: true,
+    hasRichForms: true,
+    hasSamplingTools: true,
+    hasPrimingEvents: true,
+    hasStructuredOutput: true,
+    hasBatches: false,
   },
   '2025-06-18': {
-    icons: false,
-    urlElicitation: false,
-    richForms: false,
-    samplingTools: false,
-    primingEvents: false,
-    structuredOutput: true,
-    batches: false,
+    hasIcons: false,
+    hasUrlElicitation: false,
+    hasRichForms: false,
+    hasSamplingTools: false,
+    hasPrimingEvents: false,
+    hasStructuredOutput: true,
+    hasBatches: false,
   },
   '2025-03-26': {
-    icons: false,
-    urlElicitation: false,
-    richForms: false,
-    samplingTools: false,
-    primingEvents: false,
-    structuredOutput: false,
-    batches: true,
+    hasIcons: false,
+    hasUrlElicitation: false,
+    hasRichForms: false,
+    hasSamplingTools: false,
+    hasPrimingEvents: false,
+    hasStructuredOutput: false,
+    hasBatches: true,
   },
 }
 

@@ -42,7 +42,7 @@ describe('The cache of a client', () => {
   test('is off over a connection of several principals, unless it has a partition', async () => {
     const view = () => {
       const exchange = createScriptedExchange(() => contents('x'))
-      return { exchange, mixedPrincipals: true }
+      return { exchange, canMixPrincipals: true }
     }
     const bare = view()
     for (const cache of [undefined, { maxEntries: 10 }]) {

@@ -86,9 +86,9 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
 /** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
 export function cacheOptionsOf(
   cache: false | CacheOptions = {},
-  { mixedPrincipals = false }: ConnectionView,
+  { canMixPrincipals = false }: ConnectionView,
 ): false | CacheOptions {
-  return cache === false || (mixedPrincipals && cache.shared === undefined) ? false : cache
+  return cache === false || (canMixPrincipals && cache.shared === undefined) ? false : cache
 }
 
 function openCachePartition(options: CacheOptions): CachePartition {

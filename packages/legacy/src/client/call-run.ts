@@ -17,14 +17,14 @@ import { metaIn } from '../translate/request.ts'
 import { declaredCapabilitiesOf } from './handshake.ts'
 import type { LegacySettings } from './options.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'
-import { type LegacySession, type RunningCall, severityOf } from './session.ts'
+import { type LegacySession, type LegacyRunningCall, severityOf } from './session.ts'
 import { toLegacyRequest, toModernResponse } from './translate.ts'
 import { requiredUrlsOf, waitForUrls } from './url-required.ts'
 
 /** One call of an older server, over as many requests of 2026-07-28 as its questions take. */
 export interface CallRun {
   /** Sends answers to what was asked, and gives the next `input_required` result, or the response. */
-  sendNext(request: RpcRequest, call: Call): Promise<RpcResponse>
+  sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse>
 }
 
 /** Dependencies of a run. */
@@ -65,23 +65,23 @@ export function createCallRun(options: CallRunOptions): CallRun {
   return new LegacyCallRun(options)
 }
 
-class LegacyCallRun implements CallRun, RunningCall {
-  readonly #parts: CallRunOptions
+class LegacyCallRun implements CallRun, LegacyRunningCall {
+  readonly #options: CallRunOptions
   readonly #controller = new AbortController()
   readonly #questions = new Map<string, OpenQuestion>()
   #waiting: WaitingRequest | undefined
   #outcome: CallRunOutcome | undefined
-  #first: RpcRequest | undefined
+  #firstRequest: RpcRequest | undefined
   #wireId = 0
   #lastKey = 0
   #timer: unknown
   #isRoundDue = false
 
   constructor(options: CallRunOptions) {
-    this.#parts = options
+    this.#options = options
   }
 
-  sendNext(request: RpcRequest, call: Call): Promise<RpcResponse> {
+  sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (isCancelled(call)) return reject(cancelReason(call))
       if (this.#waiting !== undefined) {
@@ -91,13 +91,13 @@ class LegacyCallRun implements CallRun, RunningCall {
           }),
         )
       }
-      this.#parts.clock.clearTimeout(this.#timer)
+      this.#options.clock.clearTimeout(this.#timer)
       const cancel = (): void => this.#cancel(cancelReason(call))
       this.#waiting = { request, call, resolve, reject, cancel }
       onCancel(call, cancel)
       this.#answer(request)
-      if (this.#first === undefined) {
-        this.#first = request
+      if (this.#firstRequest === undefined) {
+        this.#firstRequest = request
         void this.#send(request)
       }
       this.#deliver()
@@ -127,7 +127,7 @@ class LegacyCallRun implements CallRun, RunningCall {
   }
 
   #declared(): ClientCapabilities {
-    return this.#first === undefined ? {} : declaredCapabilitiesOf(this.#first)
+    return this.#firstRequest === undefined ? {} : declaredCapabilitiesOf(this.#firstRequest)
   }
 
   #nextKey(): string {
@@ -139,7 +139,7 @@ class LegacyCallRun implements CallRun, RunningCall {
   #scheduleRound(): void {
     if (this.#isRoundDue) return
     this.#isRoundDue = true
-    const { clock } = this.#parts
+    const { clock } = this.#options
     clock.setTimeout(() => {
       this.#isRoundDue = false
       this.#deliver()
@@ -147,14 +147,14 @@ class LegacyCallRun implements CallRun, RunningCall {
   }
 
   async #send(request: RpcRequest): Promise<void> {
-    const { session } = this.#parts
+    const { session } = this.#options
     session.activeCalls.add(this)
     try {
       this.#wireId = session.nextId()
       const messages = {
         onNotification: (message: RpcNotification) => this.receive(message),
-        onRequest: (asked: RpcRequest) =>
-          asked.method === 'ping' ? session.standaloneHandlers.onRequest(asked) : this.ask(asked),
+        onRequest: (askedRequest: RpcRequest) =>
+          askedRequest.method === 'ping' ? session.standaloneHandlers.onRequest(askedRequest) : this.ask(askedRequest),
       }
       const legacyRequest = toLegacyRequest(request, this.#wireId)
       const response = await session.transport.request(legacyRequest, this.#controller.signal, messages)
@@ -173,16 +173,16 @@ class LegacyCallRun implements CallRun, RunningCall {
   #askForUrls(request: RpcRequest, response: RpcResponse): boolean {
     const urls = requiredUrlsOf(response, this.#declared())
     if (urls.length === 0) return false
-    const { session, clock } = this.#parts
+    const { session, clock } = this.#options
     const waitForCompletion = waitForUrls(session, urls, clock)
     let isRejected = false
-    let openQuestions = urls.length
+    let openQuestionCount = urls.length
     for (const { input } of urls) {
       const answer: OpenQuestion['answer'] = (questionAnswer) => {
         isRejected ||=
           questionAnswer === undefined || 'error' in questionAnswer || questionAnswer.result['action'] !== 'accept'
-        openQuestions -= 1
-        if (openQuestions > 0) return
+        openQuestionCount -= 1
+        if (openQuestionCount > 0) return
         const urlCompletion = waitForCompletion()
         if (isRejected) this.#end({ response })
         else void urlCompletion.then(() => (this.#outcome === undefined ? this.#send(request) : undefined))
@@ -194,7 +194,7 @@ class LegacyCallRun implements CallRun, RunningCall {
   }
 
   get canBeAsked(): boolean {
-    return findMethodRow(this.#first?.method ?? '')?.canRequireInput === true
+    return findMethodRow(this.#firstRequest?.method ?? '')?.canRequireInput === true
   }
 
   get wantsLogs(): boolean {
@@ -205,7 +205,7 @@ class LegacyCallRun implements CallRun, RunningCall {
     const { method, params = {} } = message
     if (method === 'notifications/progress') this.#progress(params)
     else if (method === 'notifications/message') this.#log(message)
-    else this.#parts.session.standaloneHandlers.onNotification(message)
+    else this.#options.session.standaloneHandlers.onNotification(message)
   }
 
   #progress(params: JsonObject): void {
@@ -246,9 +246,9 @@ class LegacyCallRun implements CallRun, RunningCall {
     if (this.#outcome !== undefined) {
       const outcome = this.#outcome
       this.#detach(waitingRequest)
-      this.#parts.onFinished()
+      this.#options.onFinished()
       if ('error' in outcome) waitingRequest.reject(outcome.error)
-      else waitingRequest.resolve(toModernResponse(outcome.response, waitingRequest.request, this.#parts))
+      else waitingRequest.resolve(toModernResponse(outcome.response, waitingRequest.request, this.#options))
       return
     }
     const newQuestions = [...this.#questions].filter(([, { isSent }]) => !isSent)
@@ -256,16 +256,16 @@ class LegacyCallRun implements CallRun, RunningCall {
     for (const [, question] of newQuestions) question.isSent = true
     const inputRequests = Object.fromEntries(newQuestions.map(([key, { input }]) => [key, input]))
     this.#detach(waitingRequest)
-    const { settings, clock, token, session } = this.#parts
+    const { settings, clock, token, session } = this.#options
     this.#timer = clock.setTimeout(() => this.#expire(), settings.answerTimeoutMs)
     unref(this.#timer)
     const _meta = session.peer.info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: session.peer.info } }
     // Types of the protocol are JSON, which their readonly interfaces cannot say.
-    const asked = { inputRequests: inputRequests as unknown as JsonObject, requestState: token, ..._meta }
+    const inputRequired = { inputRequests: inputRequests as unknown as JsonObject, requestState: token, ..._meta }
     waitingRequest.resolve({
       jsonrpc: '2.0',
       id: waitingRequest.request.id,
-      result: { resultType: 'input_required', ...asked },
+      result: { resultType: 'input_required', ...inputRequired },
     })
   }
 
@@ -277,7 +277,7 @@ class LegacyCallRun implements CallRun, RunningCall {
   /** Nobody came back with answers. */
   #expire(): void {
     this.#cancel(new Error('The questions of the call were not answered in time'))
-    this.#parts.onFinished()
+    this.#options.onFinished()
   }
 
   #cancel(reason: unknown): void {

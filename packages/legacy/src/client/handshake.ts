@@ -21,8 +21,8 @@ export const initializedNotification: RpcNotification = { jsonrpc: '2.0', method
 
 /** The capabilities that a request of 2026-07-28 declares. */
 export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabilities {
-  const declared = metaIn(params)[metaKeys.clientCapabilities]
-  return isJsonObject(declared) ? declared : {}
+  const declaredCapabilities = metaIn(params)[metaKeys.clientCapabilities]
+  return isJsonObject(declaredCapabilities) ? declaredCapabilities : {}
 }
 
 /**
@@ -60,8 +60,10 @@ export function parseInitializeResponse(response: RpcResponse): InitializeOutcom
   const revision = findRevision(protocolVersion, legacyRevisions)
   if (revision === undefined) {
     const message = `The server speaks ${JSON.stringify(protocolVersion)?.slice(0, 100)}, which this client does not`
-    const supported = typeof protocolVersion === 'string' ? [protocolVersion.slice(0, 100)] : []
-    const error = new McpError(errorCodes.unsupportedProtocolVersion, message, { data: { supported } })
+    const supportedVersions = typeof protocolVersion === 'string' ? [protocolVersion.slice(0, 100)] : []
+    const error = new McpError(errorCodes.unsupportedProtocolVersion, message, {
+      data: { supported: supportedVersions },
+    })
     return { error: errorResponse(response.id, error) }
   }
   const peer: LegacyServerPeer = {

@@ -43,7 +43,7 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
     const session = await raceWithCancellation(sessions.getSession(request), call)
     if ('error' in session) return { ...session, id: request.id }
     try {
-      return await serveLegacy(client, session, { request, call })
+      return await serveLegacyRequest(client, session, { request, call })
     } catch (error) {
       if (!(error instanceof SessionEndedError)) throw error
       // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
@@ -51,7 +51,7 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
       const newSession = await raceWithCancellation(sessions.getSession(request), call)
       return 'error' in newSession
         ? { ...newSession, id: request.id }
-        : serveLegacy(client, newSession, { request, call })
+        : serveLegacyRequest(client, newSession, { request, call })
     }
   }
 }
@@ -62,7 +62,7 @@ async function resumeLegacyRun(
   { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   try {
-    return (await runs.get(state)?.sendNext(request, call)) ?? unknownStateResponse(request.id)
+    return (await runs.get(state)?.sendNextRequest(request, call)) ?? unknownStateResponse(request.id)
   } catch (error) {
     if (error instanceof SessionEndedError) return unknownStateResponse(request.id)
     throw error
@@ -74,7 +74,7 @@ interface ForwardedRequest {
   readonly call: Call
 }
 
-async function serveLegacy(
+async function serveLegacyRequest(
   client: ExchangeState,
   session: LegacySession,
   { request, call }: ForwardedRequest,
@@ -92,7 +92,7 @@ async function serveLegacy(
   const { settings, clock, runs } = client
   const run = createCallRun({ session, settings, clock, token, onFinished: () => runs.delete(token) })
   runs.set(token, run)
-  return run.sendNext(request, call)
+  return run.sendNextRequest(request, call)
 }
 
 function standaloneStreamOf(

@@ -30,11 +30,14 @@ interface SessionStreams {
   readonly session: LegacySession
   readonly settings: LegacySettings
   /** The stream is kept open for questions, or the server has none. */
-  prepared: Promise<void> | undefined
+  preparation: Promise<void> | undefined
   /** Number of subscriptions that want each URI. */
   readonly uris: Map<string, number>
   stream:
-    | { readonly controller: AbortController; readonly opened: ReturnType<LegacySession['transport']['listen']> }
+    | {
+        readonly controller: AbortController
+        readonly listeningStream: ReturnType<LegacySession['transport']['listen']>
+      }
     | undefined
   referenceCount: number
 }
@@ -56,7 +59,7 @@ export function createStandaloneStream(
   const sessionStreams: SessionStreams = {
     session,
     settings,
-    prepared: undefined,
+    preparation: undefined,
     uris: new Map(),
     stream: undefined,
     referenceCount: 0,
@@ -66,8 +69,8 @@ export function createStandaloneStream(
     prepareForQuestions: () => {
       const { elicitation, sampling, roots } = session.declaredCapabilities
       if (elicitation === undefined && sampling === undefined && roots === undefined) return Promise.resolve()
-      sessionStreams.prepared ??= prepareStream(sessionStreams, clock)
-      return sessionStreams.prepared
+      sessionStreams.preparation ??= prepareStream(sessionStreams, clock)
+      return sessionStreams.preparation
     },
   }
 }
@@ -77,11 +80,11 @@ function prepareStream(sessionStreams: SessionStreams, clock: Clock): Promise<vo
     const timer = clock.setTimeout(resolve, prepareTimeoutMs)
     const openedStream = shareStream(sessionStreams).then((stream) => {
       // It stays open for the calls to come; where it has ended, the next of them opens another.
-      void stream?.ended.catch(() => {}).then(() => releaseStreams(sessionStreams))
+      void stream?.endPromise.catch(() => {}).then(() => releaseStreams(sessionStreams))
     })
     // The call itself finds out that the session has ended.
     openedStream
-      .catch(() => (sessionStreams.prepared = undefined))
+      .catch(() => (sessionStreams.preparation = undefined))
       .finally(() => {
         clock.clearTimeout(timer)
         resolve()
@@ -90,7 +93,7 @@ function prepareStream(sessionStreams: SessionStreams, clock: Clock): Promise<vo
 }
 
 function releaseStreams(sessionStreams: SessionStreams): void {
-  sessionStreams.prepared = undefined
+  sessionStreams.preparation = undefined
   closeStream(sessionStreams)
 }
 
@@ -107,7 +110,7 @@ async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, 
     listener = (message) => relayNotification(message, activeFilter, { call, id: request.id })
     session.listeners.add(listener)
     call.notify(listenAcknowledgement(request.id, activeFilter))
-    await waitForEnd(stream?.ended, call, session)
+    await waitForEnd(stream?.endPromise, call, session)
     return { jsonrpc: '2.0', id: request.id, result: createListenResult(request.id) }
   } finally {
     if (listener !== undefined) session.listeners.delete(listener)
@@ -116,19 +119,24 @@ async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, 
   }
 }
 
-async function shareStream(sessionStreams: SessionStreams): Promise<{ readonly ended: Promise<void> } | undefined> {
+async function shareStream(
+  sessionStreams: SessionStreams,
+): Promise<{ readonly endPromise: Promise<void> } | undefined> {
   const { session } = sessionStreams
   sessionStreams.referenceCount += 1
   if (sessionStreams.stream === undefined) {
     const controller = new AbortController()
     const signal = AbortSignal.any([controller.signal, session.endSignal])
-    sessionStreams.stream = { controller, opened: session.transport.listen(signal, session.standaloneHandlers) }
+    sessionStreams.stream = {
+      controller,
+      listeningStream: session.transport.listen(signal, session.standaloneHandlers),
+    }
   }
   const { stream } = sessionStreams
   try {
-    const openedStream = await stream.opened
+    const openedStream = await stream.listeningStream
     // A stream that has ended is not used by who comes later.
-    void openedStream?.ended.finally(() => forgetStream(sessionStreams, stream)).catch(() => {})
+    void openedStream?.endPromise.finally(() => forgetStream(sessionStreams, stream)).catch(() => {})
     return openedStream
   } catch (error) {
     forgetStream(sessionStreams, stream)

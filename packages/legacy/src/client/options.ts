@@ -22,7 +22,7 @@ export interface DualConnection extends AsyncResource {
   /** Name of the server in errors. */
   readonly url: string
   /** True when requests may be of several principals, because `headers` is a function. */
-  readonly mixedPrincipals?: boolean | undefined
+  readonly canMixPrincipals?: boolean | undefined
   /** Aborts with {@link close}, for code that would otherwise try again. */
   readonly closed: AbortSignal
   /** The server that was found; undefined before the first call, and until a call has succeeded in finding it. */
@@ -54,7 +54,7 @@ export interface DualOptions {
   /** `'probe'` finds out with `server/discover` (basic/versioning). Default. The others say what the server speaks. */
   readonly era?: 'probe' | 'modern' | 'legacy' | undefined
   /** Keeps what was found out. Default: for as long as the connection lives. */
-  readonly detected?: DetectedRevisions | undefined
+  readonly detectedRevisions?: DetectedRevisions | undefined
   /**
    * Answers `roots/list` of an older server that comes outside calls. Such requests are refused when absent, as every
    * other request outside calls is.

@@ -18,12 +18,15 @@ export type QuestionResult = { readonly question: InputRequest } | { readonly er
  * Reads a request of a server, which must ask for nothing that was not declared (client/elicitation, client/sampling,
  * client/roots).
  */
-export function parseQuestion({ method, params = {} }: RpcRequest, declared: ClientCapabilities): QuestionResult {
+export function parseQuestion(
+  { method, params = {} }: RpcRequest,
+  declaredCapabilities: ClientCapabilities,
+): QuestionResult {
   const { _meta, task: _task, elicitationId: _id, ...fields } = params
   const requiredCapabilities = requiredCapabilitiesOf(method, params)
   if (requiredCapabilities === undefined)
     return createQuestionError(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
-  if (findMissingCapabilities(declared, requiredCapabilities) !== undefined) {
+  if (findMissingCapabilities(declaredCapabilities, requiredCapabilities) !== undefined) {
     const code = method === 'elicitation/create' ? errorCodes.invalidParams : errorCodes.methodNotFound
     return createQuestionError(code, `This client has not declared ${JSON.stringify(requiredCapabilities)}`)
   }

@@ -23,7 +23,7 @@ export function severityOf(level: unknown): number {
 }
 
 /** A call that runs. */
-export interface RunningCall {
+export interface LegacyRunningCall {
   /** True when the server may ask something for its method. */
   readonly canBeAsked: boolean
   readonly wantsLogs: boolean
@@ -50,7 +50,10 @@ export interface LegacyTransport {
    * Opens what carries notifications outside of calls, and resolves with a promise of its end; undefined where the
    * server has no such stream.
    */
-  listen(signal: AbortSignal, messages: ServerMessageHandlers): Promise<{ readonly ended: Promise<void> } | undefined>
+  listen(
+    signal: AbortSignal,
+    messages: ServerMessageHandlers,
+  ): Promise<{ readonly endPromise: Promise<void> } | undefined>
 }
 
 /** The server does not know the session any more. */
@@ -65,7 +68,7 @@ export interface LegacySession {
   /** The capabilities that its handshake declared. */
   readonly declaredCapabilities: ClientCapabilities
   /** The calls under way, the latest last. */
-  readonly activeCalls: Set<RunningCall>
+  readonly activeCalls: Set<LegacyRunningCall>
   /** Takes notifications that belong to no call. */
   readonly listeners: Set<(message: RpcNotification) => void>
   /** Takes messages outside of calls. */
@@ -142,7 +145,7 @@ export function createLegacySession({
 }
 
 // Of several calls none is guessed, because they may be of different clients.
-function findLoggingCall(runningCalls: ReadonlySet<RunningCall>): RunningCall | undefined {
+function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
   const loggingCalls = [...runningCalls].filter(({ wantsLogs }) => wantsLogs)
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }

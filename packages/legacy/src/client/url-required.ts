@@ -23,20 +23,26 @@ export interface RequiredUrl {
 }
 
 /** The URLs that an error asks for; empty for every other response, and for a client that has not declared URLs. */
-export function requiredUrlsOf(response: RpcResponse, declared: ClientCapabilities): readonly RequiredUrl[] {
+export function requiredUrlsOf(
+  response: RpcResponse,
+  declaredCapabilities: ClientCapabilities,
+): readonly RequiredUrl[] {
   if (!('error' in response) || response.error.code !== urlElicitationRequiredCode) return []
   const { data } = response.error
   const elicitations = isJsonObject(data) ? data['elicitations'] : undefined
   if (
     !Array.isArray(elicitations) ||
     elicitations.length > maxUrls ||
-    findMissingCapabilities(declared, { elicitation: { url: {} } })
+    findMissingCapabilities(declaredCapabilities, { elicitation: { url: {} } })
   )
     return []
   const urls = elicitations.flatMap((entry: JsonValue): RequiredUrl[] => {
     if (!isJsonObject(entry) || typeof entry['elicitationId'] !== 'string') return []
     const params = { ...entry, mode: 'url' }
-    const parsedQuestion = parseQuestion({ jsonrpc: '2.0', id: 0, method: 'elicitation/create', params }, declared)
+    const parsedQuestion = parseQuestion(
+      { jsonrpc: '2.0', id: 0, method: 'elicitation/create', params },
+      declaredCapabilities,
+    )
     return 'question' in parsedQuestion
       ? [{ elicitationId: entry['elicitationId'], input: parsedQuestion.question }]
       : []
@@ -49,12 +55,12 @@ export function requiredUrlsOf(response: RpcResponse, declared: ClientCapabiliti
  * and no longer than two seconds: the notification is optional, and the request may simply be sent again.
  */
 export function waitForUrls(session: LegacySession, urls: readonly RequiredUrl[], clock: Clock): () => Promise<void> {
-  const openIds = new Set(urls.map(({ elicitationId }) => elicitationId))
+  const openElicitationIds = new Set(urls.map(({ elicitationId }) => elicitationId))
   let onComplete = (): void => {}
   const listener = ({ method, params }: RpcNotification): void => {
     if (method !== 'notifications/elicitation/complete') return
-    if (typeof params?.['elicitationId'] === 'string') openIds.delete(params['elicitationId'])
-    if (openIds.size === 0) onComplete()
+    if (typeof params?.['elicitationId'] === 'string') openElicitationIds.delete(params['elicitationId'])
+    if (openElicitationIds.size === 0) onComplete()
   }
   session.listeners.add(listener)
   return () =>
@@ -65,6 +71,6 @@ export function waitForUrls(session: LegacySession, urls: readonly RequiredUrl[]
         session.listeners.delete(listener)
         resolve()
       }
-      if (openIds.size === 0) onComplete()
+      if (openElicitationIds.size === 0) onComplete()
     })
 }

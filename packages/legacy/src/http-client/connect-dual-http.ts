@@ -82,7 +82,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     clock,
     closeController: new AbortController(),
     isEraAssumed: era === 'probe',
-    era: era === 'probe' ? eraOfRevision(options.detected?.get(http.url)) : era,
+    era: era === 'probe' ? eraOfRevision(options.detectedRevisions?.get(http.url)) : era,
     peer: undefined,
     pendingDetection: undefined,
     session: undefined,
@@ -101,7 +101,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
   return {
     exchange: (request, call) => dispatchRequest(state, legacyExchange, { request, call }),
     url: http.url,
-    mixedPrincipals: typeof options.headers === 'function',
+    canMixPrincipals: typeof options.headers === 'function',
     closed: state.closeController.signal,
     get peer() {
       return state.peer
@@ -125,7 +125,7 @@ async function dispatchRequest(
   state.closeController.signal.throwIfAborted()
   const detection = await raceWithCancellation(detectEra(state, request), call)
   if ('response' in detection) return { ...detection.response, id: request.id }
-  if (detection.era === 'modern') return sendModern(state, legacyExchange, { request, call })
+  if (detection.era === 'modern') return sendModernRequest(state, legacyExchange, { request, call })
   if (state.isEraAssumed && !(await raceWithCancellation(confirmAssumedEra(state, request), call))) {
     return dispatchRequest(state, legacyExchange, { request, call })
   }
@@ -150,7 +150,7 @@ function setEra(state: DualHttpState, era: ProtocolEra): void {
   state.isEraAssumed = false
   if (era === 'legacy') return
   state.peer = { era }
-  state.options.detected?.set(state.http.url, protocolVersion)
+  state.options.detectedRevisions?.set(state.http.url, protocolVersion)
 }
 
 /** Returns true when a server that is remembered as an older one still is one; otherwise it is looked at anew. */
@@ -166,7 +166,7 @@ async function confirmAssumedEra(state: DualHttpState, request: RpcRequest): Pro
 // Error codes of servers of older revisions for requests without a session.
 const sessionErrorCodes: ReadonlySet<number> = new Set([-32_000, -32_001])
 
-async function sendModern(
+async function sendModernRequest(
   state: DualHttpState,
   legacyExchange: Exchange,
   { request, call }: DispatchedRequest,
@@ -255,14 +255,14 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
       return initializeOutcome.error
     }
     const { peer } = initializeOutcome
-    const wire = createLegacyHttpTransport({ ...wireOptions, revision: peer.revision, sessionId })
-    await wire.notify(initializedNotification)
-    state.transport = wire
+    const legacyTransport = createLegacyHttpTransport({ ...wireOptions, revision: peer.revision, sessionId })
+    await legacyTransport.notify(initializedNotification)
+    state.transport = legacyTransport
     state.peer = peer
-    state.options.detected?.set(http.url, peer.revision)
+    state.options.detectedRevisions?.set(http.url, peer.revision)
     return createLegacySession({
       peer,
-      legacyTransport: wire,
+      legacyTransport,
       clientCapabilities: declaredCapabilitiesOf(request),
       settings,
     })
@@ -284,14 +284,14 @@ async function closeConnection(state: DualHttpState): Promise<void> {
     const { origin } = new URL(http.url)
     closeController.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
     const { transport } = state
-    const sessionEnd =
+    const sessionEndPromise =
       transport &&
       withRequestTimeout(
         { http, clock, settings: { ...settings, handshakeTimeoutMs: sessionEndTimeoutMs } },
         'DELETE',
         transport.end,
       )
-    await sessionEnd?.catch(() => {})
+    await sessionEndPromise?.catch(() => {})
   }
   await http.close()
 }

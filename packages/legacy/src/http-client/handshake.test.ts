@@ -262,7 +262,7 @@ describe('a server that is found to be', () => {
 
   test('remembered is not probed, and looked at anew when that is wrong [LEG-083]', async () => {
     const known = new Map([[url, '2025-11-25']])
-    const older = connect({}, { detected: known })
+    const older = connect({}, { detectedRevisions: known })
     await older.client.callTool('greet')
     expect(older.server.methods()).toEqual(['initialize', 'notifications/initialized', 'GET', 'tools/call'])
 
@@ -271,7 +271,7 @@ describe('a server that is found to be', () => {
     const fetch = async (address: string, init: RequestInit) => handler(new Request(address, init))
     const connection = connectDualHttp('http://localhost/mcp', {
       fetch,
-      detected: new Map([['http://localhost/mcp', '2025-11-25']]),
+      detectedRevisions: new Map([['http://localhost/mcp', '2025-11-25']]),
     })
     expect(await createClient(connection.exchange, host).callTool('greet')).toMatchObject({
       content: [{ text: 'modern' }],
@@ -279,7 +279,7 @@ describe('a server that is found to be', () => {
     expect(connection.peer).toEqual({ era: 'modern' })
 
     known.set(url, '2026-07-28')
-    const changed = connect({}, { detected: known })
+    const changed = connect({}, { detectedRevisions: known })
     await changed.client.callTool('greet')
     expect(known.get(url)).toBe('2025-11-25')
   })

@@ -29,12 +29,12 @@ const maxAttempts = 5
 const cancelTimeoutMs = 5000
 
 /** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
-export function createLegacyHttpTransport(wire: LegacyHttpTransportOptions): LegacyHttpTransport {
+export function createLegacyHttpTransport(transportOptions: LegacyHttpTransportOptions): LegacyHttpTransport {
   return {
-    request: (request, signal, messages) => sendRequest(wire, { request, signal, handlers: messages }),
-    notify: (message) => postToServer(wire, message, { signal: wire.http.closed }),
-    listen: (signal, messages) => listenToServer(wire, signal, messages),
-    end: (signal) => endHttpSession(wire, signal),
+    request: (request, signal, messages) => sendRequest(transportOptions, { request, signal, handlers: messages }),
+    notify: (message) => postToServer(transportOptions, message, { signal: transportOptions.http.closed }),
+    listen: (signal, messages) => listenToServer(transportOptions, signal, messages),
+    end: (signal) => endHttpSession(transportOptions, signal),
   }
 }
 
@@ -57,7 +57,7 @@ interface SentRequest {
 }
 
 async function sendRequest(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   { request, signal, handlers }: SentRequest,
 ): Promise<RpcResponse> {
   signal.throwIfAborted()
@@ -66,16 +66,21 @@ async function sendRequest(
   const requestSignal = AbortSignal.any([signal, finishController.signal])
   const sendCancellation = (): void => {
     const params = { requestId: request.id, ...cancellationReasonOf(signal.reason) }
-    const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), wire.http.closed])
+    const cancelSignal = AbortSignal.any([AbortSignal.timeout(cancelTimeoutMs), transportOptions.http.closed])
     const cancelMessage: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
     // Nobody waits for it, and the server may not know the call any more.
-    postToServer(wire, cancelMessage, { signal: cancelSignal }).catch(() => {})
+    postToServer(transportOptions, cancelMessage, { signal: cancelSignal }).catch(() => {})
   }
   signal.addEventListener('abort', sendCancellation, { once: true })
   try {
-    const options = { method: 'POST', body: encodeMessage(request), rpcRequest: request, signal: requestSignal } as const
-    const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
-    return await readAnswer(wire, response, { request, signal: requestSignal, handlers })
+    const options = {
+      method: 'POST',
+      body: encodeMessage(request),
+      rpcRequest: request,
+      signal: requestSignal,
+    } as const
+    const response = await transportOptions.http.send({ ...options, headers: sessionHeaders(transportOptions) })
+    return await readAnswer(transportOptions, response, { request, signal: requestSignal, handlers })
   } catch (error) {
     finishController.abort(error)
     throw error
@@ -86,25 +91,26 @@ async function sendRequest(
 
 /** Reads the response to a request: JSON, or events, over as many connections as it takes. */
 export function readAnswer(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   response: HttpClientResponse,
   sentRequest: SentRequest,
 ): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
     const { request, handlers, signal } = sentRequest
     const reader: MessageReaderContext = {
-      origin: originOf(wire),
-      bounds: wire.http.bounds,
+      origin: originOf(transportOptions),
+      bounds: transportOptions.http.bounds,
       messageHandlers: handlers,
       // Also for a call that was cancelled: the server may wait for the answer.
-      answer: (answer) => postToServer(wire, answer, { signal: wire.http.closed, about: request }),
+      answer: (answer) =>
+        postToServer(transportOptions, answer, { signal: transportOptions.http.closed, rpcRequest: request }),
       onResponse: (answer) => {
         // An error may lack the id, when the server could not read the request's.
         if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
       },
       onFailure: reject,
     }
-    readResponse(wire, response, { reader, signal }).then(
+    readResponse(transportOptions, response, { reader, signal }).then(
       () => reject(noResponseError(reader.origin)),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
@@ -121,12 +127,12 @@ function noResponseError(origin: string): HttpError {
 }
 
 async function readResponse(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   response: HttpClientResponse,
   { reader, signal }: ResponseReadOptions,
 ): Promise<void> {
   const { status, type } = response
-  if (status === 404 && wire.sessionId !== undefined) {
+  if (status === 404 && transportOptions.sessionId !== undefined) {
     response.stop()
     throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
   }
@@ -138,10 +144,10 @@ async function readResponse(
       isAnswered = true
       reader.onResponse(answer)
       // Left open for its end, the connection serves the next request; one that lingers is closed.
-      wire.clock.setTimeout(() => response.stop(), closeDelayMs)
+      transportOptions.clock.setTimeout(() => response.stop(), closeDelayMs)
     }
-    const { maxStreamBytes: maxBytes } = wire
-    return readResumableStream(wire, response, {
+    const { maxStreamBytes: maxBytes } = transportOptions
+    return readResumableStream(transportOptions, response, {
       reader: { ...reader, onResponse },
       signal,
       maxBytes,
@@ -194,7 +200,7 @@ interface ResumableReadOptions extends ResponseReadOptions {
  * server named, and no more than five times in a row without an event (basic/transports, resumability).
  */
 async function readResumableStream(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   firstResponse: HttpClientResponse,
   readOptions: ResumableReadOptions,
 ): Promise<void> {
@@ -202,28 +208,28 @@ async function readResumableStream(
   const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, eventCount: 0 }
   let response: HttpClientResponse | undefined = firstResponse
   for (let attempts = 0; ; attempts += 1) {
-    const eventsBefore = position.eventCount
-    const failure = await readStreamPart(wire, response, { ...readOptions, position })
+    const eventCountBefore = position.eventCount
+    const failure = await readStreamPart(transportOptions, response, { ...readOptions, position })
     if (isDone()) return
     signal.throwIfAborted()
-    if (position.eventCount > eventsBefore) attempts = 0
+    if (position.eventCount > eventCountBefore) attempts = 0
     if (position.lastEventId === undefined || attempts >= maxAttempts || !isResumable(failure)) {
       if (failure !== undefined) throw failure
       return
     }
-    await sleep(position.retryMs ?? computeBackoffMs(attempts, retryDelays), { clock: wire.clock, signal })
+    await sleep(position.retryMs ?? computeBackoffMs(attempts, retryDelays), { clock: transportOptions.clock, signal })
     response = undefined
   }
 }
 
 /** Reads one connection of a stream to its end; gives what it failed of. */
 async function readStreamPart(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   existingResponse: HttpClientResponse | undefined,
   { reader, signal, maxBytes, position }: ResumableReadOptions & { readonly position: StreamPosition },
 ): Promise<unknown> {
   try {
-    const response = existingResponse ?? (await requestEventStream(wire, signal, position.lastEventId))
+    const response = existingResponse ?? (await requestEventStream(transportOptions, signal, position.lastEventId))
     await readEvents(response, reader, { position, maxBytes })
     return undefined
   } catch (error) {
@@ -239,30 +245,38 @@ function isResumable(failure: unknown): boolean {
 }
 
 async function requestEventStream(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   signal: AbortSignal,
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
-  const headers = { ...sessionHeaders(wire), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
-  const response = await wire.http.send({ method: 'GET', headers, rpcRequest: wire.relatedRequest, signal })
+  const headers = {
+    ...sessionHeaders(transportOptions),
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  }
+  const response = await transportOptions.http.send({
+    method: 'GET',
+    headers,
+    rpcRequest: transportOptions.relatedRequest,
+    signal,
+  })
   if (response.status === 200 && response.type === 'text/event-stream') return response
   throw await response.failure()
 }
 
 async function listenToServer(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   signal: AbortSignal,
   messages: ServerMessageHandlers,
-): Promise<{ readonly ended: Promise<void> } | undefined> {
-  const response = await wire.http.send({
+): Promise<{ readonly endPromise: Promise<void> } | undefined> {
+  const response = await transportOptions.http.send({
     method: 'GET',
-    headers: sessionHeaders(wire),
-    rpcRequest: wire.relatedRequest,
+    headers: sessionHeaders(transportOptions),
+    rpcRequest: transportOptions.relatedRequest,
     signal,
   })
-  if (response.status === 404 && wire.sessionId !== undefined) {
+  if (response.status === 404 && transportOptions.sessionId !== undefined) {
     response.stop()
-    throw new SessionEndedError(`${originOf(wire)}: the server does not know the session any more`)
+    throw new SessionEndedError(`${originOf(transportOptions)}: the server does not know the session any more`)
   }
   if (response.status !== 200 || response.type !== 'text/event-stream') {
     // 405: the server has no such stream.
@@ -271,40 +285,47 @@ async function listenToServer(
     return undefined
   }
   const reader: MessageReaderContext = {
-    origin: originOf(wire),
-    bounds: wire.http.bounds,
+    origin: originOf(transportOptions),
+    bounds: transportOptions.http.bounds,
     messageHandlers: messages,
-    answer: (answer) => postToServer(wire, answer, { signal }),
+    answer: (answer) => postToServer(transportOptions, answer, { signal }),
     // basic/transports: no response comes on this stream.
     onResponse: () => {},
     onFailure: () => {},
   }
   const maxBytes = Number.POSITIVE_INFINITY
-  return { ended: readResumableStream(wire, response, { reader, signal, maxBytes, isDone: () => signal.aborted }) }
+  return {
+    endPromise: readResumableStream(transportOptions, response, {
+      reader,
+      signal,
+      maxBytes,
+      isDone: () => signal.aborted,
+    }),
+  }
 }
 
 /** Sends a notification or a response, which is accepted without a body. */
 async function postToServer(
-  wire: LegacyHttpTransportOptions,
+  transportOptions: LegacyHttpTransportOptions,
   message: RpcNotification | RpcResponse,
   {
     signal,
-    about: relatedRequest = wire.relatedRequest,
-  }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
+    rpcRequest: relatedRequest = transportOptions.relatedRequest,
+  }: { readonly signal: AbortSignal; readonly rpcRequest?: RpcRequest },
 ): Promise<void> {
   const options = { method: 'POST', body: encodeMessage(message), rpcRequest: relatedRequest, signal } as const
-  const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
+  const response = await transportOptions.http.send({ ...options, headers: sessionHeaders(transportOptions) })
   if (!isSuccessStatus(response)) throw await response.failure()
   response.stop()
 }
 
-async function endHttpSession(wire: LegacyHttpTransportOptions, signal: AbortSignal): Promise<void> {
-  if (wire.sessionId === undefined) return
+async function endHttpSession(transportOptions: LegacyHttpTransportOptions, signal: AbortSignal): Promise<void> {
+  if (transportOptions.sessionId === undefined) return
   // 405: the server does not let clients end sessions.
-  const response = await wire.http.send({
+  const response = await transportOptions.http.send({
     method: 'DELETE',
-    headers: sessionHeaders(wire),
-    rpcRequest: wire.relatedRequest,
+    headers: sessionHeaders(transportOptions),
+    rpcRequest: transportOptions.relatedRequest,
     signal,
   })
   response.stop()

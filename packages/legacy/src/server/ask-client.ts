@@ -71,31 +71,31 @@ export function toRoundOutcome(answers: ReadonlyMap<string, RoundAnswer>): Round
   return { answers: responses, isClientInvolved: isUserInvolved }
 }
 
-interface RoundContext {
+interface QuestionContext {
   readonly call: InteractiveCall
   readonly deps: Deps
 }
 
-function prepareQuestion(key: string, request: InputRequest, { call, deps }: RoundContext): PreparedQuestion {
+function prepareQuestion(key: string, request: InputRequest, { call, deps }: QuestionContext): PreparedQuestion {
   const url = request.method === 'elicitation/create' && request.params.mode === 'url' ? request.params.url : undefined
   const toAnsweredQuestion = (answer: RoundAnswer | Promise<RoundAnswer>): PreparedQuestion => {
     return { key, answer: Promise.resolve(answer), sentRequest: undefined }
   }
-  const repeatedAction = url === undefined ? undefined : call.urlQuestions.answerRepeated(url)
+  const repeatedAction = url === undefined ? undefined : call.urlQuestions.answerRepeatedQuestion(url)
   if (repeatedAction !== undefined)
     return toAnsweredQuestion(repeatedAction.then((action) => ({ response: { action }, isClientInvolved: false })))
   const elicitationId = url === undefined ? '' : call.urlQuestions.idOf(url)
   const question = toLegacyInputRequest(request, call.client.revision, elicitationId)
   if ('missingCapabilities' in question)
     return toAnsweredQuestion({ failure: { missingCapabilities: question.missingCapabilities } })
-  const waiting = waitForAnswer(question.request.method, call, deps)
-  if ('failure' in waiting) return toAnsweredQuestion(failedAnswer(request.method, waiting.failure))
-  const answer = waiting.answer.then((givenAnswer) => {
+  const waitingQuestion = waitForAnswer(question.request.method, call, deps)
+  if ('failure' in waitingQuestion) return toAnsweredQuestion(failedAnswer(request.method, waitingQuestion.failure))
+  const answer = waitingQuestion.answer.then((givenAnswer) => {
     if (url !== undefined && 'response' in givenAnswer && givenAnswer.response['action'] === 'accept')
       call.urlQuestions.accept(url)
     return givenAnswer
   })
-  return { key, answer, sentRequest: { request: question.request, pendingRequest: waiting.pendingRequest } }
+  return { key, answer, sentRequest: { request: question.request, pendingRequest: waitingQuestion.pendingRequest } }
 }
 
 type SentQuestion = NonNullable<PreparedQuestion['sentRequest']> & {
@@ -113,16 +113,16 @@ async function sendQuestions(
   deps: Deps,
 ): Promise<boolean> {
   const { channel } = call
-  const waiting = waitingCallOf(askedRequests, call)
-  const prepared: SentQuestion[] = []
+  const waitingCall = waitingCallOf(askedRequests, call)
+  const sentQuestions: SentQuestion[] = []
   for (const { key, sentRequest } of askedRequests) {
     if (sentRequest === undefined) continue
-    const state = await sealState({ key, call: waiting }, sentRequest, { call, deps })
+    const state = await sealState({ key, call: waitingCall }, sentRequest, { call, deps })
     sentRequest.pendingRequest.hasState = state !== undefined
-    prepared.push({ ...sentRequest, key, state })
+    sentQuestions.push({ ...sentRequest, key, state })
   }
-  const isStored = await storeWaitingCall(prepared, waiting, channel)
-  for (const { pendingRequest, request, state } of prepared) {
+  const isStored = await storeWaitingCall(sentQuestions, waitingCall, channel)
+  for (const { pendingRequest, request, state } of sentQuestions) {
     channel.ask({ jsonrpc: '2.0', id: pendingRequest.id, ...(state !== undefined && { state }), ...request })
   }
   if (isStored) channel.link?.onQuestionsSent()
@@ -137,32 +137,32 @@ function waitingCallOf(
   const questions = new Map(
     askedRequests.map(({ key, sentRequest }) => [key, sentRequest?.request.method as InputRequest['method']]),
   )
-  const place = { streamId: origin?.streamId ?? '', eventCount: origin?.countEvents() ?? 0 }
-  return { request, ...progress, ...place, questions, pages: urlQuestions.listAccepted() }
+  const streamPosition = { streamId: origin?.streamId ?? '', eventCount: origin?.countEvents() ?? 0 }
+  return { request, ...progress, ...streamPosition, questions, pages: urlQuestions.listAcceptedPages() }
 }
 
 /** Seals the `state` of a question; undefined for a client that gets none. */
 async function sealState(
-  opened: OpenedState,
+  openedState: OpenedState,
   { pendingRequest, request }: NonNullable<PreparedQuestion['sentRequest']>,
-  { call, deps }: RoundContext,
+  { call, deps }: QuestionContext,
 ): Promise<string | undefined> {
   const session = call.channel.origin?.session
-  if (session === undefined || deps.questionStates?.isFor(session) !== true) return undefined
-  return deps.questionStates.seal(opened, request.method, { session, questionId: pendingRequest.id })
+  if (session === undefined || deps.questionStates?.belongsToSession(session) !== true) return undefined
+  return deps.questionStates.seal(openedState, request.method, { session, questionId: pendingRequest.id })
 }
 
 /** Stores a call that waits, so that any instance takes its answers and can continue it. */
 async function storeWaitingCall(
   askedRequests: readonly SentQuestion[],
-  waiting: WaitingCall,
+  waitingCall: WaitingCall,
   { link }: CallChannel,
 ): Promise<boolean> {
   if (link === undefined || askedRequests.length === 0) return false
-  const questions = askedRequests.map(({ key, pendingRequest, request: { method, params } }, place) => {
-    return { key, id: pendingRequest.id, method, params, number: waiting.eventCount + 1 + place }
+  const questions = askedRequests.map(({ key, pendingRequest, request: { method, params } }, questionIndex) => {
+    return { key, id: pendingRequest.id, method, params, number: waitingCall.eventCount + 1 + questionIndex }
   })
-  const isStored = await link.store(waiting, questions)
+  const isStored = await link.store(waitingCall, questions)
   for (const { pendingRequest: open } of askedRequests) open.isStored = isStored
   return isStored
 }
@@ -246,11 +246,11 @@ export interface UrlQuestions {
    * The answer to a URL that is asked for again because the server is still waiting: the user is not bothered, and the
    * server looks again after a while. Undefined for a URL that the user has not agreed to.
    */
-  answerRepeated(url: string): Promise<'accept' | 'cancel'> | undefined
+  answerRepeatedQuestion(url: string): Promise<'accept' | 'cancel'> | undefined
   /** Lists the pages that the user agreed to, for the state of a question. */
-  listAccepted(): readonly AcceptedPage[]
+  listAcceptedPages(): readonly AcceptedPage[]
   /** Tells the client of pages that are not asked for any more (elicitation/complete). */
-  notifyCompleted(askedRequests: JsonObject | undefined): void
+  notifyCompletedUrls(askedRequests: JsonObject | undefined): void
 }
 
 interface UrlPage {
@@ -279,7 +279,7 @@ export function createUrlQuestions(
     accept(url) {
       pageOf(url).acceptedAt = deps.now()
     },
-    answerRepeated(url) {
+    answerRepeatedQuestion(url) {
       const page = pages.get(url)
       if (page?.acceptedAt === undefined) return undefined
       if (deps.now() - page.acceptedAt >= deps.settings.answerTimeoutMs) return Promise.resolve('cancel')
@@ -288,11 +288,11 @@ export function createUrlQuestions(
         .sleep(Math.min(maxPollIntervalMs, minPollIntervalMs * page.pollCount), channel.signal)
         .then(() => 'accept')
     },
-    listAccepted: () =>
+    listAcceptedPages: () =>
       [...pages].flatMap(([url, { elicitationId, acceptedAt }]) =>
         acceptedAt === undefined ? [] : [{ url, elicitationId, acceptedAt }],
       ),
-    notifyCompleted(askedRequests) {
+    notifyCompletedUrls(askedRequests) {
       const wantedUrls = askedRequests === undefined ? new Set<string>() : urlsIn(askedRequests)
       for (const [url, { elicitationId, acceptedAt }] of pages) {
         if (acceptedAt === undefined || wantedUrls.has(url)) continue

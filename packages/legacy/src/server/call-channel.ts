@@ -48,7 +48,7 @@ export interface CallLink {
   /**
    * Stores the call before it asks. False when the store cannot be reached: the call then waits at this instance alone.
    */
-  store(waiting: WaitingCall, questions: readonly StoredQuestion[]): Promise<boolean>
+  store(waitingCall: WaitingCall, questions: readonly StoredQuestion[]): Promise<boolean>
   /** Called when the questions were sent. */
   onQuestionsSent(): void
   /** Resolves with true when the call may go on here: one instance may use the answers of a round. */

@@ -35,15 +35,15 @@ const legacyPeerKey = contextKey<LegacyPeer>('x/legacy-peer')
  * display and logs alone: everything else works the same for both.
  *
  * @example
- * run: (_, ctx) => legacyOf(ctx)?.revision ?? 'this revision'
+ * run: (_, ctx) => legacyPeerOf(ctx)?.revision ?? 'this revision'
  */
-export function legacyOf({ context }: { readonly context: CallContext }): LegacyPeer | undefined {
+export function legacyPeerOf({ context }: { readonly context: CallContext }): LegacyPeer | undefined {
   return context.get(legacyPeerKey)
 }
 
 /** A call that goes on from the `state` of its questions, and their answers. */
 export interface ResumedCall {
-  readonly waiting: WaitingCall
+  readonly waitingCall: WaitingCall
   readonly answers: ReadonlyMap<string, RoundAnswer>
 }
 
@@ -52,13 +52,13 @@ export interface ResumedCall {
  * client on the call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them.
  * Rejects with the signal's reason when the call is cancelled.
  */
-export async function runLegacyCall(call: LegacyCall, deps: Deps, resumed?: ResumedCall): Promise<RpcResponse> {
-  const initialRequest = firstRequest(call, resumed)
+export async function runLegacyCall(call: LegacyCall, deps: Deps, resumedCall?: ResumedCall): Promise<RpcResponse> {
+  const initialRequest = createFirstRequest(call, resumedCall)
   if ('failure' in initialRequest) return failureResponse(call, initialRequest.failure)
   const notify = createNotificationFilter(call.channel)
   // The answers that brought a call back are a round of their own.
-  const rounds = resumed === undefined ? 0 : resumed.waiting.roundCount + 1
-  const urls = createUrlQuestions(call.channel, deps, resumed?.waiting.pages)
+  const rounds = resumedCall === undefined ? 0 : resumedCall.waitingCall.roundCount + 1
+  const urls = createUrlQuestions(call.channel, deps, resumedCall?.waitingCall.pages)
   try {
     return await runRounds(
       initialRequest,
@@ -84,7 +84,7 @@ async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, 
   for (;;) {
     const response = await sendToExchange(request, loopState, deps)
     const askedRequests = inputRequestsIn(response)
-    urlQuestions.notifyCompleted(askedRequests)
+    urlQuestions.notifyCompletedUrls(askedRequests)
     if (askedRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
     if (Object.keys(askedRequests).length === 0) await deps.sleep(computeRetryDelayMs(retries++), call.channel.signal)
     else retries = 0
@@ -98,15 +98,15 @@ async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, 
 }
 
 /** The request of the first run here, which has the answers of a call that was resumed. */
-function firstRequest(
+function createFirstRequest(
   call: LegacyCall,
-  resumed: ResumedCall | undefined,
+  resumedCall: ResumedCall | undefined,
 ): RpcRequest | { readonly failure: CallFailure } {
   const request = toModernRequest(call.request, call.client, call.level)
-  if (resumed === undefined) return request
-  const outcome = toRoundOutcome(resumed.answers)
+  if (resumedCall === undefined) return request
+  const outcome = toRoundOutcome(resumedCall.answers)
   if ('failure' in outcome) return outcome
-  return withAnswers(request, { requestState: resumed.waiting.requestState }, outcome.answers)
+  return withAnswers(request, { requestState: resumedCall.waitingCall.requestState }, outcome.answers)
 }
 
 const maxRetries = 1000
@@ -124,7 +124,7 @@ function computeRetryDelayMs(retries: number): number {
 }
 
 function withAnswers(request: RpcRequest, { requestState }: JsonObject, answers: JsonObject): RpcRequest {
-  const { inputResponses: _old, requestState: _state, ...params } = request.params ?? {}
+  const { inputResponses: _responses, requestState: _state, ...params } = request.params ?? {}
   return {
     ...request,
     params: {
@@ -190,8 +190,8 @@ async function sendToExchange(
   })
   onAbort(channel.signal, cancelExchange)
   const { principal, context } = channel.caller
-  const plain = createCall({ signal: controller.signal, principal, context, notify: notificationFilter.send })
-  const callWithPeer = withContext(plain, legacyPeerKey, { revision: client.revision })
+  const plainCall = createCall({ signal: controller.signal, principal, context, notify: notificationFilter.send })
+  const callWithPeer = withContext(plainCall, legacyPeerKey, { revision: client.revision })
   try {
     const responsePromise = deps.exchange(request, callWithPeer)
     // A handler that is told to stop may fail afterwards; nobody waits for that any more.
@@ -242,6 +242,8 @@ export function toPlainNotification({ method, params }: RpcNotification): RpcNot
   if (params === undefined) return { jsonrpc: '2.0', method }
   const { _meta, ...rest } = params
   const meta = omitReservedMeta(_meta)
-  const plain = Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta }
-  return Object.keys(plain).length === 0 ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params: plain }
+  const plainParams = Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta }
+  return Object.keys(plainParams).length === 0
+    ? { jsonrpc: '2.0', method }
+    : { jsonrpc: '2.0', method, params: plainParams }
 }

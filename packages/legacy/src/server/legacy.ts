@@ -13,7 +13,7 @@ export interface LegacyApi {
    * The answers that came without the `state` of their question (SEP-1685): 0 for long enough, with `canAdvance` in the
    * report of a `migrating` codec, says that the fallback is not needed any more.
    */
-  readonly missingEchoes: number
+  readonly missingEchoCount: number
 }
 
 /**
@@ -40,8 +40,8 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', L
       const streamAdapter = createStreamAdapter(deps)
       return {
         api: {
-          get missingEchoes() {
-            return deps.questionStates?.missingEchoes ?? 0
+          get missingEchoCount() {
+            return deps.questionStates?.missingEchoCount ?? 0
           },
         },
         adapters: { http: httpAdapter.adapter, stream: streamAdapter.adapter },

@@ -37,12 +37,12 @@ export interface LegacyStateOptions {
    * known to return them: strict ones drop such a request, and the call hangs until its time is over.
    */
   readonly sendTo?: 'all' | undefined
-  /** More codecs by name, for {@link LegacyStateOptions.choose}. A name has letters, digits and hyphens. */
-  readonly others?: Readonly<Record<string, StateCodec>> | undefined
+  /** More codecs by name, for {@link LegacyStateOptions.chooseCodec}. A name has letters, digits and hyphens. */
+  readonly otherCodecs?: Readonly<Record<string, StateCodec>> | undefined
   /**
-   * Returns the name of one of `others`, true for `codec`, or false for no state. True for every question when absent.
+   * Returns the name of one of `otherCodecs`, true for `codec`, or false for no state. True for every question when absent.
    */
-  readonly choose?: ((question: StateQuestion) => string | boolean) | undefined
+  readonly chooseCodec?: ((question: StateQuestion) => string | boolean) | undefined
 }
 
 /** Carries short messages between the instances of a server: any `ChangeBus` of `@x/server` is one. */
@@ -81,7 +81,7 @@ export interface LegacyOptions {
   /** Milliseconds that a question waits for its answer; 10 minutes when absent. */
   readonly answerTimeoutMs?: number | undefined
   /** Milliseconds that a broken stream is kept for its reader; 60 seconds when absent. */
-  readonly resumeMs?: number | undefined
+  readonly resumeWindowMs?: number | undefined
   /**
    * Milliseconds after which the connection of a call is closed, so that the client polls for the rest. Never when
    * absent.
@@ -114,7 +114,7 @@ export interface LegacySettings {
   readonly revisions: readonly LegacyRevision[]
   readonly sessionTtlMs: number
   readonly answerTimeoutMs: number
-  readonly resumeMs: number
+  readonly resumeWindowMs: number
   readonly closeAfterMs: number
   readonly maxRounds: number
   readonly maxStreams: number
@@ -154,7 +154,7 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
     revisions: legacyRevisions.filter((revision) => givenOption.includes(revision)),
     sessionTtlMs: checkMilliseconds('sessionTtlMs', dayMs),
     answerTimeoutMs: checkMilliseconds('answerTimeoutMs', 600_000),
-    resumeMs: checkMilliseconds('resumeMs', 60_000),
+    resumeWindowMs: checkMilliseconds('resumeWindowMs', 60_000),
     closeAfterMs:
       options.closeAfterMs === undefined ? Number.POSITIVE_INFINITY : checkMilliseconds('closeAfterMs', dayMs),
     maxRounds: checkWholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
@@ -172,28 +172,28 @@ function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): Sta
   const {
     codec,
     sendTo,
-    others = {},
-    choose = () => true,
+    otherCodecs = {},
+    chooseCodec = () => true,
   } = 'codec' in givenOption ? givenOption : { codec: givenOption }
-  const invalidName = Object.keys(others).find((name) => !/^[\w-]+$/.test(name))
+  const invalidName = Object.keys(otherCodecs).find((name) => !/^[\w-]+$/.test(name))
   if (invalidName !== undefined)
-    throw new TypeError(`state.others has "${invalidName}": a name has letters, digits and hyphens`)
-  const codecs = new Map([['', toSingleUse(codec)]])
-  for (const [name, other] of Object.entries(others)) codecs.set(name, toSingleUse(other))
+    throw new TypeError(`state.otherCodecs has "${invalidName}": a name has letters, digits and hyphens`)
+  const codecs = new Map([['', toSingleUseCodec(codec)]])
+  for (const [name, other] of Object.entries(otherCodecs)) codecs.set(name, toSingleUseCodec(other))
   return {
     codecs,
     sendsToAll: sendTo === 'all',
     chooseCodecName(question) {
-      const stateChoice = choose(question)
+      const stateChoice = chooseCodec(question)
       if (typeof stateChoice === 'boolean') return stateChoice ? '' : undefined
-      if (Object.hasOwn(others, stateChoice)) return stateChoice
-      throw new TypeError(`state.choose returned "${stateChoice}", which state.others does not have`)
+      if (Object.hasOwn(otherCodecs, stateChoice)) return stateChoice
+      throw new TypeError(`state.chooseCodec returned "${stateChoice}", which state.otherCodecs does not have`)
     },
   }
 }
 
 /** A state opens once at this instance, whatever the codec does. */
-function toSingleUse(codec: StateCodec): StateCodec {
+function toSingleUseCodec(codec: StateCodec): StateCodec {
   return singleUse(codec, memoryStore({ maxEntries: 100_000 }))
 }
 

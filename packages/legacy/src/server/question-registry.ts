@@ -39,18 +39,18 @@ export function createQuestionRegistry(): QuestionRegistry {
   const counts = new Map<string, number>()
   const removeQuestion = (id: RequestId, owner: string): boolean => {
     if (!openQuestions.delete(id)) return false
-    const remaining = (counts.get(owner) ?? 1) - 1
-    if (remaining === 0) counts.delete(owner)
-    else counts.set(owner, remaining)
+    const remainingCount = (counts.get(owner) ?? 1) - 1
+    if (remainingCount === 0) counts.delete(owner)
+    else counts.set(owner, remainingCount)
     return true
   }
   return {
     open(owner, onAnswer, id = randomId()) {
-      const ownCount = counts.get(owner) ?? 0
-      if (ownCount >= maxQuestionsPerOwner || openQuestions.size >= maxQuestionsPerInstance) return undefined
+      const ownerQuestionCount = counts.get(owner) ?? 0
+      if (ownerQuestionCount >= maxQuestionsPerOwner || openQuestions.size >= maxQuestionsPerInstance) return undefined
       const question = { id, hasState: false, isStored: false, close: () => void removeQuestion(id, owner) }
       openQuestions.set(id, { owner, onAnswer, question })
-      counts.set(owner, ownCount + 1)
+      counts.set(owner, ownerQuestionCount + 1)
       return question
     },
     find(owner, id) {

@@ -39,11 +39,11 @@ export interface StateBinding {
 /** Seals and opens the `state` of questions. */
 export interface QuestionStates {
   /** Answers of clients that were sent a state and did not return it. */
-  missingEchoes: number
+  missingEchoCount: number
   /** Notes that a question is not waited for any more, so that its state opens nothing at this instance. */
   withdraw(questionId: string): void
   /** Returns true for a client that gets states: one that declared the echo, or every one where the author says so. */
-  isFor(session: Session): boolean
+  belongsToSession(session: Session): boolean
   /** Seals the state of one question; undefined where the author wants none, or it is too large. */
   seal(openedState: OpenedState, method: string, binding: StateBinding): Promise<string | undefined>
   /**
@@ -62,12 +62,12 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
   const { stateSettings, warn } = settings
   if (stateSettings === undefined) return undefined
   const { codecs, sendsToAll, chooseCodecName } = stateSettings
-  const ttlMs = settings.answerTimeoutMs + settings.resumeMs
+  const ttlMs = settings.answerTimeoutMs + settings.resumeWindowMs
   const withdrawnQuestions = createBoundedMap<true>(maxWithdrawnQuestions)
   return {
-    missingEchoes: 0,
+    missingEchoCount: 0,
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
-    isFor: ({ capabilities }) => sendsToAll || capabilities.experimental?.['requestState'] !== undefined,
+    belongsToSession: ({ capabilities }) => sendsToAll || capabilities.experimental?.['requestState'] !== undefined,
     async seal(openedState, method, binding) {
       const name = chooseCodecName({ method, tool: toolNameIn(openedState.call.request) })
       const codec = codecs.get(name ?? defaultCodecKey)

@@ -4,7 +4,7 @@ import type { LegacySettings } from './options.ts'
 import type { Session } from './session.ts'
 
 /** State of a session on one instance: the settings of its client, and the calls that run for it here. */
-export interface SessionState {
+export interface LegacySessionState {
   readonly key: string
   /** Key of the caller for quotas, as `callerOf` returns it. */
   readonly caller: string
@@ -15,7 +15,7 @@ export interface SessionState {
   /** The streams of calls that can be resumed, by their ids. */
   readonly streams: Map<string, ResumableStream>
   /** The GET stream, of which there is one. */
-  listeningStream: { readonly listening: ChangeSubscription; end(): void } | undefined
+  listeningStream: { readonly subscription: ChangeSubscription; end(): void } | undefined
 }
 
 /** A stream that a client can come back to. */
@@ -32,26 +32,26 @@ export interface SessionStates {
    * The state of a session, which is made when there is none. Where there are too many, the caller with the most loses
    * one.
    */
-  getOrCreate(session: Session, caller: string): SessionState
+  getOrCreate(session: Session, caller: string): LegacySessionState
   /** The state of a session, if there is one here. */
-  find(session: Pick<Session, 'key'>): SessionState | undefined
+  find(session: Pick<Session, 'key'>): LegacySessionState | undefined
   /** Forgets a state that holds nothing. */
-  removeIfEmpty(state: SessionState): void
+  removeIfEmpty(state: LegacySessionState): void
   /** Ends everything of a session. */
   end(session: Pick<Session, 'key'>): void
   /** Sets what requests to other instances have set. */
-  apply(
-    state: SessionState,
-    stored: { readonly level: LoggingLevel | undefined; readonly uris: readonly string[] },
+  applyStoredSettings(
+    state: LegacySessionState,
+    storedSettings: { readonly level: LoggingLevel | undefined; readonly uris: readonly string[] },
   ): void
-  listStates(): Iterable<SessionState>
+  listStates(): Iterable<LegacySessionState>
   /** Makes room for one more URI; false when there is none. */
-  makeRoomForUri(uri: string, state: SessionState): boolean
+  makeRoomForUri(uri: string, state: LegacySessionState): boolean
   /**
    * Makes room for a stream whose reader has gone: beyond the limits the oldest such stream of the caller with the most
    * is abandoned.
    */
-  makeRoomForStream(state: SessionState): void
+  makeRoomForStream(state: LegacySessionState): void
 }
 
 const maxStates = 10_000
@@ -63,7 +63,7 @@ const defaultLevel: LoggingLevel = 'info'
 
 /** Starts with no session. */
 export function createSessionStates(settings: LegacySettings): SessionStates {
-  const states = new Map<string, SessionState>()
+  const states = new Map<string, LegacySessionState>()
   const evictOldestState = (): void => {
     const [oldest] = entriesOfLargestCaller(Array.from(states.values()).filter((state) => !isBusy(state)))
     if (oldest === undefined) return
@@ -102,7 +102,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       for (const call of state.calls.values()) call.cancel()
       for (const stream of state.streams.values()) stream.abandon()
     },
-    apply: applySettings,
+    applyStoredSettings: applySettings,
     listStates: () => states.values(),
     makeRoomForUri(uri, state) {
       if (state.uris.has(uri)) return true
@@ -116,7 +116,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
   }
 }
 
-function createSessionState(key: string, caller: string): SessionState {
+function createSessionState(key: string, caller: string): LegacySessionState {
   return {
     key,
     caller,
@@ -128,14 +128,14 @@ function createSessionState(key: string, caller: string): SessionState {
   }
 }
 
-const applySettings: SessionStates['apply'] = (state, { level, uris }) => {
+const applySettings: SessionStates['applyStoredSettings'] = (state, { level, uris }) => {
   state.level = level ?? defaultLevel
   state.uris.clear()
   for (const uri of uris) state.uris.add(uri)
-  state.listeningStream?.listening.update(state.uris)
+  state.listeningStream?.subscription.update(state.uris)
 }
 
-function isBelowUriLimits(states: Iterable<SessionState>, caller: string): boolean {
+function isBelowUriLimits(states: Iterable<LegacySessionState>, caller: string): boolean {
   let [all, own] = [0, 0]
   for (const state of states) {
     all += state.uris.size
@@ -149,7 +149,7 @@ interface DetachedStream {
   readonly caller: string
 }
 
-function collectDetachedStreams(states: Iterable<SessionState>): DetachedStream[] {
+function collectDetachedStreams(states: Iterable<LegacySessionState>): DetachedStream[] {
   return Array.from(states).flatMap(({ streams, caller }) =>
     Array.from(streams.values())
       .filter(({ isDetached }) => isDetached)
@@ -167,6 +167,6 @@ function entriesOfLargestCaller<Entry extends { readonly caller: string }>(
   return entries.filter(({ caller }) => caller === largest?.[0])
 }
 
-function isBusy({ calls, streams, listeningStream }: SessionState): boolean {
+function isBusy({ calls, streams, listeningStream }: LegacySessionState): boolean {
   return calls.size > 0 || streams.size > 0 || listeningStream !== undefined
 }

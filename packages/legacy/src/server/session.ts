@@ -73,22 +73,22 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
       return undefined
     },
     async open(id, { principal }) {
-      if (id.length > maxIdLength) return warnRejected(settings, 'it is too long')
+      if (id.length > maxIdLength) return warnRejectedSession(settings, 'it is too long')
       try {
         const session = await openSealedSession(id, principal)
-        if (session === undefined) return warnRejected(settings, 'its content has a form that is not known here')
-        return isLive(session) ? session : warnRejected(settings, 'it has expired or was ended')
+        if (session === undefined) return warnRejectedSession(settings, 'its content has a form that is not known here')
+        return isLive(session) ? session : warnRejectedSession(settings, 'it has expired or was ended')
       } catch (error) {
         // A store behind the codec that cannot be reached says nothing of the session.
         if (!isStateError(error) || error.code === 'unavailable') throw error
-        return warnRejected(settings, error.detail)
+        return warnRejectedSession(settings, error.detail)
       }
     },
     end: ({ key, expiresAt }) => endedSessions.set(key, expiresAt),
   }
 }
 
-function warnRejected({ warn }: LegacySettings, reason: string): undefined {
+function warnRejectedSession({ warn }: LegacySettings, reason: string): undefined {
   warn({ code: 'session_rejected', message: `A session id was not accepted: ${reason}` })
   return undefined
 }

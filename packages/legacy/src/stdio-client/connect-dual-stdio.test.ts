@@ -35,14 +35,14 @@ test('a server that answers the probe with an error hears initialize in the same
 test.each(['exits', 'silent'])(
   'a server that %s at the probe gets a new process, which hears initialize first [LEG-085 STD-018]',
   async (mode) => {
-    const detected = new Map<string, string>()
-    const { connection, client, methods } = connect([mode, '2025-06-18'], { probeMs: 1500, detected })
+    const detectedRevisions = new Map<string, string>()
+    const { connection, client, methods } = connect([mode, '2025-06-18'], { probeTimeoutMs: 1500, detectedRevisions })
     await Promise.all([client.listTools(), client.discover()])
     await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
     expect(connection.peer).toMatchObject({ revision: '2025-06-18' })
     await connection.close()
 
-    const again = connect([mode, '2025-06-18'], { detected })
+    const again = connect([mode, '2025-06-18'], { detectedRevisions })
     await again.client.listTools()
     await expect.poll(() => again.methods()[0]).toBe('initialize')
     await again.connection.close()
@@ -50,7 +50,7 @@ test.each(['exits', 'silent'])(
 )
 
 test('a modern server that is slow at the probe is found to be one [LEG-083]', async () => {
-  const { connection, client, methods } = connect(['slow'], { probeMs: 50 })
+  const { connection, client, methods } = connect(['slow'], { probeTimeoutMs: 50 })
   await client.discover()
   expect(connection.peer).toEqual({ era: 'modern' })
   await expect.poll(methods).toContain('initialize')

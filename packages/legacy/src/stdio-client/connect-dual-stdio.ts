@@ -43,7 +43,7 @@ export interface DualStdioOptions
    * Time that a fresh process may be silent at the probe, in milliseconds, before it is taken for an older server.
    * Default 5,000.
    */
-  readonly probeMs?: number | undefined
+  readonly probeTimeoutMs?: number | undefined
 }
 
 /** A connection to a server of either kind in a process of its own. */
@@ -65,7 +65,7 @@ interface DualStdioState {
   peer: DualPeer | undefined
   session: LegacySession | RpcError | undefined
   /** The request whose client is introduced to processes. */
-  introducingRequest: RpcRequest | undefined
+  firstRequest: RpcRequest | undefined
   startPromise: Promise<void> | undefined
 }
 
@@ -87,7 +87,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
   const { runtime: clock = platformRuntime, era = 'probe' } = options
   const settings = resolveDualSettings(options)
   const key = [options.command, ...(options.args ?? [])].join(' ')
-  const knownEra = era === 'probe' ? eraOfRevision(options.detected?.get(key)) : era
+  const knownEra = era === 'probe' ? eraOfRevision(options.detectedRevisions?.get(key)) : era
   const state: Omit<DualStdioState, 'connection'> & Partial<Pick<DualStdioState, 'connection'>> = {
     options,
     settings,
@@ -98,7 +98,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
     era: knownEra,
     peer: undefined,
     session: undefined,
-    introducingRequest: undefined,
+    firstRequest: undefined,
     startPromise: undefined,
   }
   const completeState: DualStdioState = Object.assign(state, {
@@ -106,7 +106,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
   })
   const sessionSource = {
     getSession: async (request: RpcRequest) => {
-      await ensureStarted(completeState, request)
+      await ensureProcessStarted(completeState, request)
       return completeState.session ?? noSessionError(request)
     },
     drop: () => {},
@@ -121,7 +121,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
       if (isCancelled(call)) throw cancelReason(call)
       completeState.closeController.signal.throwIfAborted()
       if (completeState.era === undefined || completeState.connection.process.pid === undefined) {
-        await raceWithCancellation(ensureStarted(completeState, request), call)
+        await raceWithCancellation(ensureProcessStarted(completeState, request), call)
       }
       return completeState.era === 'modern'
         ? completeState.connection.exchange(request, call)
@@ -167,8 +167,8 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
  * Waits for a process whose era is known. A new one follows the first where the probe has ended it, or was met with
  * silence.
  */
-function ensureStarted(state: DualStdioState, request: RpcRequest): Promise<void> {
-  state.introducingRequest ??= request
+function ensureProcessStarted(state: DualStdioState, request: RpcRequest): Promise<void> {
+  state.firstRequest ??= request
   state.startPromise ??= startDualConnection(state).finally(() => {
     state.startPromise = undefined
   })
@@ -190,22 +190,22 @@ async function startDualConnection(state: DualStdioState): Promise<void> {
 }
 
 async function negotiateEra(state: DualStdioState, process: StartedProcess, signal: AbortSignal): Promise<void> {
-  const { introducingRequest } = state
-  if (introducingRequest === undefined) throw new StdioError('probe', 'There is no client to introduce')
+  const { firstRequest } = state
+  if (firstRequest === undefined) throw new StdioError('probe', 'There is no client to introduce')
   if (state.era === 'legacy' || state.isLegacySuspected)
-    return performHandshake(state, process, { request: introducingRequest, signal })
-  const era = await probeProcess(state, process, { request: introducingRequest, signal })
+    return performHandshake(state, process, { request: firstRequest, signal })
+  const era = await probeProcess(state, process, { request: firstRequest, signal })
   if (era === 'modern') return setModernEra(state)
   if (state.options.era === 'modern') {
     throw new StdioError('unsupported_version', `${state.options.command}: ${olderServerMessage(undefined)}`)
   }
-  return performHandshake(state, process, { request: introducingRequest, signal })
+  return performHandshake(state, process, { request: firstRequest, signal })
 }
 
 function setModernEra(state: DualStdioState): void {
   state.era = 'modern'
   state.peer = { era: 'modern' }
-  state.options.detected?.set(state.key, protocolVersion)
+  state.options.detectedRevisions?.set(state.key, protocolVersion)
 }
 
 interface HandshakeRequest {
@@ -218,11 +218,11 @@ async function probeProcess(
   process: StartedProcess,
   { request, signal }: HandshakeRequest,
 ): Promise<ProtocolEra> {
-  const { probeMs = 5000, command } = state.options
+  const { probeTimeoutMs = 5000, command } = state.options
   const createTimeoutError = (): StdioError =>
-    new NoAnswerError('probe', `${command} did not answer server/discover within ${probeMs} ms`)
+    new NoAnswerError('probe', `${command} did not answer server/discover within ${probeTimeoutMs} ms`)
   const limit = {
-    ms: state.era === 'modern' ? state.settings.handshakeTimeoutMs : probeMs,
+    ms: state.era === 'modern' ? state.settings.handshakeTimeoutMs : probeTimeoutMs,
     createTimeoutError,
     signal,
   }
@@ -247,17 +247,17 @@ async function performHandshake(
     return probeAfterRejection(state, process, { request, signal, error: initializeOutcome.error })
   const { peer } = initializeOutcome
   process.notify(initializedNotification)
-  const wire = createStdioTransport(process)
+  const legacyTransport = createStdioTransport(process)
   const session = createLegacySession({
     peer,
-    legacyTransport: wire,
+    legacyTransport,
     clientCapabilities: declaredCapabilitiesOf(request),
     settings,
   })
   state.session = session
   state.peer = peer
   state.era = 'legacy'
-  options.detected?.set(state.key, peer.revision)
+  options.detectedRevisions?.set(state.key, peer.revision)
 }
 
 /** A server that refuses `initialize` may be a modern one, which was slow at the probe or is remembered as another. */
@@ -308,6 +308,6 @@ function createStdioTransport(process: StartedProcess): LegacyTransport {
       process.exchange(request, createCall({ signal, notify: onNotification })),
     notify: async (message) => process.notify(message),
     // Notifications outside of calls come to the session by themselves, for as long as the process runs.
-    listen: async () => ({ ended: new Promise(() => {}) }),
+    listen: async () => ({ endPromise: new Promise(() => {}) }),
   }
 }

@@ -16,17 +16,20 @@ export function toClientCapabilities(capabilities: JsonObject, revision: LegacyR
   const row = revisionFeaturesOf(revision)
   const { elicitation, sampling, roots, experimental } = capabilities
   return {
-    ...(isJsonObject(elicitation) && row.structuredOutput && { elicitation: elicitationModes(elicitation, revision) }),
-    ...(isJsonObject(sampling) && { sampling: row.samplingTools ? pickSupported(sampling, ['context', 'tools']) : {} }),
+    ...(isJsonObject(elicitation) &&
+      row.hasStructuredOutput && { elicitation: elicitationModesIn(elicitation, revision) }),
+    ...(isJsonObject(sampling) && {
+      sampling: row.hasSamplingTools ? pickSupportedCapabilities(sampling, ['context', 'tools']) : {},
+    }),
     ...(isJsonObject(roots) && { roots: {} }),
     ...(isJsonObject(experimental) && { experimental: pickObjects(experimental) }),
   }
 }
 
 // client/elicitation, capabilities: an empty object means the form mode.
-function elicitationModes(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
-  if (!revisionFeaturesOf(revision).urlElicitation) return { form: {} }
-  const modes = pickSupported(capabilities, ['form', 'url'])
+function elicitationModesIn(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
+  if (!revisionFeaturesOf(revision).hasUrlElicitation) return { form: {} }
+  const modes = pickSupportedCapabilities(capabilities, ['form', 'url'])
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 
@@ -35,7 +38,7 @@ function pickObjects(capabilities: JsonObject): Record<string, JsonObject> {
   return Object.fromEntries(entries.flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])))
 }
 
-function pickSupported(capabilities: JsonObject, names: readonly string[]): Record<string, JsonObject> {
+function pickSupportedCapabilities(capabilities: JsonObject, names: readonly string[]): Record<string, JsonObject> {
   return Object.fromEntries(
     names.flatMap((name): [string, JsonObject][] => {
       const value: JsonValue | undefined = Object.hasOwn(capabilities, name) ? capabilities[name] : undefined
@@ -60,10 +63,10 @@ export function toLegacyCapabilities(capabilities: ServerCapabilities): JsonObje
 /** An implementation with the fields that a revision has. */
 export function toLegacyImplementation(info: Implementation | JsonObject, revision: LegacyRevision): JsonObject {
   const { icons, description, websiteUrl, title, ...named } = info
-  const { icons: hasIcons, structuredOutput } = revisionFeaturesOf(revision)
+  const { hasIcons, hasStructuredOutput } = revisionFeaturesOf(revision)
   return {
     ...named,
-    ...(structuredOutput && title !== undefined && { title }),
+    ...(hasStructuredOutput && title !== undefined && { title }),
     ...(hasIcons && icons !== undefined && { icons }),
     ...(hasIcons && description !== undefined && { description }),
     ...(hasIcons && websiteUrl !== undefined && { websiteUrl }),

@@ -20,11 +20,11 @@ export function toLegacyInputRequest(
   const { method, params } = request
   const row = revisionFeaturesOf(revision)
   if (params.mode === 'url') {
-    if (!row.urlElicitation) return { missingCapabilities: { elicitation: { url: {} } } }
+    if (!row.hasUrlElicitation) return { missingCapabilities: { elicitation: { url: {} } } }
     return { request: { method, params: { ...params, elicitationId } } }
   }
   const { mode: _mode, requestedSchema, ...rest } = params
-  if (row.richForms) return { request: { method, params: { ...rest, requestedSchema } } }
+  if (row.hasRichForms) return { request: { method, params: { ...rest, requestedSchema } } }
   const schema = toPlainForm(requestedSchema)
   if (schema === undefined)
     return { missingCapabilities: { elicitation: { form: { 'choices of several values': {} } } } }
@@ -59,7 +59,7 @@ function toPlainField(field: JsonObject): JsonObject {
 /** Messages of older revisions have one block of content each. */
 function toLegacySamplingParams(params: JsonObject, revision: LegacyRevision): JsonObject {
   const { messages } = params
-  if (revisionFeaturesOf(revision).samplingTools || !Array.isArray(messages)) return params
+  if (revisionFeaturesOf(revision).hasSamplingTools || !Array.isArray(messages)) return params
   const singleBlockMessages = messages.flatMap((message: JsonValue): JsonValue[] => {
     if (!isJsonObject(message)) return [message]
     const { content } = message

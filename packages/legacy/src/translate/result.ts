@@ -22,10 +22,10 @@ export function toLegacyResult(result: JsonObject, method: string, revision: Leg
 function translateResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   const { resultType: _type, _meta, ...members } = result
   const meta = omitReservedMeta(_meta)
-  const translated = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
-  const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translated
+  const translatedMembers = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
+  const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translatedMembers
   const row = revisionFeaturesOf(revision)
-  const shapedResult = findMethodRow(method)?.cached === true ? uncached : translated
+  const shapedResult = findMethodRow(method)?.cached === true ? uncached : translatedMembers
   return members['structuredContent'] === undefined && revision === legacyRevisions[0] && method !== 'tools/list'
     ? shapedResult
     : reshapeEntries(shapedResult, row)
@@ -42,7 +42,7 @@ function reshapeEntries(result: JsonObject, row: RevisionFeatures): JsonObject {
     ...(content !== undefined && { content: mapObjects(content, (block) => toContentBlock(block, row)) }),
     ...(messages !== undefined && { messages: mapObjects(messages, (message) => toPromptMessage(message, row)) }),
     // server/tools, structured content: an object in these revisions; its JSON stands in a text block as well.
-    ...(row.structuredOutput && isJsonObject(structuredContent) && { structuredContent }),
+    ...(row.hasStructuredOutput && isJsonObject(structuredContent) && { structuredContent }),
   }
 }
 
@@ -51,9 +51,9 @@ function toListEntry(entry: JsonObject, row: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, ...rest } = entry
   return {
     ...rest,
-    ...(row.structuredOutput && title !== undefined && { title }),
-    ...(row.icons && icons !== undefined && { icons }),
-    ...(row.structuredOutput && isJsonObject(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
+    ...(row.hasStructuredOutput && title !== undefined && { title }),
+    ...(row.hasIcons && icons !== undefined && { icons }),
+    ...(row.hasStructuredOutput && isJsonObject(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
     ...(args !== undefined && { arguments: mapObjects(args, (argument) => toListEntry(argument, row)) }),
   }
 }
@@ -65,7 +65,7 @@ function toPromptMessage(message: JsonObject, row: RevisionFeatures): JsonObject
 
 function toContentBlock(block: JsonObject, row: RevisionFeatures): JsonObject {
   if (block['type'] !== 'resource_link') return block
-  if (row.structuredOutput) return toListEntry(block, row)
+  if (row.hasStructuredOutput) return toListEntry(block, row)
   const { annotations, uri, name, description } = block
   const text = [name, description, uri].filter((part) => typeof part === 'string').join('\n')
   return { type: 'text', text, ...(annotations !== undefined && { annotations }) }

@@ -145,7 +145,7 @@ export interface Connection extends AsyncResource {
    * True when requests may be of several principals, as those of a connection whose `headers` is a function. A client
    * over it caches only in a partition that its user names. Absent: one principal.
    */
-  readonly mixedPrincipals?: boolean | undefined
+  readonly canMixPrincipals?: boolean | undefined
   /** Aborts with {@link close}, for code that would otherwise try again. */
   readonly closed: AbortSignal
   /** Rejects what is under way, and frees what the connection holds. */
@@ -153,7 +153,7 @@ export interface Connection extends AsyncResource {
 }
 
 /** The part of a connection that a client needs; what is absent never ends and holds nothing. */
-export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'mixedPrincipals'> &
+export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'canMixPrincipals'> &
   Partial<Pick<Connection, 'closed' | 'close'>>
 
 /** The other side of a client: a connection, a server in this process, or any exchange. */

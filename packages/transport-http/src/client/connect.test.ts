@@ -193,6 +193,6 @@ test.each([
 ])('a connection with %s says whether its requests may be of several principals', async (_, options, mixed) => {
   for (const [, connect] of senders) {
     await using connection = connect('http://127.0.0.1:1/mcp', options)
-    expect(connection.mixedPrincipals).toBe(mixed)
+    expect(connection.canMixPrincipals).toBe(mixed)
   }
 })

@@ -19,8 +19,8 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
   const checkReply = createRevisionCheck(() => client)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
   const { exchange, closed, close } = client
-  const mixedPrincipals = typeof options.headers === 'function'
-  return { exchange, url: client.url, mixedPrincipals, closed, close, [Symbol.asyncDispose]: close }
+  const canMixPrincipals = typeof options.headers === 'function'
+  return { exchange, url: client.url, canMixPrincipals, closed, close, [Symbol.asyncDispose]: close }
 }
 
 /**

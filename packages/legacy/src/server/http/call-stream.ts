@@ -14,7 +14,7 @@ export interface CallStreamOptions {
   readonly responseCount: number
   /** True when responses without a stream are sent as an array. */
   readonly isBatch: boolean
-  readonly resumeMs: number
+  readonly resumeWindowMs: number
   readonly closeAfterMs: number
   readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule'>
   /** The reader has gone, and the stream waits for it. */
@@ -74,9 +74,9 @@ class ReplayableCallStream implements CallStream {
   /** The connection that reads now; undefined while there is none. */
   #reply: HttpReply | undefined
   #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
-  #left: number
-  #number = 0
-  #bytes = 0
+  #openRequestCount: number
+  #lastEventNumber = 0
+  #byteCount = 0
   #events: StreamEvent[] = []
   readonly #responses: RpcResponse[] = []
   #cancelTimers: (() => void)[] = []
@@ -84,8 +84,8 @@ class ReplayableCallStream implements CallStream {
   constructor(firstReply: HttpReply | undefined, options: CallStreamOptions) {
     this.id = options.id
     this.#options = options
-    this.#left = options.responseCount
-    this.#number = (options.firstEventNumber ?? 1) - 1
+    this.#openRequestCount = options.responseCount
+    this.#lastEventNumber = (options.firstEventNumber ?? 1) - 1
     if (firstReply === undefined) {
       this.#phase = 'streaming'
       return
@@ -103,7 +103,7 @@ class ReplayableCallStream implements CallStream {
   }
 
   get eventCount(): number {
-    return this.#number
+    return this.#lastEventNumber
   }
 
   get #suffix(): string {
@@ -128,18 +128,18 @@ class ReplayableCallStream implements CallStream {
 
   respond(response: RpcResponse, head: ResponseHead = { status: 200 }): WrittenEvent | undefined {
     if (this.#phase === 'ended') return undefined
-    this.#left -= 1
-    let written: WrittenEvent | undefined
-    if (this.#phase === 'streaming') written = this.#write(encodeMessage(response), false)
+    this.#openRequestCount -= 1
+    let writtenEvent: WrittenEvent | undefined
+    if (this.#phase === 'streaming') writtenEvent = this.#write(encodeMessage(response), false)
     else this.#responses.push(response)
-    if (this.#left <= 0) this.#finish(head)
-    return written
+    if (this.#openRequestCount <= 0) this.#finish(head)
+    return writtenEvent
   }
 
   skipResponse(): void {
     if (this.#phase === 'ended') return
-    this.#left -= 1
-    if (this.#left <= 0) this.#finish({ status: 200 })
+    this.#openRequestCount -= 1
+    if (this.#openRequestCount <= 0) this.#finish({ status: 200 })
   }
 
   abandon(): void {
@@ -163,7 +163,7 @@ class ReplayableCallStream implements CallStream {
     reply.open()
     if (this.#options.closeAfterMs !== Number.POSITIVE_INFINITY) reply.write(`retry: ${retryMs}\n\n`)
     for (const { number, text } of this.#events) if (number > lastEventNumber) reply.write(text)
-    if (this.#left <= 0) this.#end(true)
+    if (this.#openRequestCount <= 0) this.#end(true)
   }
 
   #attach(reply: HttpReply): void {
@@ -187,9 +187,9 @@ class ReplayableCallStream implements CallStream {
     if (this.#phase === 'ended') return
     this.#reply = undefined
     for (const cancel of this.#cancelTimers.splice(0)) cancel()
-    const { isResumable, resumeMs, limits } = this.#options
+    const { isResumable, resumeWindowMs, limits } = this.#options
     if (!isResumable) return this.#end(false)
-    this.#cancelTimers.push(limits.schedule(() => this.#end(false), resumeMs))
+    this.#cancelTimers.push(limits.schedule(() => this.#end(false), resumeWindowMs))
     this.#options.onDetach()
   }
 
@@ -207,12 +207,12 @@ class ReplayableCallStream implements CallStream {
 
   #write(data: string, mayBeLost: boolean, mark = ''): WrittenEvent {
     const { isResumable, limits } = this.#options
-    this.#number += 1
-    const idLine = isResumable ? `id: ${this.id}.${this.#number}${mark}${this.#suffix}\n` : ''
+    this.#lastEventNumber += 1
+    const idLine = isResumable ? `id: ${this.id}.${this.#lastEventNumber}${mark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
     const queuedBytes = this.#reply?.queued() ?? 0
     // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
-    const event = { number: this.#number, text, mayBeLost }
+    const event = { number: this.#lastEventNumber, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
     if (isResumable) this.#remember(event)
@@ -222,12 +222,12 @@ class ReplayableCallStream implements CallStream {
   #remember(event: StreamEvent): void {
     const { maxQueuedBytes } = this.#options.limits
     this.#events.push(event)
-    this.#bytes += event.text.length
-    while (this.#bytes > maxQueuedBytes) {
+    this.#byteCount += event.text.length
+    while (this.#byteCount > maxQueuedBytes) {
       const eventIndex = this.#events.findIndex(({ mayBeLost }) => mayBeLost)
       if (eventIndex === -1) return
       const [lost] = this.#events.splice(eventIndex, 1)
-      this.#bytes -= lost?.text.length ?? 0
+      this.#byteCount -= lost?.text.length ?? 0
     }
   }
 

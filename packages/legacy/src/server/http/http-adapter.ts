@@ -9,7 +9,7 @@ import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
 /** The adapter over HTTP, and how it ends. */
-export interface HttpAdapter {
+export interface LegacyHttpAdapter {
   readonly adapter: HttpProtocolAdapter
   /**
    * Ends the streams that last, and leaves calls that wait to other instances. Returns a function that takes new ones
@@ -21,7 +21,7 @@ export interface HttpAdapter {
 }
 
 /** Makes the adapter that serves older clients over HTTP. */
-export function createHttpAdapter(deps: Deps): HttpAdapter {
+export function createHttpAdapter(deps: Deps): LegacyHttpAdapter {
   const { settings } = deps
   const link = settings.link && createLink(settings.link, deps, () => httpDeps)
   const httpDeps: HttpDeps = {

@@ -3,7 +3,7 @@ import type { LegacyClient } from '../../translate/request.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientSettings } from '../local-methods.ts'
 import type { Session, Sessions } from '../session.ts'
-import type { SessionState, SessionStates } from '../session-state.ts'
+import type { LegacySessionState, SessionStates } from '../session-state.ts'
 import type { RoundAnswer } from '../ask-client.ts'
 import type { ResumedCall } from '../legacy-call.ts'
 import type { StoredSession } from '../link/link-store.ts'
@@ -23,12 +23,12 @@ export interface InstanceLink {
   /** Stores an answer to a call that waits at any instance; false when none does. */
   takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
   /** Continues a stream that is not known here; false when it is known nowhere. */
-  resume(point: ParsedEventId, peer: SessionPeer): Promise<boolean>
+  resume(lastEventId: ParsedEventId, peer: SessionPeer): Promise<boolean>
   /** Tells the other instances that a client has cancelled a request. */
   cancelRequest(session: Session, id: RequestId): void
   /** Reads what requests to other instances have set in a session; false for one that was ended. */
   openSession(session: Session, caller: string): Promise<boolean>
-  changeSession(session: Session, changeState: (stored: StoredSession) => StoredSession): Promise<void>
+  changeSession(session: Session, changeState: (storedSession: StoredSession) => StoredSession): Promise<void>
   /** Tells the other instances that the GET stream of a session is here. */
   announceListening(session: Session): void
   /** Leaves the calls that wait here to the other instances. */
@@ -90,8 +90,8 @@ export function createClientSettings(
   { sessionStates, link }: HttpDeps,
 ): ClientSettings {
   const changeState = async (
-    applyChange: (state: SessionState) => void,
-    store: (stored: StoredSession) => StoredSession,
+    applyChange: (state: LegacySessionState) => void,
+    store: (storedSession: StoredSession) => StoredSession,
   ): Promise<void> => {
     if (session === undefined) return
     const state = sessionStates.getOrCreate(session, callerKeyOf(view))
@@ -99,8 +99,8 @@ export function createClientSettings(
     sessionStates.removeIfEmpty(state)
     await link?.changeSession(session, store)
   }
-  const updateListening = (uris: ReadonlySet<string>, state: SessionState): void =>
-    state.listeningStream?.listening.update(uris)
+  const updateListenedUris = (uris: ReadonlySet<string>, state: LegacySessionState): void =>
+    state.listeningStream?.subscription.update(uris)
   return {
     client,
     caller: view,
@@ -109,24 +109,24 @@ export function createClientSettings(
         (state) => {
           state.level = level
         },
-        (stored) => ({ ...stored, level }),
+        (storedSession) => ({ ...storedSession, level }),
       ),
     subscribe: async (uri) => {
       const state = session && sessionStates.getOrCreate(session, callerKeyOf(view))
       if (state === undefined || state.uris.has(uri)) return true
       if (!sessionStates.makeRoomForUri(uri, state)) return false
       await changeState(
-        ({ uris }) => updateListening(uris.add(uri), state),
-        (stored) => ({ ...stored, uris: [...new Set([...stored.uris, uri])] }),
+        ({ uris }) => updateListenedUris(uris.add(uri), state),
+        (storedSession) => ({ ...storedSession, uris: [...new Set([...storedSession.uris, uri])] }),
       )
       return true
     },
     unsubscribe: (uri) =>
       changeState(
         (state) => {
-          if (state.uris.delete(uri)) updateListening(state.uris, state)
+          if (state.uris.delete(uri)) updateListenedUris(state.uris, state)
         },
-        (stored) => ({ ...stored, uris: stored.uris.filter((other) => other !== uri) }),
+        (storedSession) => ({ ...storedSession, uris: storedSession.uris.filter((other) => other !== uri) }),
       ),
   }
 }

@@ -42,7 +42,7 @@ function createFleet(options: LegacyOptions = {}, ownCodec?: StateCodec) {
     steps,
     warnings,
     codes: () => warnings.map(({ code }) => code),
-    missingEchoes: () => chosen.server.legacy.missingEchoes,
+    missingEchoCount: () => chosen.server.legacy.missingEchoCount,
     another: () => createScriptedClient((request) => chosen.handle(request)),
     /** The instance is gone with all that it knew; a new one has its keys. */
     restart: () => {
@@ -100,8 +100,8 @@ describe('a question with its state', () => {
     const fleet = createFleet({
       state: {
         codec,
-        others: { greetings: own },
-        choose: ({ tool: name, method }) => {
+        otherCodecs: { greetings: own },
+        chooseCodec: ({ tool: name, method }) => {
           if (name === 'greet') return 'greetings'
           return method === 'elicitation/create'
         },
@@ -120,7 +120,9 @@ describe('a question with its state', () => {
 
   test('names its codecs in a form that an answer can repeat', () => {
     const codec = sealed({ keys: [randomBytes(32)] })
-    expect(() => createFleet({ state: { codec, others: { 'a:b': codec } } })).toThrow('letters, digits and hyphens')
+    expect(() => createFleet({ state: { codec, otherCodecs: { 'a:b': codec } } })).toThrow(
+      'letters, digits and hyphens',
+    )
   })
 })
 
@@ -279,7 +281,7 @@ describe('a state that comes back', () => {
     await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))
     await fleet.client.post(answerOf((await readServerRequest(events)).id, ada))
     expect(textIn(await events.readMessage())).toBe('Ada and Ada')
-    expect([fleet.missingEchoes(), fleet.codes()]).toEqual([2, ['missing_echo', 'missing_echo']])
+    expect([fleet.missingEchoCount(), fleet.codes()]).toEqual([2, ['missing_echo', 'missing_echo']])
     fleet.restart()
     expect((await fleet.client.post(answerOf('gone', ada))).status).toBe(400)
   })

@@ -22,7 +22,7 @@ export function resumeCall({ key, call }: OpenedState, response: RpcResponse, co
   const hasOpenQuestions = [...call.questions].some(([name, kind]) => kind !== undefined && !round.answers.has(name))
   if (hasOpenQuestions) return true
   context.http.resumedRounds.delete(resumedRoundKey(context.peer.session, call.streamId))
-  round.ownedStream.run({ waiting: call, answers: fillAcceptedAnswers(call, round.answers) })
+  round.ownedStream.run({ waitingCall: call, answers: fillAcceptedAnswers(call, round.answers) })
   return true
 }
 
@@ -33,8 +33,12 @@ export interface ResumeContext {
 }
 
 /** Gives the stream of a call that waits, though nothing is known of it here but the id of its last event. */
-export function resumeWaitingStream(id: string, lastEvent: number, context: ResumeContext): OwnedStream | undefined {
-  return resumeRound({ id, firstEventNumber: lastEvent + eventNumberGap }, context)?.ownedStream
+export function resumeWaitingStream(
+  id: string,
+  lastEventNumber: number,
+  context: ResumeContext,
+): OwnedStream | undefined {
+  return resumeRound({ id, firstEventNumber: lastEventNumber + eventNumberGap }, context)?.ownedStream
 }
 
 function resumeRound(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumeContext): ResumedRound | undefined {

@@ -50,7 +50,7 @@ export async function serveDelete(view: HttpRequestView, { sessions, sessionStat
   if (session === undefined) return rejectSession(view)
   sessions.end(session)
   sessionStates.end(session)
-  await link?.changeSession(session, (stored) => ({ ...stored, isEnded: true }))
+  await link?.changeSession(session, (storedSession) => ({ ...storedSession, isEnded: true }))
   view.reply.send({ status: 204 })
   return true
 }
@@ -70,21 +70,21 @@ interface StreamContext {
 
 /** Continues a stream of this session; that of another is as unknown as one that never was. */
 async function resumeStream(lastEventId: string, session: Session, { view, http }: StreamContext): Promise<true> {
-  const place = parseEventId(lastEventId)
-  if (place === undefined) return rejectStream(view)
+  const eventId = parseEventId(lastEventId)
+  if (eventId === undefined) return rejectStream(view)
   // An id leads to the entry that `serveRequests` registered.
-  const knownStream = http.sessionStates.find(session)?.streams.get(place.stream) as CallStream | undefined
+  const knownStream = http.sessionStates.find(session)?.streams.get(eventId.stream) as CallStream | undefined
   const peer = { client: session, session, view }
-  if (knownStream === undefined && (await http.link?.resume(place, peer)) === true) return true
-  const stream = knownStream ?? (place.isWaiting ? resumeWaitingCall() : undefined)
+  if (knownStream === undefined && (await http.link?.resume(eventId, peer)) === true) return true
+  const stream = knownStream ?? (eventId.isWaiting ? resumeWaitingCall() : undefined)
   if (stream === undefined) return rejectStream(view)
-  stream.resume(view.reply, place.number)
+  stream.resume(view.reply, eventId.number)
   return true
 
   /** The call waits for an answer, which brings its state: the stream may be read before. */
   function resumeWaitingCall(): CallStream | undefined {
-    if (place === undefined || http.deps.questionStates?.isFor(session) !== true) return undefined
-    return resumeWaitingStream(place.stream, place.number, { peer, http })?.stream
+    if (eventId === undefined || http.deps.questionStates?.belongsToSession(session) !== true) return undefined
+    return resumeWaitingStream(eventId.stream, eventId.number, { peer, http })?.stream
   }
 }
 
@@ -128,7 +128,7 @@ function openListeningStream(
       },
       deps,
     )
-    const entry = { listening: changeSubscription, end: () => endListeningStream() }
+    const entry = { subscription: changeSubscription, end: () => endListeningStream() }
     const endListeningStream = (): void => {
       changeSubscription.close()
       reply.end()

@@ -22,7 +22,7 @@ import { initializeClient } from '../initialize.ts'
 import { responseHeadOf, rejectRequest, rejectSession } from './errors.ts'
 import type { HttpDeps, HttpPeer, SessionPeer } from './http-deps.ts'
 import { resumeCall } from './resume-call.ts'
-import { type ServedRequest, serveRequests } from './serve-requests.ts'
+import { type RequestOrRejection, serveRequests } from './serve-requests.ts'
 
 /** Response header, and lower-case request header, of the session. */
 export const sessionHeader = 'Mcp-Session-Id'
@@ -148,7 +148,7 @@ async function acceptAnswer(response: StatefulResponse, peer: SessionPeer, http:
   if (state === undefined) {
     if (question === undefined) return forwardAnswer(response, peer, http)
     // SEP-1685, backward compatibility: without the echo the answer goes to the call that this instance keeps.
-    questionStates.missingEchoes += 1
+    questionStates.missingEchoCount += 1
     settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
     return forwardAnswer(response, peer, http)
   }
@@ -180,8 +180,8 @@ async function serveBatch(
 ): Promise<boolean> {
   const peer = await resolvePeer(view, http)
   if (peer === 'rejected') return rejectSession(view)
-  if (peer === undefined || !revisionFeaturesOf(peer.client.revision).batches) return false
-  const requests = batch.flatMap((message): ServedRequest[] => {
+  if (peer === undefined || !revisionFeaturesOf(peer.client.revision).hasBatches) return false
+  const requests = batch.flatMap((message): RequestOrRejection[] => {
     if (message instanceof McpError) return [{ rejection: errorResponse(undefined, message) }]
     if (isRequest(message)) return [checkBatchedRequest(message)]
     serveMessage(message, { ...peer, view: withSilentReply(view) }, http)
@@ -193,7 +193,7 @@ async function serveBatch(
 }
 
 // basic/lifecycle of 2025-03-26: initialize is never part of a batch.
-function checkBatchedRequest(request: RpcRequest): ServedRequest {
+function checkBatchedRequest(request: RpcRequest): RequestOrRejection {
   if (request.method !== 'initialize') return request
   const error = new McpError(errorCodes.invalidRequest, 'initialize must not be part of a batch')
   return { rejection: errorResponse(request.id, error) }

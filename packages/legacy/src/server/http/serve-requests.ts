@@ -13,7 +13,7 @@ import { sharedMethods } from '../../translate/request.ts'
 import { type CallChannel, type CallLink, CallHandedOffError } from '../call-channel.ts'
 import { type ResumedCall, runLegacyCall } from '../legacy-call.ts'
 import { serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
-import type { SessionState } from '../session-state.ts'
+import type { LegacySessionState } from '../session-state.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { responseHeadOf } from './errors.ts'
 import { requestSuffix } from './event-id.ts'
@@ -27,11 +27,11 @@ import {
 } from './http-deps.ts'
 
 /** A request of a POST, or the error that is its answer. */
-export type ServedRequest = RpcRequest | { readonly rejection: RpcResponse }
+export type RequestOrRejection = RpcRequest | { readonly rejection: RpcResponse }
 
 /** Serves the requests of one POST, which is one request but for a batch. */
 export function serveRequests(
-  requests: readonly ServedRequest[],
+  requests: readonly RequestOrRejection[],
   peer: HttpPeer,
   http: HttpDeps & { isBatch: boolean },
 ): void {
@@ -46,26 +46,26 @@ export function serveRequests(
 interface PostContext {
   readonly peer: HttpPeer
   readonly stream: CallStream
-  readonly state: SessionState | undefined
+  readonly state: LegacySessionState | undefined
   readonly isBatch: boolean
   /** Calls of this POST that run. */
-  readonly activeCalls: Set<RunningCall>
+  readonly activeCalls: Set<CancellableCall>
 }
 
-interface RunningCall {
+interface CancellableCall {
   readonly request: RpcRequest
   cancel(reason: string): void
 }
 
 function openPostContext(
-  requests: readonly ServedRequest[],
+  requests: readonly RequestOrRejection[],
   peer: HttpPeer,
   http: HttpDeps & { isBatch: boolean },
 ): PostContext {
   const { sessionStates, isBatch, link } = http
   const { session, view } = peer
   const state = session === undefined ? undefined : sessionStates.getOrCreate(session, callerKeyOf(view))
-  const runningCalls = new Set<RunningCall>()
+  const runningCalls = new Set<CancellableCall>()
   const options = streamOptions(peer, http)
   const [first] = requests
   const isLinked = link !== undefined && !isBatch && session !== undefined
@@ -76,7 +76,7 @@ function openPostContext(
     ...(isLinked && first !== undefined && 'id' in first && { eventIdSuffix: requestSuffix(first.id) }),
     isBatch,
     onDetach: () => state && sessionStates.makeRoomForStream(state),
-    onEnd: () => endPostContext(stream, { activeCalls: runningCalls, state, states: sessionStates }),
+    onEnd: () => endPostContext(stream, { activeCalls: runningCalls, state, sessionStates }),
   })
   if (session !== undefined) state?.streams.set(stream.id, stream)
   view.reply.onStop((phase) => {
@@ -93,20 +93,26 @@ function openPostContext(
 
 /** The options that all streams of a client share. */
 function streamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpDeps, 'deps' | 'sessionStates'>) {
-  const { resumeMs, closeAfterMs } = deps.settings
-  const isPrimed = session !== undefined && revisionFeaturesOf(client.revision).primingEvents
-  return { isResumable: session !== undefined, hasPrimingEvent: isPrimed, resumeMs, closeAfterMs, limits: view.limits }
+  const { resumeWindowMs, closeAfterMs } = deps.settings
+  const isPrimed = session !== undefined && revisionFeaturesOf(client.revision).hasPrimingEvents
+  return {
+    isResumable: session !== undefined,
+    hasPrimingEvent: isPrimed,
+    resumeWindowMs,
+    closeAfterMs,
+    limits: view.limits,
+  }
 }
 
 interface EndedPostContext extends Pick<PostContext, 'activeCalls' | 'state'> {
-  readonly states: HttpDeps['sessionStates']
+  readonly sessionStates: HttpDeps['sessionStates']
 }
 
-function endPostContext({ id }: CallStream, { activeCalls, state, states }: EndedPostContext): void {
+function endPostContext({ id }: CallStream, { activeCalls, state, sessionStates }: EndedPostContext): void {
   for (const call of activeCalls) call.cancel('The client is gone')
   if (state === undefined) return
   state.streams.delete(id)
-  states.removeIfEmpty(state)
+  sessionStates.removeIfEmpty(state)
 }
 
 /** A stream that another instance began, and a place for its call, which goes on here. */
@@ -124,11 +130,11 @@ export interface ResumedStream {
 export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, http: HttpDeps): OwnedStream {
   const { deps, sessionStates } = http
   const { session } = peer
-  const { answerTimeoutMs, resumeMs } = deps.settings
+  const { answerTimeoutMs, resumeWindowMs } = deps.settings
   const state = sessionStates.getOrCreate(session, callerKeyOf(peer.view))
-  const runningCalls = new Set<RunningCall>()
+  const runningCalls = new Set<CancellableCall>()
   let cancelTimer = (): void => {}
-  const abandonAfter = (ms: number): void => {
+  const scheduleAbandon = (ms: number): void => {
     cancelTimer()
     cancelTimer = peer.view.limits.schedule(() => stream.abandon(), ms)
   }
@@ -143,13 +149,13 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
     onEnd() {
       cancelTimer()
       resumedStream.onEnd()
-      endPostContext(stream, { activeCalls: runningCalls, state, states: sessionStates })
+      endPostContext(stream, { activeCalls: runningCalls, state, sessionStates })
     },
   })
   state.streams.set(stream.id, stream)
-  abandonAfter(answerTimeoutMs)
+  scheduleAbandon(answerTimeoutMs)
   const runResumedCall = async (call: ResumedCall): Promise<void> => {
-    const { request } = call.waiting
+    const { request } = call.waitingCall
     cancelTimer()
     try {
       await serveCall(
@@ -161,23 +167,23 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
       deps.reportError(error)
       stream.respond(errorResponse(request.id, error))
     } finally {
-      abandonAfter(resumeMs)
+      scheduleAbandon(resumeWindowMs)
     }
   }
   return { stream, owner: session.key, run: (call) => void runResumedCall(call) }
 }
 
-async function serveSingleRequest(request: RpcRequest, post: PostContext, http: HttpDeps): Promise<void> {
-  const { stream, peer } = post
+async function serveSingleRequest(request: RpcRequest, postContext: PostContext, http: HttpDeps): Promise<void> {
+  const { stream, peer } = postContext
   try {
     const localResponse = serveLocalMethod(request, createClientSettings(peer, http), http.deps)
     if (localResponse !== undefined) return void stream.respond(await localResponse)
     if (!sharedMethods.has(request.method)) return void stream.respond(unknownMethodResponse(request))
-    if (post.state?.calls.has(request.id) === true) {
+    if (postContext.state?.calls.has(request.id) === true) {
       const message = 'A request with this id is still under way: give each request an id of its own'
       return void stream.respond(errorResponse(request.id, new McpError(errorCodes.invalidRequest, message)))
     }
-    await serveCall(request, post, http)
+    await serveCall(request, postContext, http)
   } catch (error) {
     http.deps.reportError(error)
     stream.respond(errorResponse(request.id, error))
@@ -186,37 +192,37 @@ async function serveSingleRequest(request: RpcRequest, post: PostContext, http: 
 
 async function serveCall(
   request: RpcRequest,
-  post: PostContext,
-  { deps, sessionStates, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
+  postContext: PostContext,
+  { deps, sessionStates, link, resumed: resumedCall }: HttpDeps & { readonly resumed?: ResumedCall },
 ): Promise<void> {
-  const { stream, state, activeCalls, peer } = post
+  const { stream, state, activeCalls, peer } = postContext
   const cancellation = createCancellation()
-  const call: RunningCall & { readonly cancel: (reason: string) => void } = {
+  const call: CancellableCall & { readonly cancel: (reason: string) => void } = {
     request,
     cancel: (reason) => cancel(cancellation, new DOMException(reason, 'AbortError')),
   }
-  const move = (): void => cancel(cancellation, new CallHandedOffError())
-  const linked = linkOf(post, link, { handOff: move, isStored: resumed !== undefined })
+  const handOffCall = (): void => cancel(cancellation, new CallHandedOffError())
+  const callLink = linkOf(postContext, link, { handOff: handOffCall, isStored: resumedCall !== undefined })
   activeCalls.add(call)
   // basic/utilities/cancellation: no response is sent for a request that its client has cancelled.
   const cancelByClient = (): void => {
     call.cancel('The client cancelled the request')
-    linked?.finish(undefined)
+    callLink?.finish(undefined)
   }
   state?.calls.set(request.id, { cancel: cancelByClient })
   try {
-    const channel = createCallChannel(post, readSignal(cancellation), linked)
+    const channel = createCallChannel(postContext, readSignal(cancellation), callLink)
     const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
-    const response = await runLegacyCall(legacyCall, deps, resumed)
+    const response = await runLegacyCall(legacyCall, deps, resumedCall)
     activeCalls.delete(call)
     // A status for one call of a batch would have its client send all of them again.
-    const written = stream.respond(response, responseHeadOf(response, post.isBatch ? undefined : peer.view))
-    linked?.finish(written)
+    const writtenEvent = stream.respond(response, responseHeadOf(response, postContext.isBatch ? undefined : peer.view))
+    callLink?.finish(writtenEvent)
   } catch (error) {
     endUnansweredStream(error, cancellation.cancelled, stream)
   } finally {
     activeCalls.delete(call)
-    linked?.release()
+    callLink?.release()
     if (state !== undefined) forgetCall(request, state, sessionStates)
   }
 }
@@ -228,9 +234,9 @@ function endUnansweredStream(error: unknown, isCancelled: boolean, stream: CallS
   stream.skipResponse()
 }
 
-function forgetCall({ id }: RpcRequest, state: SessionState, states: HttpDeps['sessionStates']): void {
+function forgetCall({ id }: RpcRequest, state: LegacySessionState, sessionStates: HttpDeps['sessionStates']): void {
   state.calls.delete(id)
-  states.removeIfEmpty(state)
+  sessionStates.removeIfEmpty(state)
 }
 
 /** The link of a call with other instances; undefined for one that cannot go on there. */

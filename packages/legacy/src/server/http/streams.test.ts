@@ -111,7 +111,7 @@ test('the response of a call that ended without its reader is delivered when it 
 
 test('a stream that nobody comes back for ends its call', async () => {
   const { talk, aborted } = talking()
-  const client = serve([talk], { resumeMs: 20 }).client()
+  const client = serve([talk], { resumeWindowMs: 20 }).client()
   await client.initialize()
   const events = await client.openStream(talkCall())
   const primer = await events.readEvent()

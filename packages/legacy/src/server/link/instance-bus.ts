@@ -42,7 +42,7 @@ export interface InstanceBus {
   /** Sends a message to all other instances; a failure is reported. */
   publish(kind: InstanceMessage['kind'], message: Partial<Omit<InstanceMessage, 'kind'>>): void
   /** Resolves with true when a message of this kind and id has come, or with false after so many milliseconds. */
-  waitFor(kind: InstanceMessage['kind'], id: string, ms: number): Promise<boolean>
+  waitForMessage(kind: InstanceMessage['kind'], id: string, ms: number): Promise<boolean>
   close(): void
 }
 
@@ -65,8 +65,8 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
   const { reportError } = deps
   const expected = createMessageWaiters(deps.schedule)
   const instance = randomId()
-  let opening: Promise<() => void> | undefined
-  let closed = false
+  let listenPromise: Promise<() => void> | undefined
+  let isClosed = false
   const receive = (data: JsonObject | undefined): void => {
     const message = parseInstanceMessage(data)
     if (message === undefined || data?.['from'] === instance) return
@@ -84,32 +84,32 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
     try {
       const stop = await bus.listen({
         onChange: (change) => {
-          if (change.topic === topic && !closed) receive(change.data)
+          if (change.topic === topic && !isClosed) receive(change.data)
         },
         onGap: () => {
-          if (!closed) void run(onGap)
+          if (!isClosed) void run(onGap)
         },
       })
-      if (closed) stop()
+      if (isClosed) stop()
       return stop
     } catch (error) {
-      opening = undefined
+      listenPromise = undefined
       throw error
     }
   }
   return {
     async listen() {
-      if (closed) return
-      opening ??= open()
-      await run(async () => void (await opening))
+      if (isClosed) return
+      listenPromise ??= open()
+      await run(async () => void (await listenPromise))
     },
     publish(kind, { id = '', session = '', number = 0, relay = '' }) {
       bus.publish({ topic, data: { from: instance, kind, id, session, number, relay } }).catch(reportError)
     },
-    waitFor: (kind, id, ms) => expected.expect(`${kind} ${id}`, ms),
+    waitForMessage: (kind, id, ms) => expected.expect(`${kind} ${id}`, ms),
     close() {
-      closed = true
-      opening?.then((stop) => stop()).catch(reportError)
+      isClosed = true
+      listenPromise?.then((stop) => stop()).catch(reportError)
     },
   }
 }
@@ -131,10 +131,10 @@ function createMessageWaiters(schedule: Deps['schedule']) {
     meet: (key: string): void => expected.get(key)?.(),
     expect: (key: string, ms: number): Promise<boolean> =>
       new Promise((resolve) => {
-        const finish = (came: boolean): void => {
+        const finish = (hasArrived: boolean): void => {
           cancel()
           expected.delete(key)
-          resolve(came)
+          resolve(hasArrived)
         }
         const cancel = schedule(() => finish(false), ms)
         expected.set(key, () => finish(true))

@@ -15,7 +15,7 @@ export interface StoredQuestion {
 
 /** A call that waits for answers, as every instance finds it. */
 export interface StoredCall {
-  readonly waiting: WaitingCall
+  readonly waitingCall: WaitingCall
   /** The key of its session. */
   readonly session: string
   /** Identifies the round, whose answers one instance may use. */
@@ -55,22 +55,22 @@ export interface LinkStore {
   putResponse(stream: string, end: StoredResponse): Promise<void>
   getResponse(stream: string): Promise<StoredResponse | undefined>
   /** Adds a text at a place of a relay; false when another instance writes it. */
-  addText(relay: string, place: number, text: string): Promise<boolean>
+  addText(relay: string, index: number, text: string): Promise<boolean>
   /** Takes the text at a place of a relay. */
-  takeText(relay: string, place: number): Promise<string | undefined>
+  takeText(relay: string, index: number): Promise<string | undefined>
   getSession(session: string): Promise<StoredSession>
   /** Changes the record of a session, one instance after the other. Resolves with the new one. */
   changeSession(
     session: string,
     ttlMs: number,
-    change: (stored: StoredSession) => StoredSession,
+    change: (storedSession: StoredSession) => StoredSession,
   ): Promise<StoredSession>
 }
 
 /** Times of a {@link LinkStore}, in milliseconds. */
 export interface LinkStoreOptions {
   readonly answerTimeoutMs: number
-  readonly resumeMs: number
+  readonly resumeWindowMs: number
   readonly sleep: (ms: number) => Promise<void>
 }
 
@@ -79,14 +79,17 @@ const lockDurationMs = 5000
 const lockPollIntervalMs = 25
 
 /** Keeps the records of a link in a store. */
-export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, sleep }: LinkStoreOptions): LinkStore {
+export function createLinkStore(
+  store: StateStore,
+  { answerTimeoutMs, resumeWindowMs, sleep }: LinkStoreOptions,
+): LinkStore {
   // Whoever comes late must still find what was decided.
-  const callMs = answerTimeoutMs + 2 * resumeMs
+  const callLifetimeMs = answerTimeoutMs + 2 * resumeWindowMs
   const readJson = async (key: string): Promise<JsonObject | undefined> => {
     const text = await store.get(key)
     return text === undefined ? undefined : parseJsonObject(text)
   }
-  const replace = async (key: string, value: JsonObject, ttlMs: number): Promise<void> => {
+  const replaceJson = async (key: string, value: JsonObject, ttlMs: number): Promise<void> => {
     await store.delete(key)
     await store.add(key, JSON.stringify(value), ttlMs)
   }
@@ -95,38 +98,38 @@ export function createLinkStore(store: StateStore, { answerTimeoutMs, resumeMs, 
     ...((await readJson(`legacy:session:${session}`)) as Partial<StoredSession> | undefined),
   })
   return {
-    putCall: (call) => replace(callKey(call.waiting.streamId), encodeCall(call), callMs),
+    putCall: (call) => replaceJson(callKey(call.waitingCall.streamId), encodeCall(call), callLifetimeMs),
     async getCall(stream) {
-      const stored = await readJson(callKey(stream))
-      return stored && decodeCall(stored)
+      const storedJson = await readJson(callKey(stream))
+      return storedJson && decodeCall(storedJson)
     },
     deleteCall: (stream) => store.delete(callKey(stream)),
     async addAnswer(question, response) {
-      await store.add(`legacy:answer:${question}`, JSON.stringify(response), callMs)
+      await store.add(`legacy:answer:${question}`, JSON.stringify(response), callLifetimeMs)
     },
     // The value is one that `addAnswer` wrote.
     getAnswer: async (question) => (await readJson(`legacy:answer:${question}`)) as RpcResponse | undefined,
-    claim: (round) => store.add(`legacy:run:${round}`, '1', callMs),
+    claim: (round) => store.add(`legacy:run:${round}`, '1', callLifetimeMs),
     isClaimed: async (round) => (await store.get(`legacy:run:${round}`)) !== undefined,
-    putResponse: (stream, end) => replace(`legacy:end:${stream}`, { ...end }, resumeMs),
+    putResponse: (stream, end) => replaceJson(`legacy:end:${stream}`, { ...end }, resumeWindowMs),
     getResponse: async (stream) => (await readJson(`legacy:end:${stream}`)) as StoredResponse | undefined,
-    addText: (relay, place, text) => store.add(`legacy:relay:${relay}.${place}`, text, resumeMs),
-    async takeText(relay, place) {
-      const text = await store.get(`legacy:relay:${relay}.${place}`)
-      if (text !== undefined) await store.delete(`legacy:relay:${relay}.${place}`)
+    addText: (relay, index, text) => store.add(`legacy:relay:${relay}.${index}`, text, resumeWindowMs),
+    async takeText(relay, index) {
+      const text = await store.get(`legacy:relay:${relay}.${index}`)
+      if (text !== undefined) await store.delete(`legacy:relay:${relay}.${index}`)
       return text
     },
     getSession,
     async changeSession(session, ttlMs, change) {
-      const lock = `legacy:lock:${session}`
+      const lockKey = `legacy:lock:${session}`
       // A holder that dies keeps the lock for its time.
-      while (!(await store.add(lock, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
+      while (!(await store.add(lockKey, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
       try {
-        const changed = change(await getSession(session))
-        await replace(`legacy:session:${session}`, { ...changed }, ttlMs)
-        return changed
+        const changedSession = change(await getSession(session))
+        await replaceJson(`legacy:session:${session}`, { ...changedSession }, ttlMs)
+        return changedSession
       } finally {
-        await store.delete(lock)
+        await store.delete(lockKey)
       }
     },
   }
@@ -136,24 +139,24 @@ function callKey(stream: string): string {
   return `legacy:call:${stream}`
 }
 
-function encodeCall({ waiting, session, round, questions, askedAt }: StoredCall): JsonObject {
-  const asked = questions.map(
+function encodeCall({ waitingCall, session, round, questions, askedAt }: StoredCall): JsonObject {
+  const questionRows = questions.map(
     ({ key, id, method, params = null, number }): JsonValue => [key, id, method, params, number],
   )
-  return { waiting: encodeWaitingCall(waiting), session, round, questions: asked, askedAt }
+  return { waiting: encodeWaitingCall(waitingCall), session, round, questions: questionRows, askedAt }
 }
 
 // The content comes from `encodeCall`, of this version of the package or another.
 function decodeCall({ waiting, session, round, questions, askedAt }: JsonObject): StoredCall | undefined {
   const call = decodeWaitingCall(waiting ?? null)
   if (call === undefined || typeof session !== 'string' || typeof round !== 'string') return undefined
-  const asked = questions as unknown as readonly (readonly [string, string, string, JsonObject | null, number])[]
+  const questionRows = questions as unknown as readonly (readonly [string, string, string, JsonObject | null, number])[]
   return {
-    waiting: call,
+    waitingCall: call,
     session,
     round,
     askedAt: Number(askedAt),
-    questions: asked.map(([key, id, method, params, number]) => ({
+    questions: questionRows.map(([key, id, method, params, number]) => ({
       key,
       id,
       method,

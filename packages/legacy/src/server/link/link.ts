@@ -19,7 +19,7 @@ export function createLink(link: LegacyLink, deps: Deps, http: () => HttpDeps): 
       cancelled: ({ session, id }) => calls.cancelCall(session, id),
       resume: (message) => streams.writeStream(message),
       written: ({ id }) => streams.onWritten(id),
-      left: ({ id }) => streams.onLeft(id),
+      left: ({ id }) => streams.onPeerLeft(id),
       session: ({ session }) => sessions.reload(session),
       listening: ({ session }) => http().sessionStates.find({ key: session })?.listeningStream?.end(),
     },

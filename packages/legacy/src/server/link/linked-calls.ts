@@ -12,7 +12,7 @@ import { resumeStoredCall } from './resume-stored-call.ts'
 /** The calls that wait here, and those that other instances have stored. */
 export interface LinkedCalls extends Pick<InstanceLink, 'linkCall' | 'takeAnswer' | 'drain'> {
   /** Waits here for the answers of a stored call; undefined when it does so already, or there is no room. */
-  resumeStored(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined
+  resumeStoredCall(storedCall: StoredCall, peer: SessionPeer, lastEventNumber?: number): CallStream | undefined
   /** Passes an answer in the store to the call that waits here, if it does. */
   takeStoredAnswer(session: string, question: string): Promise<void>
   /** Leaves a call that waits for the answers of a round to another instance. */
@@ -25,7 +25,7 @@ export interface LinkedCalls extends Pick<InstanceLink, 'linkCall' | 'takeAnswer
 
 interface LocalWaitingCall {
   readonly storedCall: StoredCall
-  move(): void
+  handOff(): void
 }
 
 /** Time in which an instance that waits for an answer says that it has it, in milliseconds. */
@@ -37,91 +37,92 @@ export function createLinkedCalls(parts: LinkDeps): LinkedCalls {
 }
 
 class WaitingCalls implements LinkedCalls {
-  readonly #parts: LinkDeps
-  readonly #waiting = new Map<string, LocalWaitingCall>()
+  readonly #deps: LinkDeps
+  readonly #waitingCalls = new Map<string, LocalWaitingCall>()
   #isDraining = false
 
   constructor(parts: LinkDeps) {
-    this.#parts = parts
+    this.#deps = parts
   }
 
   linkCall(call: LinkedCall): CallLink {
-    const { store, deps } = this.#parts
+    const { store, deps } = this.#deps
     const { session, stream, handOff } = call
     let { isStored } = call
     let round = ''
-    const leave = (): void => void this.#waiting.delete(stream.id)
+    const removeWaitingCall = (): void => void this.#waitingCalls.delete(stream.id)
     return {
       streamId: stream.id,
-      store: async (waiting, questions) => {
+      store: async (waitingCall, questions) => {
         round = randomId()
-        const stored = { waiting, session: session.key, round, questions, askedAt: deps.now() }
+        const storedCall = { waitingCall, session: session.key, round, questions, askedAt: deps.now() }
         try {
-          await store.putCall(stored)
+          await store.putCall(storedCall)
         } catch (error) {
           deps.reportError(error)
           return false
         }
         isStored = true
-        this.#waiting.set(stream.id, { storedCall: stored, move: handOff })
+        this.#waitingCalls.set(stream.id, { storedCall, handOff })
         return true
       },
       onQuestionsSent: () => (this.#isDraining ? handOff() : undefined),
       claim() {
-        leave()
+        removeWaitingCall()
         return store.claim(round)
       },
-      release: leave,
+      release: removeWaitingCall,
       finish: (response) => {
-        leave()
+        removeWaitingCall()
         if (isStored) this.#finish(call, response).catch(deps.reportError)
       },
     }
   }
 
   async takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean> {
-    const { store, bus, deps } = this.#parts
+    const { store, bus, deps } = this.#deps
     const id = String(response.id)
     const { key } = peer.session
-    const stored = await store.getCall(streamOfQuestion(id))
-    if (stored?.session !== key || !stored.questions.some((question) => question.id === id)) return false
+    const storedCall = await store.getCall(streamOfQuestion(id))
+    if (storedCall?.session !== key || !storedCall.questions.some((question) => question.id === id)) return false
     await store.addAnswer(id, response)
-    const taken = bus.waitFor('taken', id, takenMessageTimeoutMs)
+    const takenMessagePromise = bus.waitForMessage('taken', id, takenMessageTimeoutMs)
     // The call may wait at another instance as well, which has to know that it is over there.
     bus.publish('answered', { id, session: key })
     if (deps.questions.answer(key, response)) return true
-    const adoptUntaken = async (): Promise<void> => {
-      if (!(await taken) && !(await store.isClaimed(stored.round))) this.resumeStored(stored, peer)
+    const adoptUntakenCall = async (): Promise<void> => {
+      if (!(await takenMessagePromise) && !(await store.isClaimed(storedCall.round)))
+        this.resumeStoredCall(storedCall, peer)
     }
-    adoptUntaken().catch(deps.reportError)
+    adoptUntakenCall().catch(deps.reportError)
     return true
   }
 
-  resumeStored(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined {
-    const { bus, http, store } = this.#parts
-    const { streamId } = stored.waiting
+  resumeStoredCall(storedCall: StoredCall, peer: SessionPeer, lastEventNumber?: number): CallStream | undefined {
+    const { bus, http, store } = this.#deps
+    const { streamId } = storedCall.waitingCall
     if (http().sessionStates.find(peer.session)?.streams.has(streamId) === true) return undefined
-    bus.publish('adopted', { id: stored.round })
-    return resumeStoredCall(stored, {
+    bus.publish('adopted', { id: storedCall.round })
+    return resumeStoredCall(storedCall, {
       peer,
       http: http(),
-      lastEventNumber: lastEvent,
+      lastEventNumber,
       store,
-      onWaiting: (move) => void this.#waiting.set(streamId, { storedCall: stored, move }),
-      onEnd: () => void this.#waiting.delete(streamId),
+      onWaiting: (handOff) => void this.#waitingCalls.set(streamId, { storedCall, handOff }),
+      onEnd: () => void this.#waitingCalls.delete(streamId),
     })
   }
 
   drain(): () => void {
     this.#isDraining = true
-    for (const { move } of this.#waiting.values()) move()
+    for (const { handOff } of this.#waitingCalls.values()) handOff()
     return () => {
       this.#isDraining = false
     }
   }
 
   async takeStoredAnswer(session: string, question: string): Promise<void> {
-    const { store, bus, deps } = this.#parts
+    const { store, bus, deps } = this.#deps
     const { questions } = deps
     if (questions.find(session, question) === undefined) return
     const response = await store.getAnswer(question)
@@ -129,23 +130,23 @@ class WaitingCalls implements LinkedCalls {
   }
 
   handOffCall(round: string): void {
-    for (const { storedCall, move } of this.#waiting.values()) if (storedCall.round === round) move()
+    for (const { storedCall, handOff } of this.#waitingCalls.values()) if (storedCall.round === round) handOff()
   }
 
   cancelCall(session: string, request: string): void {
-    const state = this.#parts.http().sessionStates.find({ key: session })
+    const state = this.#deps.http().sessionStates.find({ key: session })
     // `cancelRequest` wrote it.
     state?.calls.get(JSON.parse(request) as RequestId)?.cancel()
   }
 
   async catchUp(): Promise<void> {
-    for (const { storedCall } of Array.from(this.#waiting.values())) {
+    for (const { storedCall } of Array.from(this.#waitingCalls.values())) {
       for (const { id } of storedCall.questions) await this.takeStoredAnswer(storedCall.session, id)
     }
   }
 
   async #finish({ stream, session }: LinkedCall, response: WrittenEvent | undefined): Promise<void> {
-    const { store } = this.#parts
+    const { store } = this.#deps
     if (response !== undefined) await store.putResponse(stream.id, { session: session.key, ...response })
     await store.deleteCall(stream.id)
   }

@@ -23,20 +23,21 @@ export function createLinkedSessions({ store, bus, deps, http }: LinkDeps): Link
     known.delete(key)
     const state = sessionStates.find({ key })
     if (state === undefined) return
-    const stored = await store.getSession(key)
-    if (stored.isEnded) sessionStates.end({ key })
-    else sessionStates.apply(state, stored)
+    const storedSession = await store.getSession(key)
+    if (storedSession.isEnded) sessionStates.end({ key })
+    else sessionStates.applyStoredSettings(state, storedSession)
   }
   return {
     async open(session, caller) {
       const { sessionStates } = http()
-      const remembered = known.get(session.key)
-      const stored = remembered ?? (await store.getSession(session.key))
-      known.set(session.key, stored)
-      if (stored.isEnded) return false
-      const isPlain = stored.level === undefined && stored.uris.length === 0
-      const isNew = remembered === undefined || sessionStates.find(session) === undefined
-      if (isNew && !isPlain) sessionStates.apply(sessionStates.getOrCreate(session, caller), stored)
+      const knownSession = known.get(session.key)
+      const storedSession = knownSession ?? (await store.getSession(session.key))
+      known.set(session.key, storedSession)
+      if (storedSession.isEnded) return false
+      const isPlain = storedSession.level === undefined && storedSession.uris.length === 0
+      const isNew = knownSession === undefined || sessionStates.find(session) === undefined
+      if (isNew && !isPlain)
+        sessionStates.applyStoredSettings(sessionStates.getOrCreate(session, caller), storedSession)
       return true
     },
     async change(session, change) {

@@ -6,7 +6,7 @@ export interface RelayEnd {
   /** The other end has written, or is alive. */
   onWritten?(): void
   /** The other end has gone. */
-  onLeft?(): void
+  onPeerLeft?(): void
 }
 
 const heartbeatIntervalMs = 1000
@@ -22,55 +22,55 @@ export async function writeRelay(
   id: string,
   { store, bus, deps }: LinkDeps,
   onEnd: () => void,
-): Promise<(HttpReply & Required<Pick<RelayEnd, 'onLeft'>>) | undefined> {
+): Promise<(HttpReply & Required<Pick<RelayEnd, 'onPeerLeft'>>) | undefined> {
   if (!(await store.addText(id, 0, ': relayed\n\n'))) return undefined
-  let place = 0
-  let waiting = 0
-  let last: Promise<void> = Promise.resolve()
-  let closed = false
-  const onClose: (() => void)[] = []
+  let textIndex = 0
+  let queuedLength = 0
+  let lastWrite: Promise<void> = Promise.resolve()
+  let isClosed = false
+  const closeCallbacks: (() => void)[] = []
   const send = (text: string): void => {
-    waiting += text.length
-    last = last.then(async () => {
-      place += 1
+    queuedLength += text.length
+    lastWrite = lastWrite.then(async () => {
+      textIndex += 1
       try {
-        await store.addText(id, place, text)
+        await store.addText(id, textIndex, text)
         bus.publish('written', { id })
       } catch (error) {
         deps.reportError(error)
         close()
       }
-      waiting -= text.length
+      queuedLength -= text.length
     })
   }
-  let cancelAlive = (): void => {}
-  const beat = (): void => {
+  let cancelHeartbeat = (): void => {}
+  const sendHeartbeat = (): void => {
     bus.publish('written', { id })
-    cancelAlive = deps.schedule(beat, heartbeatIntervalMs)
+    cancelHeartbeat = deps.schedule(sendHeartbeat, heartbeatIntervalMs)
   }
   const close = (): void => {
-    if (closed) return
-    closed = true
-    cancelAlive()
+    if (isClosed) return
+    isClosed = true
+    cancelHeartbeat()
     onEnd()
-    for (const run of onClose.splice(0)) run()
+    for (const run of closeCallbacks.splice(0)) run()
   }
-  cancelAlive = deps.schedule(beat, heartbeatIntervalMs)
+  cancelHeartbeat = deps.schedule(sendHeartbeat, heartbeatIntervalMs)
   return {
     // A relay begins with a stream that has begun.
     send: () => {},
     open: () => {},
-    write: (text) => (closed ? undefined : send(text)),
+    write: (text) => (isClosed ? undefined : send(text)),
     end() {
-      if (closed) return
+      if (isClosed) return
       send(endMark)
       close()
     },
-    queued: () => waiting,
-    drained: () => (waiting === 0 ? undefined : last),
-    onClose: (run) => void (closed ? run() : onClose.push(run)),
+    queued: () => queuedLength,
+    drained: () => (queuedLength === 0 ? undefined : lastWrite),
+    onClose: (run) => void (isClosed ? run() : closeCallbacks.push(run)),
     onStop: () => {},
-    onLeft: close,
+    onPeerLeft: close,
   }
 }
 
@@ -83,50 +83,50 @@ export function readRelay(
   reply: HttpReply,
   { store, bus, deps, onEnd }: LinkDeps & { readonly onEnd: () => void },
 ): Required<Pick<RelayEnd, 'onWritten'>> {
-  let place = 0
-  let closed = false
-  let reading: Promise<void> | undefined
-  let again = false
-  let cancelSilence = (): void => {}
+  let textIndex = 0
+  let isClosed = false
+  let readPromise: Promise<void> | undefined
+  let mustReadAgain = false
+  let cancelSilenceTimer = (): void => {}
   const close = (): void => {
-    if (closed) return
-    closed = true
-    cancelSilence()
+    if (isClosed) return
+    isClosed = true
+    cancelSilenceTimer()
     onEnd()
     reply.end()
   }
-  const leave = (): void => {
-    if (!closed) bus.publish('left', { id })
+  const stopReadingRelay = (): void => {
+    if (!isClosed) bus.publish('left', { id })
     close()
   }
-  const readAll = async (): Promise<void> => {
+  const readAllTexts = async (): Promise<void> => {
     do {
-      again = false
+      mustReadAgain = false
       for (;;) {
-        const text = await store.takeText(id, place)
-        if (text === undefined || closed) break
-        place += 1
+        const text = await store.takeText(id, textIndex)
+        if (text === undefined || isClosed) break
+        textIndex += 1
         if (text === endMark) return close()
         reply.write(text)
       }
-    } while (again)
+    } while (mustReadAgain)
   }
   const onWritten = (): void => {
-    if (closed) return
-    cancelSilence()
-    cancelSilence = deps.schedule(leave, silenceTimeoutMs)
-    again = true
-    reading ??= readAll()
+    if (isClosed) return
+    cancelSilenceTimer()
+    cancelSilenceTimer = deps.schedule(stopReadingRelay, silenceTimeoutMs)
+    mustReadAgain = true
+    readPromise ??= readAllTexts()
       .catch((error: unknown) => {
         deps.reportError(error)
-        leave()
+        stopReadingRelay()
       })
       .finally(() => {
-        reading = undefined
+        readPromise = undefined
       })
   }
   reply.open()
-  reply.onClose(leave)
+  reply.onClose(stopReadingRelay)
   onWritten()
   return { onWritten }
 }

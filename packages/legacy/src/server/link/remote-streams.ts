@@ -13,7 +13,7 @@ export interface RemoteStreams extends Pick<InstanceLink, 'resume'> {
   /** Writes a stream of this instance for the one that asks for it. */
   writeStream(message: InstanceMessage): Promise<void>
   onWritten(relay: string): void
-  onLeft(relay: string): void
+  onPeerLeft(relay: string): void
   /** Reads everything that may have been written. */
   catchUp(): void
 }
@@ -24,22 +24,22 @@ const maxResumeAttempts = 4
 /** Starts with no stream. */
 export function createRemoteStreams(parts: LinkDeps, calls: LinkedCalls): RemoteStreams {
   const { store, bus, http } = parts
-  const writers = new Map<string, { onLeft(): void }>()
+  const writers = new Map<string, { onPeerLeft(): void }>()
   const readers = new Map<string, { onWritten(): void }>()
 
   /** Reads the stream from the instance that has it; false when none says so in time. */
-  const relayFrom = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
+  const startRelay = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
     const relay = randomId()
-    for (let tries = 0; tries < maxResumeAttempts; tries += 1) {
-      const found = bus.waitFor('relaying', relay, resumeRetryDelayMs)
+    for (let tryCount = 0; tryCount < maxResumeAttempts; tryCount += 1) {
+      const relayPromise = bus.waitForMessage('relaying', relay, resumeRetryDelayMs)
       bus.publish('resume', { id: stream, session: session.key, number, relay })
-      if (!(await found)) continue
+      if (!(await relayPromise)) continue
       readers.set(relay, readRelay(relay, view.reply, { ...parts, onEnd: () => void readers.delete(relay) }))
       return true
     }
     return false
   }
-  const writeEnd = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
+  const writeReply = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
     const end = await store.getResponse(stream)
     if (end?.session !== session.key) return false
     view.reply.open()
@@ -48,27 +48,27 @@ export function createRemoteStreams(parts: LinkDeps, calls: LinkedCalls): Remote
     return true
   }
   /** Waits here for the answers of a call that waits; undefined for one that does not. */
-  const adoptWaiting = async (place: ParsedEventId, peer: SessionPeer): Promise<boolean | undefined> => {
-    const stored = await store.getCall(place.stream)
-    if (stored === undefined) return undefined
-    if (stored.session !== peer.session.key) return false
-    if (await store.isClaimed(stored.round)) return undefined
-    const stream = calls.resumeStored(stored, peer, place.number)
-    stream?.resume(peer.view.reply, place.number)
+  const adoptWaitingCall = async (eventId: ParsedEventId, peer: SessionPeer): Promise<boolean | undefined> => {
+    const storedCall = await store.getCall(eventId.stream)
+    if (storedCall === undefined) return undefined
+    if (storedCall.session !== peer.session.key) return false
+    if (await store.isClaimed(storedCall.round)) return undefined
+    const stream = calls.resumeStoredCall(storedCall, peer, eventId.number)
+    stream?.resume(peer.view.reply, eventId.number)
     return stream !== undefined
   }
   // A call that ends while its instance is looked for has left its response meanwhile.
-  const find = async (place: ParsedEventId, peer: SessionPeer): Promise<boolean> =>
-    (await writeEnd(place, peer)) || (await relayFrom(place, peer)) || (await writeEnd(place, peer))
+  const find = async (eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> =>
+    (await writeReply(eventId, peer)) || (await startRelay(eventId, peer)) || (await writeReply(eventId, peer))
 
   return {
-    async resume(place, peer) {
-      if (await find(place, peer)) return true
-      const adopted = await adoptWaiting(place, peer)
-      if (adopted !== undefined) return adopted
+    async resume(eventId, peer) {
+      if (await find(eventId, peer)) return true
+      const isAdopted = await adoptWaitingCall(eventId, peer)
+      if (isAdopted !== undefined) return isAdopted
       // Its handler was running: nobody may run it again unasked. An instance that is only slow gets a second time to
       // say so.
-      return (await find(place, peer)) || rejectLostCall(place, peer.view)
+      return (await find(eventId, peer)) || rejectLostCall(eventId, peer.view)
     },
     async writeStream({ id, session, number, relay }) {
       const stream = http().sessionStates.find({ key: session })?.streams.get(id)
@@ -83,7 +83,7 @@ export function createRemoteStreams(parts: LinkDeps, calls: LinkedCalls): Remote
       bus.publish('relaying', { id: relay })
     },
     onWritten: (relay) => readers.get(relay)?.onWritten(),
-    onLeft: (relay) => writers.get(relay)?.onLeft(),
+    onPeerLeft: (relay) => writers.get(relay)?.onPeerLeft(),
     catchUp() {
       for (const { onWritten } of readers.values()) onWritten()
     },

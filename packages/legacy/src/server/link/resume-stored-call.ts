@@ -15,7 +15,7 @@ export interface StoredCallOptions {
   /** The number of the last event that the client has; undefined while it reads nothing. */
   readonly lastEventNumber: number | undefined
   /** The call waits here, until `onEnd`; `move` leaves it to other instances. */
-  readonly onWaiting: (move: () => void) => void
+  readonly onWaiting: (handOff: () => void) => void
   /** The call waits here no more. */
   readonly onEnd: () => void
 }
@@ -27,65 +27,61 @@ const eventNumberGap = 1000
  * Waits at this instance for the answers of a stored call, of which some may be in the store, and runs it on with them
  * unless another instance does. Returns its stream; undefined when the session has too many open questions.
  */
-export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions): CallStream | undefined {
+export function resumeStoredCall(storedCall: StoredCall, options: StoredCallOptions): CallStream | undefined {
   const { peer, http, lastEventNumber, onWaiting } = options
-  const { waiting, questions } = stored
-  const round = new ResumedStoredRound(stored, options)
+  const { waitingCall, questions } = storedCall
+  const round = new ResumedStoredRound(storedCall, options)
   if (!round.open()) return undefined
   const { stream } = round.ownedStream
   http.sessionStates
     .getOrCreate(peer.session, callerKeyOf(peer.view))
-    .calls.set(waiting.request.id, { cancel: () => round.cancel() })
+    .calls.set(waitingCall.request.id, { cancel: () => round.cancel() })
   onWaiting(() => stream.release())
   if (lastEventNumber !== undefined) sendUnseenQuestions(questions, lastEventNumber, stream)
-  round.takeStored().catch((error: unknown) => round.fail(error))
+  round.takeStoredAnswers().catch((error: unknown) => round.fail(error))
   return stream
 }
 
 /** The round of a stored call, until all of its answers are here. */
 class ResumedStoredRound {
   readonly ownedStream: OwnedStream
-  readonly #stored: StoredCall
+  readonly #storedCall: StoredCall
   readonly #options: StoredCallOptions
   readonly #answers = new Map<string, RoundAnswer>()
   #isWaiting = true
   readonly #cancelTimer: () => void
 
-  constructor(stored: StoredCall, options: StoredCallOptions) {
-    const { peer, http, lastEventNumber: lastEvent = 0 } = options
-    const { id: requestId } = stored.waiting.request
-    const { streamId: id, eventCount } = stored.waiting
-    const firstEvent = Math.max(eventCount, lastEvent) + eventNumberGap
-    this.#stored = stored
+  constructor(storedCall: StoredCall, options: StoredCallOptions) {
+    const { peer, http, lastEventNumber = 0 } = options
+    const { id: requestId } = storedCall.waitingCall.request
+    const { streamId: id, eventCount } = storedCall.waitingCall
+    const firstEventNumber = Math.max(eventCount, lastEventNumber) + eventNumberGap
+    this.#storedCall = storedCall
     this.#options = options
-    this.ownedStream = takeOverStream(
-      { id, requestId, firstEventNumber: firstEvent, onEnd: () => this.#stop() },
-      peer,
-      http,
-    )
+    this.ownedStream = takeOverStream({ id, requestId, firstEventNumber, onEnd: () => this.#stop() }, peer, http)
     const { now, schedule, settings } = http.deps
-    const leftMs = Math.max(1, stored.askedAt + settings.answerTimeoutMs - now())
-    this.#cancelTimer = schedule(() => this.#giveUp(), leftMs)
+    const remainingMs = Math.max(1, storedCall.askedAt + settings.answerTimeoutMs - now())
+    this.#cancelTimer = schedule(() => this.#giveUp(), remainingMs)
   }
 
   /** Waits for the answers of clients; false when there are too many questions. */
   open(): boolean {
     const { http, peer } = this.#options
-    for (const question of this.#stored.questions) {
+    for (const question of this.#storedCall.questions) {
       const onAnswer = (response: RpcResponse): void => this.#take(question, toRoundAnswer(question.method, response))
-      const opened = http.deps.questions.open(peer.session.key, onAnswer, question.id)
-      if (opened === undefined) {
+      const openedQuestion = http.deps.questions.open(peer.session.key, onAnswer, question.id)
+      if (openedQuestion === undefined) {
         this.ownedStream.stream.abandon()
         return false
       }
-      opened.isStored = true
+      openedQuestion.isStored = true
     }
     return true
   }
 
-  async takeStored(): Promise<void> {
+  async takeStoredAnswers(): Promise<void> {
     const { store, http, peer } = this.#options
-    for (const { id } of this.#stored.questions) {
+    for (const { id } of this.#storedCall.questions) {
       const response = await store.getAnswer(id)
       if (response !== undefined) http.deps.questions.answer(peer.session.key, response)
     }
@@ -94,7 +90,7 @@ class ResumedStoredRound {
   cancel(): void {
     const { store, http } = this.#options
     this.ownedStream.stream.abandon()
-    store.deleteCall(this.#stored.waiting.streamId).catch(http.deps.reportError)
+    store.deleteCall(this.#storedCall.waitingCall.streamId).catch(http.deps.reportError)
   }
 
   fail(error: unknown): void {
@@ -104,23 +100,27 @@ class ResumedStoredRound {
 
   #take({ key }: StoredQuestion, answer: RoundAnswer): void {
     this.#answers.set(key, answer)
-    if (this.#answers.size === this.#stored.questions.length) this.#runOn().catch((error: unknown) => this.fail(error))
+    if (this.#answers.size === this.#storedCall.questions.length)
+      this.#runOn().catch((error: unknown) => this.fail(error))
   }
 
   #giveUp(): void {
-    for (const question of this.#stored.questions) {
+    for (const question of this.#storedCall.questions) {
       if (this.#answers.has(question.key)) continue
       this.#take(question, failedAnswer(question.method, 'The client did not answer in time'))
     }
   }
 
   async #runOn(): Promise<void> {
-    const { waiting, round } = this.#stored
+    const { waitingCall, round } = this.#storedCall
     const { store, http } = this.#options
     this.#stop()
     if (!(await store.claim(round))) return this.ownedStream.stream.release()
-    const pages = [...waiting.pages, ...pagesIn(this.#stored, this.#answers, http.deps.now())]
-    this.ownedStream.run({ waiting: { ...waiting, pages }, answers: fillAcceptedAnswers(waiting, this.#answers) })
+    const pages = [...waitingCall.pages, ...pagesIn(this.#storedCall, this.#answers, http.deps.now())]
+    this.ownedStream.run({
+      waitingCall: { ...waitingCall, pages },
+      answers: fillAcceptedAnswers(waitingCall, this.#answers),
+    })
   }
 
   /** Waits no more. */
@@ -129,17 +129,17 @@ class ResumedStoredRound {
     this.#isWaiting = false
     this.#cancelTimer()
     const { http, peer, onEnd } = this.#options
-    const { questions, waiting } = this.#stored
+    const { questions, waitingCall } = this.#storedCall
     onEnd()
     for (const { id } of questions) http.deps.questions.find(peer.session.key, id)?.close()
-    http.sessionStates.find(peer.session)?.calls.delete(waiting.request.id)
+    http.sessionStates.find(peer.session)?.calls.delete(waitingCall.request.id)
   }
 }
 
 /** Sends the questions that the client has not received. */
-function sendUnseenQuestions(questions: readonly StoredQuestion[], lastEvent: number, stream: CallStream): void {
+function sendUnseenQuestions(questions: readonly StoredQuestion[], lastEventNumber: number, stream: CallStream): void {
   for (const { id, method, params, number } of questions) {
-    if (number > lastEvent) stream.send({ jsonrpc: '2.0', id, method, ...(params && { params }) }, false)
+    if (number > lastEventNumber) stream.send({ jsonrpc: '2.0', id, method, ...(params && { params }) }, false)
   }
 }
 

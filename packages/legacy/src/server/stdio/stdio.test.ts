@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createRpcRequest } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
-import { legacyOf } from '../legacy-call.ts'
+import { legacyPeerOf } from '../legacy-call.ts'
 import type { LegacyOptions } from '../options.ts'
 
 const named = z.object({ name: z.string() })
@@ -16,7 +16,7 @@ const greet = tool('greet', {
 })
 const revision = tool('revision', {
   description: 'Says which revision the client speaks',
-  run: (_, ctx) => legacyOf(ctx)?.revision ?? ctx.client.version,
+  run: (_, ctx) => legacyPeerOf(ctx)?.revision ?? ctx.client.version,
 })
 const notes = resource('test://notes', { name: 'notes', read: () => 'Notes' })
 const modernMeta = {

@@ -46,12 +46,12 @@ class LegacyStreamConnection implements StreamConnection {
   readonly #deps: Deps
   readonly #onClose: () => void
   /** Identifies these streams among those that questions are sent to. */
-  readonly #owner = randomId()
+  readonly #ownerId = randomId()
   readonly #uris = new Set<string>()
   /** The client, once it has introduced itself. */
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
-  #listening: ChangeSubscription | undefined
+  #subscription: ChangeSubscription | undefined
   #closed = false
 
   constructor(peer: StreamPeer, deps: Deps, onClose: () => void) {
@@ -69,7 +69,7 @@ class LegacyStreamConnection implements StreamConnection {
 
   receive(message: RpcResponse | RpcNotification): void {
     if (!('method' in message)) {
-      this.#deps.questions.answer(this.#owner, message)
+      this.#deps.questions.answer(this.#ownerId, message)
       return
     }
     if (message.method === 'notifications/initialized' && !hasProtocolVersion(message.params)) void this.#listen()
@@ -77,8 +77,8 @@ class LegacyStreamConnection implements StreamConnection {
 
   close(): void {
     this.#closed = true
-    this.#listening?.close()
-    this.#listening = undefined
+    this.#subscription?.close()
+    this.#subscription = undefined
     this.#onClose()
   }
 
@@ -88,8 +88,8 @@ class LegacyStreamConnection implements StreamConnection {
     this.#client = initializedClient.client
     this.#level = 'info'
     this.#uris.clear()
-    this.#listening?.close()
-    this.#listening = undefined
+    this.#subscription?.close()
+    this.#subscription = undefined
     return initializedClient.response
   }
 
@@ -107,7 +107,7 @@ class LegacyStreamConnection implements StreamConnection {
     const channel = {
       caller: call,
       signal: call.signal,
-      owner: this.#owner,
+      owner: this.#ownerId,
       timeoutMs: Number.POSITIVE_INFINITY,
       notify: call.notify,
       // The streams end with the process, and with them what waits: a state would buy nothing.
@@ -131,11 +131,11 @@ class LegacyStreamConnection implements StreamConnection {
         if (this.#uris.has(uri)) return true
         if (this.#uris.size >= maxUris) return false
         this.#uris.add(uri)
-        this.#listening?.update(this.#uris)
+        this.#subscription?.update(this.#uris)
         return true
       },
       unsubscribe: (uri) => {
-        if (this.#uris.delete(uri)) this.#listening?.update(this.#uris)
+        if (this.#uris.delete(uri)) this.#subscription?.update(this.#uris)
       },
     }
   }
@@ -143,28 +143,28 @@ class LegacyStreamConnection implements StreamConnection {
   /** Changes are told from `notifications/initialized` on (basic/lifecycle). */
   async #listen(): Promise<void> {
     const client = this.#client
-    if (client === undefined || this.#listening !== undefined) return
+    if (client === undefined || this.#subscription !== undefined) return
     const caller = this.#peer
     const { notify } = caller
     try {
       const notifiableKinds = await requestNotifiableKinds(client, caller, this.#deps)
       if (
         this.#closed ||
-        this.#listening !== undefined ||
+        this.#subscription !== undefined ||
         (!notifiableKinds.hasListChanges && !notifiableKinds.hasResourceUpdates)
       )
         return
     } catch (error) {
       return this.#peer.onError(error)
     }
-    this.#listening = listenToChanges(
+    this.#subscription = listenToChanges(
       {
         client,
         caller,
         uris: this.#uris,
         notify,
         onEnd: () => {
-          this.#listening = undefined
+          this.#subscription = undefined
         },
       },
       this.#deps,
