@@ -4,8 +4,7 @@ import { createSingleUseCodec } from './store/single-use-codec.ts'
 import { createStoredCodec, type StoredOptions } from './store/stored-codec.ts'
 import { createPlainCodec, type PlainOptions } from './token/plain-codec.ts'
 import { createNodeEncryption, createNodeSigning, nodeCrypto } from './token/crypto-provider-node.ts'
-import { createSealedTokenType } from './token/sealed-tokens.ts'
-import { createSignedTokenType } from './token/signed-tokens.ts'
+import { createSealedTokenType, createSignedTokenType } from './token/token-types.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**

@@ -5,7 +5,7 @@ export interface IndexedEntry {
 }
 
 /**
- * Enters somebody into a roster: a plain array of those that come and go by the thousand.
+ * Adds an entry to a list: a plain array of those that come and go by the thousand.
  *
  * A Set would read better. V8 chains every table that a Set outgrows to the next, though, and once one of them has
  * grown old, everything that the later ones ever held passes the young generation with it: collecting garbage then took
@@ -15,7 +15,7 @@ export function addToList<T extends IndexedEntry>(list: T[], entry: T): void {
   entry.index = list.push(entry) - 1
 }
 
-/** Takes somebody out of a roster; the last one takes the place. Who has left already is left alone. */
+/** Removes an entry from a list; the last one takes its place. An entry that is not in the list is left alone. */
 export function removeFromList<T extends IndexedEntry>(list: T[], entry: T): void {
   if (list[entry.index] !== entry) return
   const last = list.pop()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createNodeEncryption, nodeCrypto } from './crypto-provider-node.ts'
 import type { CreateCipher } from './crypto-provider.ts'
 import { randomKey } from './keys.ts'
-import { createSealedTokenType } from './sealed-tokens.ts'
+import { createSealedTokenType } from './token-types.ts'
 import { createTokenCodec } from './token-codec.ts'
 
 const claims = { purpose: 'session', binding: 'ada' }

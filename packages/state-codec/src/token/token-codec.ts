@@ -35,9 +35,7 @@ export interface KeyedOptions extends ClaimOptions {
 /** The default size limit of a token, in bytes. */
 export const defaultMaxBytes = 32 * 1024
 
-/**
- * A kind of protected tokens. Each is a module of its own, so that a bundle has the code of the kinds that it uses.
- */
+/** A kind of protected tokens. */
 export interface TokenType {
   /** Keys are derived under this name. */
   readonly kind: 'sealed' | 'signed'
