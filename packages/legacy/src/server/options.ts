@@ -40,7 +40,8 @@ export interface LegacyStateOptions {
   /** More codecs by name, for {@link LegacyStateOptions.chooseCodec}. A name has letters, digits and hyphens. */
   readonly otherCodecs?: Readonly<Record<string, StateCodec>> | undefined
   /**
-   * Returns the name of one of `otherCodecs`, true for `codec`, or false for no state. True for every question when absent.
+   * Returns the name of one of `otherCodecs`, true for `codec`, or false for no state. True for every question when
+   * absent.
    */
   readonly chooseCodec?: ((question: StateQuestion) => string | boolean) | undefined
 }

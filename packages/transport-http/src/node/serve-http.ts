@@ -190,8 +190,8 @@ interface ReadyState {
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `readyPath` also asks the
- * server for what it depends on, at most once a second and for at most 5 seconds. Whoever asks learns one word, and
+ * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `readyPath` also asks
+ * the server for what it depends on, at most once a second and for at most 5 seconds. Whoever asks learns one word, and
  * needs no name that is allowed: a balancer calls an instance by its address.
  *
  * Throws a TypeError for a path that is none.
