@@ -22,6 +22,7 @@ const held: readonly RatioId[] = [
   'codec/32768',
   'stdio/p50',
   'stdio/64',
+  'sessions/read',
 ]
 
 /**

@@ -5,6 +5,7 @@ import type { Gauge } from './gauge.ts'
 import { httpGauge } from './http/run.ts'
 import { listGauge } from './list/run.ts'
 import { inlineRoundsGauge, roundsGauge } from './rounds/run.ts'
+import { sessionsGauge } from './sessions.ts'
 import { stdioGauge } from './stdio.ts'
 import { streamGauge } from './stream/run.ts'
 
@@ -19,4 +20,5 @@ export const gauges: readonly Gauge[] = [
   stdioGauge,
   clientGauge,
   streamGauge,
+  sessionsGauge,
 ]

@@ -4,7 +4,9 @@ import { sessions as clientSessions } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealed } from '@x/state-codec'
 import { z } from 'zod'
-import { median } from './median.ts'
+import { type Gauge, type MeasureOptions, optionsOf } from './gauge.ts'
+import { medianOf, type Round, shareOf, takeTurns } from './turns.ts'
+import { type Reading, readingLine } from './wanted.ts'
 
 /**
  * What a session costs a call, from client to server and back in memory, on one thread.
@@ -12,32 +14,37 @@ import { median } from './median.ts'
  * Method: the same tool, called one call at a time by `@x/client` over a plain server, over the same server with
  * sessions around it but without a session, in a session whose state is only read, and in one whose state every call
  * replaces (sealed, 100 bytes of it). The four take turns within one run, in rounds of a fixed time after a warm-up;
- * the number is the median of the rounds, and the ratio is to the plain call of the same run. Each must give the right
- * answer before anything is measured. Not measured: transports, stores, several calls at once.
+ * ratios to the plain call are formed within a round. Each must give the right answer before anything is measured. Not
+ * measured: transports, stores, several calls at once.
  */
-export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
+export const sessionsGauge: Gauge = { ids: ['sessions/read'], measure }
+
+/** Measures that, and prints it. */
+export async function run(options: { readonly quick: boolean }): Promise<void> {
+  await measure(optionsOf(options))
+}
+
+async function measure({ timing, print }: MeasureOptions): Promise<readonly Reading[]> {
   const steps = await openSteps()
-  const rates = await measure(steps, { rounds: quick ? 5 : 25, milliseconds: quick ? 40 : 150 })
-  const [plain = 1] = rates
-  for (const [index, rate] of rates.entries()) {
-    const micros = (1e6 / rate).toFixed(1).padStart(8)
-    process.stdout.write(`  ${steps[index]?.name.padEnd(32)}${micros} µs ${(plain / rate).toFixed(2).padStart(7)}x\n`)
-  }
+  const milliseconds = timing.seconds * 50
+  for (const { call } of steps) await costOf(call, timing.warmUp * 100)
+  const measured = await takeTurns(steps, timing.rounds * 3, ({ call }) => costOf(call, milliseconds))
+  for (const { name } of steps) print(reportLine(measured, name))
+  const text = (name: string): string => `${medianOf(measured, name, micros).toFixed(1)} us`
+  const value = shareOf(measured, { name: reading, base: plain, of: micros })
+  const result: Reading = { id: 'sessions/read', value, ours: text(reading), floor: text(plain) }
+  print(readingLine(result))
+  return [result]
 }
 
-interface Timing {
-  readonly rounds: number
-  readonly milliseconds: number
-}
+const plain = 'plain'
+const reading = 'in a session, read'
 
-/** Calls per second of each step. */
-async function measure(steps: readonly Step[], { rounds, milliseconds }: Timing): Promise<readonly number[]> {
-  for (const { call } of steps) await round(call, milliseconds)
-  const measured = steps.map((): number[] => [])
-  for (let at = 0; at < rounds; at++) {
-    for (const [index, { call }] of steps.entries()) measured[index]?.push(await round(call, milliseconds))
-  }
-  return measured.map(median)
+const micros = (cost: number): number => cost
+
+function reportLine(measured: readonly Round<number>[], name: string): string {
+  const share = shareOf(measured, { name, base: plain, of: micros })
+  return `  ${name.padEnd(32)}${medianOf(measured, name, micros).toFixed(1).padStart(8)} us ${share.toFixed(2).padStart(7)}x`
 }
 
 interface Step {
@@ -65,17 +72,17 @@ async function openSteps(): Promise<readonly Step[]> {
   const server = createServer(definition)
   const within = createServer({ ...definition, extensions: [sessions] })
   const host = { name: 'bench', version: '1.0.0' }
-  const [plain, outside, client] = [
+  const [plainClient, outside, client] = [
     createClient(server, host),
     createClient(within, host),
     createClient(within, { ...host, extensions: [clientSessions()] }),
   ]
-  const [reading, writing] = [await client.sessions.create(), await client.sessions.create()]
+  const [readSession, writtenSession] = [await client.sessions.create(), await client.sessions.create()]
   const steps = [
-    { name: 'plain', caller: plain, keep: false, expected: 'false' },
+    { name: plain, caller: plainClient, keep: false, expected: 'false' },
     { name: 'sessions around it, none used', caller: outside, keep: false, expected: 'false' },
-    { name: 'in a session, read', caller: reading, keep: false, expected: 'true' },
-    { name: 'in a session, replaced', caller: writing, keep: true, expected: 'true' },
+    { name: reading, caller: readSession, keep: false, expected: 'true' },
+    { name: 'in a session, replaced', caller: writtenSession, keep: true, expected: 'true' },
   ]
   for (const { name, caller, keep, expected } of steps) {
     const { content } = await caller.callTool('work', { keep })
@@ -85,8 +92,8 @@ async function openSteps(): Promise<readonly Step[]> {
   return steps.map(({ name, caller, keep }) => ({ name, call: () => caller.callTool('work', { keep }) }))
 }
 
-/** Calls per second of one step, over some milliseconds. */
-async function round(call: Step['call'], milliseconds: number): Promise<number> {
+/** Microseconds of one call, over some milliseconds. */
+async function costOf(call: Step['call'], milliseconds: number): Promise<number> {
   let calls = 0
   const start = performance.now()
   let now = start
@@ -95,5 +102,5 @@ async function round(call: Step['call'], milliseconds: number): Promise<number> 
     calls += 16
     now = performance.now()
   }
-  return (calls * 1000) / (now - start)
+  return ((now - start) * 1000) / calls
 }

@@ -35,6 +35,7 @@ export const wanted = {
   'client/16': { what: 'calls by the client, 16 in flight', atLeast: 0.7 },
   'stream/1': { what: '1,000 notifications of progress in a call, 1 connection', atLeast: 0.6 },
   'stream/16': { what: '1,000 notifications of progress in a call, 16 connections', atLeast: 0.6 },
+  'sessions/read': { what: 'a call in a session that is read, of a plain call in memory', atMost: 3 },
 } as const satisfies Readonly<Record<string, Wanted>>
 
 /** The name of a ratio: the benchmark, and what is varied in it. */
