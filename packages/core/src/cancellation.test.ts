@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import {
   cancel,
   withCancellation,
-  cancelReason,
+  abortReasonOf,
   createCancellation,
   isCancelled,
   offCancel,
@@ -75,10 +75,10 @@ test.each(makers)('a call %s tells when and why it is cancelled, once', (_title,
   onCancel(call, leaves)
   offCancel(call, leaves)
   offCancel(call, late)
-  expect([isCancelled(call), cancelReason(call)]).toEqual([false, undefined])
+  expect([isCancelled(call), abortReasonOf(call)]).toEqual([false, undefined])
   stop('gone')
   stop('again')
-  expect([isCancelled(call), cancelReason(call)]).toEqual([true, 'gone'])
+  expect([isCancelled(call), abortReasonOf(call)]).toEqual([true, 'gone'])
   expect([call.signal.aborted, call.signal.reason]).toEqual([true, 'gone'])
   expect([stays.mock.calls.length, leaves.mock.calls.length]).toEqual([1, 0])
 })

@@ -8,7 +8,7 @@ export interface Cancellable {
  * one costs more than most of a call.
  */
 export interface Cancellation {
-  cancelled: boolean
+  isCancelled: boolean
   reason: unknown
   controller: AbortController | undefined
   /** The callbacks in the order of their addition; undefined while there are none, as for most calls. */
@@ -17,13 +17,13 @@ export interface Cancellation {
 
 /** Creates a {@link Cancellation}. */
 export function createCancellation(): Cancellation {
-  return { cancelled: false, reason: undefined, controller: undefined, listeners: undefined }
+  return { isCancelled: false, reason: undefined, controller: undefined, listeners: undefined }
 }
 
 /** Cancels, and aborts the signal if there is one; the first reason is kept. */
 export function cancel(cancellation: Cancellation, reason: unknown): void {
-  if (cancellation.cancelled) return
-  cancellation.cancelled = true
+  if (cancellation.isCancelled) return
+  cancellation.isCancelled = true
   cancellation.reason = reason
   cancellation.controller?.abort(reason)
   const { listeners = [] } = cancellation
@@ -36,7 +36,7 @@ export function readSignal(cancellation: Cancellation): AbortSignal {
   if (cancellation.controller !== undefined) return cancellation.controller.signal
   const controller = new AbortController()
   cancellation.controller = controller
-  if (cancellation.cancelled) controller.abort(cancellation.reason)
+  if (cancellation.isCancelled) controller.abort(cancellation.reason)
   return controller.signal
 }
 
@@ -84,11 +84,11 @@ export function withSignalOf<T extends object>(target: T, source: Cancellable): 
 
 /** Tells if an object was cancelled, like `signal.aborted`, without creating a signal. */
 export function isCancelled(target: Cancellable): boolean {
-  return cancellationOf(target)?.cancelled ?? target.signal.aborted
+  return cancellationOf(target)?.isCancelled ?? target.signal.aborted
 }
 
 /** Returns the reason of a cancellation, like `signal.reason`. */
-export function cancelReason(target: Cancellable): unknown {
+export function abortReasonOf(target: Cancellable): unknown {
   const cancellation = cancellationOf(target)
   return cancellation === undefined ? target.signal.reason : cancellation.reason
 }
@@ -97,7 +97,7 @@ export function cancelReason(target: Cancellable): unknown {
 export function onCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) onAbort(target.signal, listener)
-  else if (!cancellation.cancelled) attachListener(cancellation, listener)
+  else if (!cancellation.isCancelled) attachListener(cancellation, listener)
 }
 
 // An array literal of one has capacity for one; a push onto an empty array allocates seventeen.
@@ -118,7 +118,7 @@ export function offCancel(target: Cancellable, listener: () => void): void {
 /** Settles like a promise, or rejects with the reason of an earlier cancellation; the promise itself continues. */
 export function raceWithCancellation<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
-    const rejectPromise = (): void => reject(cancelReason(target))
+    const rejectPromise = (): void => reject(abortReasonOf(target))
     if (isCancelled(target)) return rejectPromise()
     onCancel(target, rejectPromise)
     promise.then(resolve, reject).finally(() => offCancel(target, rejectPromise))
@@ -167,16 +167,16 @@ interface DeferredSignal {
  */
 export function deferSignal<T extends object>(
   target: T,
-  make: () => AbortSignal,
+  createSignal: () => AbortSignal,
 ): T & { readonly signal: AbortSignal } {
-  const deferredTarget: T & DeferredSignal = Object.assign(target, { [signalFactoryKey]: make })
+  const deferredTarget: T & DeferredSignal = Object.assign(target, { [signalFactoryKey]: createSignal })
   defineDeferredSignal(deferredTarget)
   return deferredTarget
 }
 
 // A getter in a literal would be a new function in every object, and V8 creates a hidden class for each. These survive
 // the young generation and burden the garbage collector. A shared function needs `this`.
-const deferredSignal: PropertyDescriptor & ThisType<DeferredSignal> = {
+const deferredSignalDescriptor: PropertyDescriptor & ThisType<DeferredSignal> = {
   enumerable: true,
   get() {
     return this[signalFactoryKey]()
@@ -186,5 +186,5 @@ const deferredSignal: PropertyDescriptor & ThisType<DeferredSignal> = {
 function defineDeferredSignal<T extends DeferredSignal>(
   target: T,
 ): asserts target is T & { readonly signal: AbortSignal } {
-  Object.defineProperty(target, 'signal', deferredSignal)
+  Object.defineProperty(target, 'signal', deferredSignalDescriptor)
 }

@@ -18,7 +18,7 @@ export {
   type Cancellation,
   cancel,
   withCancellation,
-  cancelReason,
+  abortReasonOf,
   createCancellation,
   deferSignal,
   isCancelled,

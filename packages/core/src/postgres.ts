@@ -37,7 +37,7 @@ export interface PostgresConnection {
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
   on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
   /** Returns the connection to the pool; with `true`, to be closed. */
-  release(destroy: boolean): void
+  release(shouldDestroy: boolean): void
 }
 
 /** A notification on a channel. */

@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled, offAbort } from '@x/core'
+import { abortReasonOf, isCancelled, offAbort } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -59,7 +59,7 @@ export function createCoreExchange(state: ServerState): Exchange {
       const result = completeResult(await runCountedMethod(method, { request, call }, state.settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
-      if (isCancelled(call)) throw cancelReason(call)
+      if (isCancelled(call)) throw abortReasonOf(call)
       // The codes of an extension are its own to choose.
       return isMcpError(error) ? errorResponse(request.id, error) : toErrorResponse(error, request, state.settings)
     }
@@ -93,7 +93,7 @@ export function createCoreExchange(state: ServerState): Exchange {
     // The row's name: the text of the request would stay with each.
     const method = servedMethod.name
     const reject = (error: unknown): RpcResponse => {
-      if (isCancelled(call)) throw cancelReason(call)
+      if (isCancelled(call)) throw abortReasonOf(call)
       return toErrorResponse(error, { jsonrpc: '2.0', id, method }, state.settings)
     }
     return startStreamingMethod(servedMethod, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), reject)

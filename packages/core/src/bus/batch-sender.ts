@@ -30,11 +30,11 @@ export function createBatchSender(
   createOverflowError: () => Error,
 ): BatchSender {
   const waitingTexts = new Set<WaitingText>()
-  let waitingCharacters = 0
+  let waitingCharacterCount = 0
   let isSending = false
 
   const removeEntry = (entry: WaitingText): void => {
-    if (waitingTexts.delete(entry)) waitingCharacters -= entry.text.length
+    if (waitingTexts.delete(entry)) waitingCharacterCount -= entry.text.length
   }
   const takeBatch = (): WaitingText[] => {
     const batch: WaitingText[] = []
@@ -63,11 +63,11 @@ export function createBatchSender(
 
   return {
     send(text, signal) {
-      if (waitingCharacters + text.length > maxWaitingCharacters) return Promise.reject(createOverflowError())
+      if (waitingCharacterCount + text.length > maxWaitingCharacters) return Promise.reject(createOverflowError())
       return new Promise((resolve, reject) => {
         const entry: WaitingText = { text, resolve, reject }
         waitingTexts.add(entry)
-        waitingCharacters += text.length
+        waitingCharacterCount += text.length
         signal.addEventListener('abort', () => removeEntry(entry))
         if (!isSending) void sendWaitingTexts()
       })

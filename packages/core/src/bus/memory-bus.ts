@@ -99,8 +99,8 @@ export function createListenerRegistry(onError: (error: unknown) => void): Liste
  * Wraps an `onError` so that it may be called anywhere: an error that it throws itself is dropped, because others wait
  * for their turn. Without an `onError`, each error is a line of `console.error`.
  */
-export function createErrorReporter(given: ErrorListener<[error: unknown]>): (error: unknown) => void {
-  const onError = errorListener(given, '@x/core', () => 'change bus')
+export function createErrorReporter(givenListener: ErrorListener<[error: unknown]>): (error: unknown) => void {
+  const onError = errorListener(givenListener, '@x/core', () => 'change bus')
   return (error) => {
     try {
       onError(error)

@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, offCancel, onCancel, unref } from '@x/core'
+import { abortReasonOf, type Clock, isCancelled, offCancel, onCancel, unref } from '@x/core'
 import {
   type Call,
   type ClientCapabilities,
@@ -83,7 +83,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
 
   sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
-      if (isCancelled(call)) return reject(cancelReason(call))
+      if (isCancelled(call)) return reject(abortReasonOf(call))
       if (this.#waiting !== undefined) {
         return resolve(
           createStatefulResponse(request, {
@@ -92,7 +92,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
         )
       }
       this.#options.clock.clearTimeout(this.#timer)
-      const cancel = (): void => this.#cancel(cancelReason(call))
+      const cancel = (): void => this.#cancel(abortReasonOf(call))
       this.#waiting = { request, call, resolve, reject, cancel }
       onCancel(call, cancel)
       this.#answer(request)

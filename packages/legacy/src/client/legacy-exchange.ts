@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, randomId, raceWithCancellation } from '@x/core'
+import { abortReasonOf, type Clock, isCancelled, randomId, raceWithCancellation } from '@x/core'
 import {
   type Call,
   type Exchange,
@@ -37,7 +37,7 @@ interface ExchangeState {
 export function createLegacyExchange(sessions: SessionSource, settings: LegacySettings, clock: Clock): Exchange {
   const client: ExchangeState = { sessions, settings, clock, runs: new Map(), standaloneStreams: new WeakMap() }
   return async (request, call) => {
-    if (isCancelled(call)) throw cancelReason(call)
+    if (isCancelled(call)) throw abortReasonOf(call)
     const state = request.params?.['requestState']
     if (typeof state === 'string') return resumeLegacyRun(client, state, { request, call })
     const session = await raceWithCancellation(sessions.getSession(request), call)

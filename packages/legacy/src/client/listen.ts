@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, offAbort, onAbort } from '@x/core'
+import { abortReasonOf, type Clock, isCancelled, offAbort, onAbort } from '@x/core'
 import {
   type Call,
   isJsonObject,
@@ -98,7 +98,7 @@ function releaseStreams(sessionStreams: SessionStreams): void {
 }
 
 async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, call: Call): Promise<RpcResponse> {
-  if (isCancelled(call)) throw cancelReason(call)
+  if (isCancelled(call)) throw abortReasonOf(call)
   const { session, settings } = sessionStreams
   const stream = await shareStream(sessionStreams)
   let activeFilter: AcceptedFilter = { lists: new Set(), uris: [] }
@@ -106,7 +106,7 @@ async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, 
   try {
     if (stream === undefined) warnNoSubscription(settings)
     else activeFilter = await acceptFilter(sessionStreams, requestedFilter(request))
-    if (isCancelled(call)) throw cancelReason(call)
+    if (isCancelled(call)) throw abortReasonOf(call)
     listener = (message) => relayNotification(message, activeFilter, { call, id: request.id })
     session.listeners.add(listener)
     call.notify(listenAcknowledgement(request.id, activeFilter))
@@ -255,7 +255,7 @@ function createListenResult(id: RequestId): JsonObject {
 /** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
 function waitForEnd(stream: Promise<void> | undefined, call: Call, { endSignal }: LegacySession): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = (): void => finish(() => reject(cancelReason(call)))
+    const cancel = (): void => finish(() => reject(abortReasonOf(call)))
     const end = (): void => finish(resolve)
     const finish = (finish: () => void): void => {
       offAbort(call.signal, cancel)

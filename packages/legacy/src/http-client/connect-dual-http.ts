@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, platformRuntime, raceWithCancellation } from '@x/core'
+import { abortReasonOf, type Clock, isCancelled, platformRuntime, raceWithCancellation } from '@x/core'
 import {
   type Call,
   encodeMessage,
@@ -121,7 +121,7 @@ async function dispatchRequest(
   legacyExchange: Exchange,
   { request, call }: DispatchedRequest,
 ): Promise<RpcResponse> {
-  if (isCancelled(call)) throw cancelReason(call)
+  if (isCancelled(call)) throw abortReasonOf(call)
   state.closeController.signal.throwIfAborted()
   const detection = await raceWithCancellation(detectEra(state, request), call)
   if ('response' in detection) return { ...detection.response, id: request.id }

@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, isCancelled, platformRuntime, raceWithCancellation, withTimeout } from '@x/core'
+import { abortReasonOf, type Clock, isCancelled, platformRuntime, raceWithCancellation, withTimeout } from '@x/core'
 import {
   createCall,
   olderServerMessage,
@@ -118,7 +118,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
   }
   return {
     exchange: async (request, call) => {
-      if (isCancelled(call)) throw cancelReason(call)
+      if (isCancelled(call)) throw abortReasonOf(call)
       completeState.closeController.signal.throwIfAborted()
       if (completeState.era === undefined || completeState.connection.process.pid === undefined) {
         await raceWithCancellation(ensureProcessStarted(completeState, request), call)

@@ -1,4 +1,4 @@
-import { cancelReason, type Clock, maxTimerMs, offCancel, onCancel } from '@x/core'
+import { abortReasonOf, type Clock, maxTimerMs, offCancel, onCancel } from '@x/core'
 import {
   backPressureKey,
   type Call,
@@ -83,7 +83,8 @@ export function createStream(
     missedKeys: undefined,
     slowTimer: undefined,
     expiryTimer: undefined,
-    onCancelled: () => endStream(hub, stream, stream.isAcknowledged ? undefined : { error: cancelReason(stream.call) }),
+    onCancelled: () =>
+      endStream(hub, stream, stream.isAcknowledged ? undefined : { error: abortReasonOf(stream.call) }),
     finish,
   }
   onCancel(call, stream.onCancelled)

@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled } from '@x/core'
+import { abortReasonOf, isCancelled } from '@x/core'
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { createSharedBusSubscription } from './bus-subscription.ts'
 import { type SubscriptionOptions, compileSubscriptionSettings } from './options.ts'
@@ -91,7 +91,7 @@ function followSubscription(
   finish: SubscriptionStream['finish'],
 ): void {
   const { call, filter } = subscription
-  if (isCancelled(call)) throw cancelReason(call)
+  if (isCancelled(call)) throw abortReasonOf(call)
   rejectExpired(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, finish)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.

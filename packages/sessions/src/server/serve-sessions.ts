@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled } from '@x/core'
+import { abortReasonOf, isCancelled } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -140,7 +140,7 @@ async function serveInSession(
     return await finishSessionRequest(session, response, service.names.key)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
-    if (isCancelled(call)) throw cancelReason(call)
+    if (isCancelled(call)) throw abortReasonOf(call)
     return errorResponse(request.id, toPeerError(error, sessionRequest))
   }
 }
@@ -155,7 +155,7 @@ function toSessionCall(call: Call, session: OpenedSession, { key, names }: Sessi
 }
 
 function rejectCancelledCall(call: Call): void {
-  if (isCancelled(call)) throw cancelReason(call)
+  if (isCancelled(call)) throw abortReasonOf(call)
 }
 
 function toSessionRequest(

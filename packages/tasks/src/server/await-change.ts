@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled, offCancel, onCancel, startBackgroundTimer } from '@x/core'
+import { abortReasonOf, isCancelled, offCancel, onCancel, startBackgroundTimer } from '@x/core'
 import type { Call } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import type { TaskContext } from './options.ts'
@@ -27,7 +27,7 @@ export async function awaitTaskChange(
   try {
     for (;;) {
       // Also when it was cancelled before anybody listened for that.
-      if (isCancelled(call)) throw cancelReason(call)
+      if (isCancelled(call)) throw abortReasonOf(call)
       const nextRow = await read()
       if (nextRow.status !== 'working') return nextRow
       const timer = startBackgroundTimer(settings.clock, changeSignal.signal, settings.pollIntervalMs)

@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled } from '@x/core'
+import { abortReasonOf, isCancelled } from '@x/core'
 import {
   type Call,
   errorCodes,
@@ -47,7 +47,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
     const ownedIds = await filterOwnedIds(ids, call, context)
     return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, knownTaskIds: ownedIds })))
   } catch (error) {
-    if (isCancelled(call)) throw cancelReason(call)
+    if (isCancelled(call)) throw abortReasonOf(call)
     if (!isMcpError(error)) settings.onError(error)
     return errorResponse(request.id, error)
   } finally {

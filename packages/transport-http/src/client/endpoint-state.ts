@@ -1,7 +1,7 @@
 import {
   type Cancellable,
   type Cancellation,
-  cancelReason,
+  abortReasonOf,
   type Clock,
   computeBackoffMs,
   isCancelled,
@@ -107,7 +107,7 @@ export async function sendToEndpoint(
 }
 
 async function sendOutgoing(link: EndpointState, outgoing: OutgoingRequest): Promise<IncomingResponse> {
-  if (isCancelled(outgoing)) throw cancelReason(outgoing)
+  if (isCancelled(outgoing)) throw abortReasonOf(outgoing)
   try {
     return await followRedirects(link, outgoing)
   } catch (error) {

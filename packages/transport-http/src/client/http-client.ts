@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled } from '@x/core'
+import { abortReasonOf, isCancelled } from '@x/core'
 import {
   type AsyncResource,
   type Call,
@@ -104,7 +104,7 @@ interface RequestWithCall {
 function runExchange(link: EndpointState, beginRequest: BeginRequest, exchange: RequestWithCall): Promise<RpcResponse> {
   const { request, call } = exchange
   return new Promise((resolve, reject) => {
-    if (isCancelled(call)) return reject(cancelReason(call))
+    if (isCancelled(call)) return reject(abortReasonOf(call))
     if (link.closed.aborted) return reject(link.closed.reason)
     const { timeoutWatch, end } = beginRequest(request, call, reject)
     sendExchange(link, exchange, timeoutWatch).then(

@@ -2,7 +2,7 @@ import {
   type Cancellable,
   type Cancellation,
   cancel as cancelRequest,
-  cancelReason,
+  abortReasonOf,
   type Clock,
   createCancellation,
   maxTimerMs,
@@ -58,7 +58,7 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
     onStop(reason)
     cancelRequest(cancellation, reason)
   }
-  const cancel = (): void => stop(cancelReason(call))
+  const cancel = (): void => stop(abortReasonOf(call))
   const armTimer = (): void => {
     const now = clock.monotonicNow()
     const quietMsLeft = quietLimitMs > 0 ? lastActivityAt + quietLimitMs - now : Number.POSITIVE_INFINITY

@@ -88,7 +88,7 @@ function createRunningCall<Source, Target>(
     headers,
     maxQueuedBytes: settings.maxQueuedBytes,
     phase: 'waiting',
-    cancelled: false,
+    isCancelled: false,
     reason: undefined,
     controller: undefined,
     listeners: undefined,

@@ -1,4 +1,4 @@
-import { cancelReason, isCancelled, offCancel, onCancel } from '@x/core'
+import { abortReasonOf, isCancelled, offCancel, onCancel } from '@x/core'
 import {
   type Call,
   encodeMessage,
@@ -87,12 +87,12 @@ function doNothing(): void {}
 
 function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
-    if (isCancelled(call)) return reject(cancelReason(call))
+    if (isCancelled(call)) return reject(abortReasonOf(call))
     if (state.failure) return reject(state.failure.error)
     const id = state.lastId + 1
     const text = encodeMessage(withWireId(request, id))
     state.lastId = id
-    const cancel = (): void => cancelCall(state, id, cancelReason(call))
+    const cancel = (): void => cancelCall(state, id, abortReasonOf(call))
     state.pendingCalls.set(id, { request, call, hasRequestedLogs: hasLogLevel(request), resolve, reject, cancel })
     onCancel(call, cancel)
     state.writer.write(text)

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { cancelReason, isCancelled, raceWithCancellation } from '@x/core'
+import { abortReasonOf, isCancelled, raceWithCancellation } from '@x/core'
 import type { Call, Connection, Exchange, RpcRequest, RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { resolveConnectionSettings, type StdioConnectOptions } from './options.ts'
@@ -58,7 +58,7 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {
-  if (isCancelled(call)) throw cancelReason(call)
+  if (isCancelled(call)) throw abortReasonOf(call)
   const link = await raceWithCancellation(supervisor.open(), call)
   return link.send(request, call)
 }

@@ -219,7 +219,7 @@ async function serveCall(
     const writtenEvent = stream.respond(response, responseHeadOf(response, postContext.isBatch ? undefined : peer.view))
     callLink?.finish(writtenEvent)
   } catch (error) {
-    endUnansweredStream(error, cancellation.cancelled, stream)
+    endUnansweredStream(error, cancellation.isCancelled, stream)
   } finally {
     activeCalls.delete(call)
     callLink?.release()
