@@ -32,7 +32,7 @@ export {
   type CloseOptions,
   type Connection,
   type ConnectionView,
-  createHostCount,
+  createAttachHost,
   exchangeOf,
   type ListKind,
   type Server,
@@ -50,7 +50,7 @@ export type {
   ServerExtension,
   ServerTypes,
   ToolTypes,
-  Typed,
+  TypeCarrier,
   TypesOf,
 } from './composition/server-extension.ts'
 export { type CallContext, type ContextKey, contextKey, emptyContext } from './basic/exchange.ts'
@@ -260,7 +260,7 @@ export {
   type SchemaIssue,
 } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
-export { type ParamsCheck, requestMeta } from './methods/check-params.ts'
+export { type ParamsCheck, requestMetaOf } from './methods/check-params.ts'
 export { checkCreateMessageResult, checkListRootsResult, checkResult } from './methods/check-results.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-results.ts'
 export type { Check, Failure } from './basic/failure.ts'
@@ -284,7 +284,7 @@ export {
 } from './messages/parse-message.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { findMissingCapabilities } from './basic/missing-capabilities.ts'
-export { type TraceContext, traceContext } from './basic/trace-context.ts'
+export { type TraceContext, traceContextOf } from './basic/trace-context.ts'
 export { decodeHeaderValue, encodeHeaderValue } from './transports/header-params.ts'
 export type {
   HttpLimits,

@@ -41,7 +41,7 @@ export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
     try {
       return validate(value)
     } catch (error) {
-      return validateSerialized(validate, value, error)
+      return validateSerializedValue(validate, value, error)
     }
   }
 }
@@ -50,7 +50,7 @@ function schemaError(reason: string): McpError {
   return new McpError(errorCodes.internal, `The JSON Schema is rejected: ${reason}`)
 }
 
-const maximumIssues = 10
+const maxIssues = 10
 
 /**
  * The work limit for collecting further issues of an invalid value. A large value gets its first issue alone: each step
@@ -64,21 +64,21 @@ function createValidator(schema: JsonObject): ValueValidator {
   const dialect = dialectOf(schema)
   const schemaCopy = copyForDialect(schema, dialect ?? '2020-12')
   const subschemasOrProblem = collectSubschemas(schemaCopy)
-  const budget: StepBudget = { remaining: 0 }
+  const budget: StepBudget = { remainingSteps: 0 }
   const subschemaList = typeof subschemasOrProblem === 'string' ? [] : subschemasOrProblem
   chargeAllSteps(subschemaList, budget)
-  const patternReason = boundPatterns(subschemaList, budget)
-  if (patternReason !== undefined) throw schemaError(patternReason)
+  const patternProblem = boundPatterns(subschemaList, budget)
+  if (patternProblem !== undefined) throw schemaError(patternProblem)
   const checkPairs = createPairCheck(subschemaList)
   // The library's schema type is open, and the form of the keywords that it reads was checked before.
   const firstIssueValidator = new Validator(schemaCopy as Schema, dialect, true)
   const allIssuesValidator = new Validator(schemaCopy as Schema, dialect, false)
   return (value) => {
     checkPairs?.(value)
-    budget.remaining = maximumSteps
+    budget.remainingSteps = maximumSteps
     const { valid, errors } = firstIssueValidator.validate(value)
     if (valid) return []
-    budget.remaining = maxStepsForIssues
+    budget.remainingSteps = maxStepsForIssues
     return toIssues(collectAllErrors(allIssuesValidator, value) ?? errors)
   }
 }
@@ -93,7 +93,7 @@ function collectAllErrors(allIssuesValidator: Validator, value: unknown): Output
 }
 
 /** A value of this process may contain what JSON omits, such as `undefined`; its serialized form is validated. */
-function validateSerialized(validate: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
+function validateSerializedValue(validate: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
   if (error !== workLimitError) {
     try {
       return validate(JSON.parse(JSON.stringify(value)))
@@ -111,11 +111,11 @@ const wrapperKeywords: ReadonlySet<string> = new Set([
 ])
 
 function toIssues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
-  const causeUnits = errors.filter(({ keyword }) => !wrapperKeywords.has(keyword)).slice(0, 10 * maximumIssues)
-  const reportedUnits = causeUnits.filter(
-    (unit) => unit.keyword !== 'false' || !causeUnits.some((other) => isWithin(other, unit)),
+  const causeErrors = errors.filter(({ keyword }) => !wrapperKeywords.has(keyword)).slice(0, 10 * maxIssues)
+  const reportedErrors = causeErrors.filter(
+    (error) => error.keyword !== 'false' || !causeErrors.some((other) => isWithin(other, error)),
   )
-  return (reportedUnits.length > 0 ? reportedUnits : errors).slice(0, maximumIssues).map(toIssue)
+  return (reportedErrors.length > 0 ? reportedErrors : errors).slice(0, maxIssues).map(toIssue)
 }
 
 /** A value that is invalid for another reason also counts as unevaluated, which would mislead. */

@@ -66,18 +66,18 @@ describe('The order of a composition', () => {
   test('gives each extension an inner exchange without use, without authorization and without itself', async () => {
     for (const names of permutations(['own', 'other', 'guard'])) {
       const notes: string[] = []
-      let inner: Exchange | undefined
+      let innerExchange: Exchange | undefined
       const extensions = names.map((name) =>
         extensionOf(name, {
           needsPrincipal: name === 'guard',
           start: (host) => {
-            if (name === 'own') ({ inner } = host)
+            if (name === 'own') ({ innerExchange } = host)
             return { middleware: noting(name, notes) }
           },
         }),
       )
       createServer({ ...about, extensions, use: [noting('use', notes)] })
-      await inner?.(requestOf('tools/call', { name: 't' }), callOf())
+      await innerExchange?.(requestOf('tools/call', { name: 't' }), callOf())
       expect(notes).toEqual(['other', '/other'])
     }
   })
@@ -185,17 +185,17 @@ describe('An extension', () => {
 describe('The safety of a composition', () => {
   test('is part of the server, whatever wraps its exchange', () => {
     const server = createServer({ ...about, use: [(next) => next] })
-    expect(server.localOnly).toContain('sealedState')
+    expect(server.localOnlyReason).toContain('sealedState')
     // @ts-expect-error -- an exchange alone is no server: its reason to stay local would be lost
     expect(() => serverOf(server.exchange, { info: server.info })).not.toThrow()
   })
 
   test.each([
-    ['localOnly', { localOnly: 'it has no key' }, 'it has no key', false],
+    ['localOnlyReason', { localOnlyReason: 'it has no key' }, 'it has no key', false],
     ['needsPrincipal', { needsPrincipal: true }, undefined, true],
-  ])('takes %s from an extension', (_, more, localOnly, needsPrincipal) => {
+  ])('takes %s from an extension', (_, more, localOnlyReason, needsPrincipal) => {
     const server = createServer({ ...about, state: false, extensions: [extensionOf('a', more)] })
-    expect([server.localOnly, server.needsPrincipal]).toEqual([localOnly, needsPrincipal])
+    expect([server.localOnlyReason, server.needsPrincipal]).toEqual([localOnlyReason, needsPrincipal])
   })
 })
 

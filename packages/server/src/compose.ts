@@ -23,7 +23,7 @@ export interface Composition {
   /** The members that extensions add to the server. */
   readonly apis: Readonly<Record<string, object>>
   /** The reason of the first extension that may be reached from this machine only. */
-  readonly localOnly: string | undefined
+  readonly localOnlyReason: string | undefined
   readonly needsPrincipal: boolean
   ready(): Promise<boolean>
   receive(notification: RpcNotification, call: Call): void
@@ -49,7 +49,7 @@ const defaultGraceMs = 5000
 /** Members of a server that no extension may take. */
 const reservedMemberNames = new Set(
   (
-    'exchange info load adapters localOnly needsPrincipal ready receive drain close ' +
+    'exchange info load adapters localOnlyReason needsPrincipal ready receive drain close ' +
     'notifyListChanged notifyResourceUpdated attachHost update then'
   ).split(' '),
 )
@@ -65,8 +65,8 @@ export function composeServer({ core, use, extensions, host }: CompositionOption
   let outermostExchange = core
   const exchange: Exchange = (request, call) => outermostExchange(request, call)
   const startedExtensions = extensions.map((extension): StartedExtension => {
-    const inner: Exchange = (request, call) => (exchangeByExtension.get(extension) ?? core)(request, call)
-    return { extension, instance: extension.start?.({ ...host, inner, exchange }) ?? {} }
+    const innerExchange: Exchange = (request, call) => (exchangeByExtension.get(extension) ?? core)(request, call)
+    return { extension, instance: extension.start?.({ ...host, innerExchange, exchange }) ?? {} }
   })
   const authorizingExtensions = startedExtensions.filter(({ extension }) => extension.needsPrincipal === true)
   const otherExtensions = startedExtensions.filter(({ extension }) => extension.needsPrincipal !== true)
@@ -85,7 +85,7 @@ export function composeServer({ core, use, extensions, host }: CompositionOption
     methods: methodsOf(startedExtensions),
     adapters: adaptersOf(startedExtensions),
     apis: apisOf(startedExtensions),
-    localOnly: extensions.find(({ localOnly }) => localOnly !== undefined)?.localOnly,
+    localOnlyReason: extensions.find(({ localOnlyReason }) => localOnlyReason !== undefined)?.localOnlyReason,
     needsPrincipal: authorizingExtensions.length > 0,
     ...lifecycleOf(startedExtensions, host),
   }

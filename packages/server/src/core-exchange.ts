@@ -17,7 +17,7 @@ import {
   type RequestMetaObject,
   type RpcRequest,
   type RpcResponse,
-  requestMeta,
+  requestMetaOf,
   findMethodRow,
   type RpcError,
 } from '@x/schema'
@@ -194,7 +194,7 @@ function findMissingCapability(
 
 /** Returns the `_meta` of a request of a served revision (basic/versioning, negotiation). */
 function checkVersion({ params }: RpcRequest): RequestMetaObject {
-  const meta = requestMeta(params)
+  const meta = requestMetaOf(params)
   const requestedVersion = meta[metaKeys.protocolVersion]
   if (requestedVersion === protocolVersion) return meta
   const message = `Unsupported protocol version: this server speaks ${servedVersions.join(', ')}`
@@ -222,7 +222,7 @@ function declinedError({ key, action, message }: InputDeclined): McpError {
 }
 
 function errorContextFor({ method, params }: RpcRequest): ErrorContext {
-  const named = findMethodRow(method)?.named
+  const named = findMethodRow(method)?.targetParam
   const name = named && params?.[named]
   return typeof name === 'string' ? { method, name: name.slice(0, 1000) } : { method }
 }

@@ -1,8 +1,8 @@
-import { createHostCount, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
+import { createAttachHost, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
 import { type Composition, composeServer } from './compose.ts'
 import { compileDefinition, infoOf } from './compile/compile-definition.ts'
 import { createCoreExchange, type ServerState } from './core-exchange.ts'
-import { localOnlyReason as withoutKeys, type ServerSettings, compileServerSettings } from './compile/settings.ts'
+import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import { beginDrain, serverLoad } from './shedding/load-monitor.ts'
@@ -63,13 +63,13 @@ function serverMembersOf(definition: ServerDefinition, state: ServerState, compo
   }
 
   let closePromise: Promise<void> | undefined
-  const { exchange, adapters, localOnly, needsPrincipal, receive } = composition
+  const { exchange, adapters, localOnlyReason, needsPrincipal, receive } = composition
   return {
     exchange,
     adapters,
     needsPrincipal,
     receive,
-    localOnly: definition.state === undefined ? withoutKeys : localOnly,
+    localOnlyReason: definition.state === undefined ? randomKeyReason : localOnlyReason,
     update: updateOffers,
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
@@ -107,7 +107,7 @@ function createMcpServer(
     get load() {
       return serverLoad(loadMonitor)
     },
-    attachHost: createHostCount(members.close),
+    attachHost: createAttachHost(members.close),
     [Symbol.asyncDispose]: () => members.close(),
   }
 }

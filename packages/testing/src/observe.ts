@@ -159,7 +159,7 @@ export function createObserver(): Observer {
 
 /** Returns the tool, prompt or resource of a request, or its method. */
 function observedTarget({ method, params = {} }: RpcRequest): string {
-  const target = params[findMethodRow(method)?.named ?? '']
+  const target = params[findMethodRow(method)?.targetParam ?? '']
   return typeof target === 'string' ? target : method
 }
 

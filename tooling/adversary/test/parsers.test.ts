@@ -17,8 +17,8 @@ import {
   headerParams,
   parseMessage,
   parseRequestOrNotification,
-  requestMeta,
-  traceContext,
+  requestMetaOf,
+  traceContextOf,
 } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { form } from '@x/server'
@@ -98,8 +98,8 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
     ['questions', checkInputRequests],
     ['a sampled message', checkCreateMessageResult],
     ['roots', checkListRootsResult],
-    ['metadata of a request', (value) => requestMeta(isJsonObject(value) ? value : undefined)],
-    ['a trace context', (value) => isJsonObject(value) && void traceContext(value)],
+    ['metadata of a request', (value) => requestMetaOf(isJsonObject(value) ? value : undefined)],
+    ['a trace context', (value) => isJsonObject(value) && void traceContextOf(value)],
     ['a key of metadata', (value) => isMetaKey(typeof value === 'string' ? value : JSON.stringify(value))],
   ]
   test.each(checks)('as %s', (_title, check) => {

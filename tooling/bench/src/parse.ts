@@ -1,4 +1,4 @@
-import { methods, parseMessage, type RpcRequest, requestMeta } from '@x/schema'
+import { methods, parseMessage, type RpcRequest, requestMetaOf } from '@x/schema'
 import { paramsValidators } from '@x/schema/zod'
 import { median } from './median.ts'
 
@@ -50,7 +50,7 @@ function stepsFor(texts: readonly string[]): readonly Step[] {
   return [
     { name: 'JSON.parse alone', call: (index) => JSON.parse(text(index)) },
     { name: 'parseMessage', call: (index) => parseMessage(text(index)) },
-    { name: 'requestMeta', call: (index) => requestMeta(params(index)) },
+    { name: 'requestMetaOf', call: (index) => requestMetaOf(params(index)) },
     { name: 'params checked by hand, _meta included', call: (index) => row.params(params(index)) },
     { name: 'params validated by zod, _meta included', call: (index) => validator.parse(params(index)) },
   ]

@@ -107,7 +107,7 @@ function compileRule(method: string, rule: ScopeRules[string]): ScopesOf {
 }
 
 function compileNameRule(method: string, rule: ScopeRules[string]): ScopesOf {
-  const nameField = findMethodRow(method)?.named
+  const nameField = findMethodRow(method)?.targetParam
   if (nameField === undefined)
     throw new TypeError(`Requests of ${method} are about no name or URI: give an array of scopes, or a function`)
   if (!isJsonObject(rule)) throw new TypeError(`The rule of ${method} has to be an array, an object or a function`)

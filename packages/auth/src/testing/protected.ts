@@ -58,7 +58,10 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
     principals.push(principal)
     return { jsonrpc: '2.0', id, result: { resultType: 'complete' } }
   }
-  const server = serverOf(middleware(exchange), { info: { name: 'test', version: '1.0.0' }, localOnly: undefined })
+  const server = serverOf(middleware(exchange), {
+    info: { name: 'test', version: '1.0.0' },
+    localOnlyReason: undefined,
+  })
   const handler = httpHandler(server, { allowedHosts: '*', ...auth })
   return {
     issuer,

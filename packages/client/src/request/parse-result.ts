@@ -62,7 +62,7 @@ function parseIncomplete(
  */
 function normalizeResult(result: JsonObject, row: MethodRow | undefined): JsonObject {
   const resultWithType = result.resultType === undefined ? { ...result, resultType: 'complete' } : result
-  return row?.cached ? withParsedCacheHints(resultWithType) : resultWithType
+  return row?.isCacheable ? withParsedCacheHints(resultWithType) : resultWithType
 }
 
 function withParsedCacheHints(result: JsonObject): JsonObject {

@@ -275,7 +275,7 @@ export function errorContextOf(
   { method, params, targetParam }: Pick<ClientRequest<string>, 'method' | 'params' | 'targetParam'>,
   state: ClientState,
 ): CallErrorContext {
-  const target = params[findMethodRow(method)?.named ?? targetParam ?? '']
+  const target = params[findMethodRow(method)?.targetParam ?? targetParam ?? '']
   const serverLabels = [
     state.serverInfo && `${state.serverInfo.name} ${state.serverInfo.version}`,
     state.url && `(${state.url})`,

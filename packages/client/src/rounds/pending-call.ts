@@ -47,7 +47,7 @@ type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 /** Parses the target and its arguments, and nothing else: answers, state and `_meta` of a stored call are ignored. */
 function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
-  const field = findMethodRow(method)?.named ?? 'name'
+  const field = findMethodRow(method)?.targetParam ?? 'name'
   const target = value[field]
   if (typeof target !== 'string') return { issue: `params.${field}: expected a string` }
   const { arguments: args } = value

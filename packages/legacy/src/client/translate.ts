@@ -36,7 +36,7 @@ export function toModernResponse(
   const { result } = response
   const { info } = session.peer
   const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
-  const cacheFields = findMethodRow(method)?.cached === true ? { ttlMs: 0, cacheScope: 'private' } : {}
+  const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const shapedResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
   // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).
   return { jsonrpc: '2.0', id, result: { ...cacheFields, ...shapedResult, ..._meta, resultType: 'complete' } }

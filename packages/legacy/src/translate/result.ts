@@ -10,7 +10,7 @@ const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 
 /** A complete result with what an older revision knows, and nothing else. */
 export function toLegacyResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
-  if (findMethodRow(method)?.cached !== true || !Object.isFrozen(result))
+  if (findMethodRow(method)?.isCacheable !== true || !Object.isFrozen(result))
     return translateResult(result, method, revision)
   const knownResults = translationCache.get(result) ?? new Map<LegacyRevision, JsonObject>()
   translationCache.set(result, knownResults)
@@ -25,7 +25,7 @@ function translateResult(result: JsonObject, method: string, revision: LegacyRev
   const translatedMembers = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
   const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translatedMembers
   const row = revisionFeaturesOf(revision)
-  const shapedResult = findMethodRow(method)?.cached === true ? uncached : translatedMembers
+  const shapedResult = findMethodRow(method)?.isCacheable === true ? uncached : translatedMembers
   return members['structuredContent'] === undefined && revision === legacyRevisions[0] && method !== 'tools/list'
     ? shapedResult
     : reshapeEntries(shapedResult, row)

@@ -8,7 +8,7 @@ import {
   type TextResourceContents,
 } from '../server/resources.ts'
 import { type MetaObject, metaObject } from './meta.ts'
-import { byMember, optional, shape, string, word } from './shape.ts'
+import { unionByMember, optional, shape, string, literal } from './shape.ts'
 
 /** Text for or from a model (server/tools, text content). */
 export type TextContent = {
@@ -21,7 +21,7 @@ export type TextContent = {
 const annotatedMembers = { annotations: optional(annotations), _meta: optional(metaObject) }
 
 /** The shape of {@link TextContent}. */
-export const textContent = shape<TextContent>({ ...annotatedMembers, type: word('text'), text: string })
+export const textContent = shape<TextContent>({ ...annotatedMembers, type: literal('text'), text: string })
 
 /** A picture for or from a model (server/tools, image content). */
 export type ImageContent = {
@@ -36,7 +36,7 @@ export type ImageContent = {
 /** The shape of {@link ImageContent}. */
 export const imageContent = shape<ImageContent>({
   ...annotatedMembers,
-  type: word('image'),
+  type: literal('image'),
   data: string,
   mimeType: string,
 })
@@ -54,7 +54,7 @@ export type AudioContent = {
 /** The shape of {@link AudioContent}. */
 export const audioContent = shape<AudioContent>({
   ...annotatedMembers,
-  type: word('audio'),
+  type: literal('audio'),
   data: string,
   mimeType: string,
 })
@@ -65,7 +65,7 @@ export type ResourceLink = Resource & {
 }
 
 /** The shape of {@link ResourceLink}. */
-export const resourceLink = shape<ResourceLink>({ ...resourceMembers, type: word('resource_link') })
+export const resourceLink = shape<ResourceLink>({ ...resourceMembers, type: literal('resource_link') })
 
 /** A resource whose contents are included (server/tools, embedded resources). */
 export type EmbeddedResource = {
@@ -78,7 +78,7 @@ export type EmbeddedResource = {
 /** The shape of {@link EmbeddedResource}. */
 export const embeddedResource = shape<EmbeddedResource>({
   ...annotatedMembers,
-  type: word('resource'),
+  type: literal('resource'),
   resource: readableContents,
 })
 
@@ -86,7 +86,7 @@ export const embeddedResource = shape<EmbeddedResource>({
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 /** The shape of {@link ContentBlock}. */
-export const contentBlock = byMember<ContentBlock, 'type'>('type', {
+export const contentBlock = unionByMember<ContentBlock, 'type'>('type', {
   text: textContent,
   image: imageContent,
   audio: audioContent,

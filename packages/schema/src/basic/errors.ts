@@ -5,11 +5,11 @@ import {
   type Description,
   jsonValue,
   list,
-  openShape,
+  looseShape,
   optional,
   type Shape,
   string,
-  word,
+  literal,
 } from './shape.ts'
 
 /** The message is not JSON (basic/index, error codes). */
@@ -62,7 +62,7 @@ export type MissingRequiredClientCapabilityError = RpcError & {
 /** The shape of {@link MissingRequiredClientCapabilityError}. */
 export const missingRequiredClientCapabilityError = errorResponse<MissingRequiredClientCapabilityError>(
   -32021,
-  openShape<{ readonly requiredCapabilities: ClientCapabilities }>({ requiredCapabilities: clientCapabilities }),
+  looseShape<{ readonly requiredCapabilities: ClientCapabilities }>({ requiredCapabilities: clientCapabilities }),
 )
 
 /** The error for a request in a revision that the server does not support (basic/versioning). */
@@ -77,7 +77,7 @@ export type UnsupportedProtocolVersionError = RpcError & {
 /** The shape of {@link UnsupportedProtocolVersionError}. */
 export const unsupportedProtocolVersionError = errorResponse<UnsupportedProtocolVersionError>(
   -32022,
-  openShape<{ readonly requested: string; readonly supported: readonly string[] }>({
+  looseShape<{ readonly requested: string; readonly supported: readonly string[] }>({
     requested: string,
     supported: list(string),
   }),
@@ -88,5 +88,5 @@ function errorResponse<R extends RpcError>(code: R['error']['code'], data?: Desc
 }
 
 function errorShape<E extends WireError>(code: E['code'], data: Description = optional(jsonValue)): Shape<E> {
-  return describeObject({ code: word(code), message: string, data })
+  return describeObject({ code: literal(code), message: string, data })
 }

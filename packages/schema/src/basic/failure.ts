@@ -16,14 +16,14 @@ export function typeFailure(expectedType: string, value: unknown): Failure {
 
 /** Prefixes the path of a failure with the key of the enclosing object. */
 export function prefixFailurePath(failure: Failure, key: string): Failure {
-  const pathStep = plainKeyForm.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, maxShownKeyLength))}]`
+  const pathStep = plainKeyPattern.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, maxShownKeyLength))}]`
   return { ...failure, path: pathStep + failure.path }
 }
 
 /** The number of characters of a peer's key that a message repeats. */
 const maxShownKeyLength = 100
 
-const plainKeyForm = /^[\w$]{1,100}$/
+const plainKeyPattern = /^[\w$]{1,100}$/
 
 function describeKind(value: unknown): string {
   if (value === undefined) return 'nothing'

@@ -1,4 +1,4 @@
-import { list, optional, shape, string, word } from './shape.ts'
+import { list, optional, shape, string, literal } from './shape.ts'
 
 /** The two names of an object: one for programs and a title for people (basic/index). */
 export type BaseMetadata = {
@@ -31,7 +31,7 @@ export const icon = shape<Icon>({
   src: string,
   mimeType: optional(string),
   sizes: optional(list(string)),
-  theme: optional(word('dark', 'light')),
+  theme: optional(literal('dark', 'light')),
 })
 
 /** The icons of an object (basic/index, `icons`). */

@@ -27,15 +27,17 @@ const maxKeyLength = 512
 /** Tells if a `_meta` key has the specified form: an optional prefix and a name (basic/index, `_meta`). */
 export function isMetaKey(key: string): boolean {
   if (key.length > maxKeyLength) return false
-  const slash = key.indexOf('/')
-  return (slash === -1 || prefixPattern.test(key.slice(0, slash))) && namePattern.test(key.slice(slash + 1))
+  const slashIndex = key.indexOf('/')
+  return (
+    (slashIndex === -1 || prefixPattern.test(key.slice(0, slashIndex))) && namePattern.test(key.slice(slashIndex + 1))
+  )
 }
 
 /** Tells if a `_meta` key is reserved for the protocol (basic/index, `_meta`). */
 export function isReservedMetaKey(key: string): boolean {
-  const slash = key.indexOf('/')
-  if (slash === -1) return reservedNames.has(key)
-  return reservedLabels.has(key.slice(0, slash).split('.', 2)[1])
+  const slashIndex = key.indexOf('/')
+  if (slashIndex === -1) return reservedNames.has(key)
+  return reservedLabels.has(key.slice(0, slashIndex).split('.', 2)[1])
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Implementation, implementation } from './implementation.ts'
 import type { JsonObject } from '@x/core'
 import { metaKeys } from './meta-keys.ts'
 import type { RequestId } from './rpc.ts'
-import { jsonObject, openShape, optional, type Shape, shape, string, stringOrInteger, word } from './shape.ts'
+import { jsonObject, looseShape, optional, type Shape, shape, string, stringOrInteger, literal } from './shape.ts'
 
 /** The members of a `_meta`: reserved keys of the protocol, and prefixed keys of others (basic/index, `_meta`). */
 export type MetaObject = JsonObject
@@ -21,7 +21,7 @@ export const progressToken: Shape<ProgressToken> = stringOrInteger
 export type LoggingLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
 /** The shape of {@link LoggingLevel}. */
-export const loggingLevel = word('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
+export const loggingLevel = literal('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
 
 /** The `_meta` that every request carries (basic/index, `_meta`). */
 export type RequestMetaObject = MetaObject & {
@@ -38,7 +38,7 @@ export type RequestMetaObject = MetaObject & {
 }
 
 /** The shape of {@link RequestMetaObject}. */
-export const requestMetaObject = openShape<RequestMetaObject>({
+export const requestMetaObject = looseShape<RequestMetaObject>({
   [metaKeys.protocolVersion]: string,
   [metaKeys.clientCapabilities]: clientCapabilities,
   [metaKeys.clientInfo]: optional(implementation),
@@ -53,7 +53,7 @@ export type NotificationMetaObject = MetaObject & {
 }
 
 /** The shape of {@link NotificationMetaObject}. */
-export const notificationMetaObject = openShape<NotificationMetaObject>({
+export const notificationMetaObject = looseShape<NotificationMetaObject>({
   [metaKeys.subscriptionId]: optional(stringOrInteger),
 })
 
@@ -64,7 +64,7 @@ export type ResultMetaObject = MetaObject & {
 }
 
 /** The shape of {@link ResultMetaObject}. */
-export const resultMetaObject = openShape<ResultMetaObject>({
+export const resultMetaObject = looseShape<ResultMetaObject>({
   [metaKeys.serverInfo]: optional(implementation),
 })
 

@@ -10,7 +10,7 @@ export function findMissingCapabilities(
   capabilities: ClientCapabilities,
   neededSettings: ClientCapabilities,
 ): ClientCapabilities | undefined {
-  return missingSettings(withFormMode(capabilities), withFormMode(neededSettings))
+  return findMissingSettings(withFormMode(capabilities), withFormMode(neededSettings))
 }
 
 function withFormMode(capabilities: ClientCapabilities): JsonObject {
@@ -19,14 +19,14 @@ function withFormMode(capabilities: ClientCapabilities): JsonObject {
   return { ...capabilities, elicitation: { ...elicitation, form: {} } }
 }
 
-function missingSettings(declaredSettings: JsonObject, neededSettings: JsonObject): JsonObject | undefined {
+function findMissingSettings(declaredSettings: JsonObject, neededSettings: JsonObject): JsonObject | undefined {
   const missingEntries: [string, JsonValue][] = []
   for (const [key, value] of Object.entries(neededSettings)) {
     if (value === undefined) continue
     const declaredValue = Object.hasOwn(declaredSettings, key) ? declaredSettings[key] : undefined
     const missingValue =
       isJsonObject(value) && isJsonObject(declaredValue)
-        ? missingSettings(declaredValue, value)
+        ? findMissingSettings(declaredValue, value)
         : findMissingValue(declaredValue, value)
     if (missingValue !== undefined) missingEntries.push([key, missingValue])
   }

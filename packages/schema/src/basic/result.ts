@@ -10,7 +10,7 @@ import {
   type RpcResponse,
   type RpcResult,
 } from './rpc.ts'
-import { type Description, openShape, optional, type Shape, shape, string, union } from './shape.ts'
+import { type Description, looseShape, optional, type Shape, shape, string, union } from './shape.ts'
 
 /**
  * The kind of a result: `complete` holds the final content, `input_required` asks for input first. Extensions add
@@ -33,7 +33,7 @@ export type Result = {
 export const resultMembers = { _meta: optional(resultMetaObject), resultType }
 
 /** The shape of {@link Result}. */
-export const result = openShape<Result>(resultMembers)
+export const result = looseShape<Result>(resultMembers)
 
 /** A result without content: the request succeeded (basic/index). */
 export type EmptyResult = Result

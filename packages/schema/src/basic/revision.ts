@@ -30,7 +30,7 @@ export function checkClientRevision({ method, params }: RpcRequest): McpError | 
 const [, ...olderVersions] = [...protocolVersions].toReversed()
 const [lastOlderVersion] = olderVersions
 
-const modernErrors: ReadonlySet<number> = new Set([
+const modernErrorCodes: ReadonlySet<number> = new Set([
   errorCodes.unsupportedProtocolVersion,
   errorCodes.headerMismatch,
   errorCodes.missingRequiredClientCapability,
@@ -52,7 +52,7 @@ export function supportsDiscover(response: RpcResponse): boolean {
   if ('result' in response) return Array.isArray(response.result['supportedVersions'])
   const { code, data } = response.error
   // An overloaded or stopping server says so before it looks at the request.
-  return modernErrors.has(code) || (isJsonObject(data) && typeof data['retryAfterMs'] === 'number')
+  return modernErrorCodes.has(code) || (isJsonObject(data) && typeof data['retryAfterMs'] === 'number')
 }
 
 /** The handshake of the last revision before this one. A server of any earlier revision answers it with its own. */
@@ -69,12 +69,12 @@ export const olderInitializeRequest: RpcRequest = {
 
 /** Returns the earlier revision that a response to {@link olderInitializeRequest} names; undefined for any other response. */
 export function olderRevisionIn(response: RpcResponse): string | undefined {
-  const named = 'result' in response ? response.result['protocolVersion'] : undefined
-  return olderVersions.find((version) => version === named)
+  const namedRevision = 'result' in response ? response.result['protocolVersion'] : undefined
+  return olderVersions.find((version) => version === namedRevision)
 }
 
 /** Returns the message about a server that speaks earlier revisions alone, for the user of a client. */
 export function olderServerMessage(revision: string | undefined): string {
-  const answered = revision ?? 'one of an earlier revision'
-  return `this client speaks only MCP ${protocolVersion}; the server answered as ${answered}`
+  const answeredRevision = revision ?? 'one of an earlier revision'
+  return `this client speaks only MCP ${protocolVersion}; the server answered as ${answeredRevision}`
 }

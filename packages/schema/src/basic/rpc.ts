@@ -1,11 +1,21 @@
 import type { JsonObject, JsonValue } from '@x/core'
-import { integer, jsonObject, jsonValue, optional, type Shape, shape, string, stringOrInteger, word } from './shape.ts'
+import {
+  integer,
+  jsonObject,
+  jsonValue,
+  optional,
+  type Shape,
+  shape,
+  string,
+  stringOrInteger,
+  literal,
+} from './shape.ts'
 
 /** Pairs a response with its request; unique among the pending requests of one client (basic/index). */
 export type RequestId = string | number
 
 /** The version of JSON-RPC. */
-export const jsonrpc = word('2.0')
+export const jsonrpc = literal('2.0')
 
 /** The shape of {@link RequestId}. */
 export const requestId: Shape<RequestId> = stringOrInteger

@@ -1,54 +1,54 @@
 import { describe, expect, test } from 'vitest'
 import {
-  byMember,
+  unionByMember,
   checkOf,
   integer,
   jsonObject,
   list,
   map,
   number,
-  openShape,
+  looseShape,
   optional,
   type Shape,
   shape,
   string,
   union,
-  word,
+  literal,
 } from './shape.ts'
 import { zodOf } from './zod-of.ts'
 
 type Point = { readonly kind: 'point'; readonly label: string; readonly weight?: number | undefined }
 type Path = { readonly kind: 'path'; readonly points: readonly Point[] }
 
-const point = shape<Point>({ kind: word('point'), label: string, weight: optional(number) })
-const path = shape<Path>({ kind: word('path'), points: list(point) })
+const point = shape<Point>({ kind: literal('point'), label: string, weight: optional(number) })
+const path = shape<Path>({ kind: literal('path'), points: list(point) })
 
 test('a description that differs from its type is a compile error', () => {
   // @ts-expect-error a member is missing
-  shape<Point>({ kind: word('point'), label: string })
+  shape<Point>({ kind: literal('point'), label: string })
   // @ts-expect-error a member is surplus
-  shape<Point>({ kind: word('point'), label: string, weight: optional(number), more: string })
+  shape<Point>({ kind: literal('point'), label: string, weight: optional(number), more: string })
   // @ts-expect-error a member is of another type
-  shape<Point>({ kind: word('point'), label: integer, weight: optional(number) })
+  shape<Point>({ kind: literal('point'), label: integer, weight: optional(number) })
   // @ts-expect-error a required member is optional
-  shape<Point>({ kind: word('point'), label: optional(string), weight: optional(number) })
+  shape<Point>({ kind: literal('point'), label: optional(string), weight: optional(number) })
   // @ts-expect-error an optional member is required
-  shape<Point>({ kind: word('point'), label: string, weight: number })
+  shape<Point>({ kind: literal('point'), label: string, weight: number })
   // @ts-expect-error a word is too many
-  shape<Point>({ kind: word('point', 'path'), label: string, weight: optional(number) })
+  shape<Point>({ kind: literal('point', 'path'), label: string, weight: optional(number) })
   // @ts-expect-error a kind has no row
-  byMember<Point | Path, 'kind'>('kind', { point })
+  unionByMember<Point | Path, 'kind'>('kind', { point })
   // @ts-expect-error rows are swapped
-  byMember<Point | Path, 'kind'>('kind', { point: path, path: point })
+  unionByMember<Point | Path, 'kind'>('kind', { point: path, path: point })
   // @ts-expect-error a member of the union is missing
   const incomplete: Shape<Point | Path> = union([point])
   // @ts-expect-error a named member of an open type is missing
-  openShape<{ readonly [key: string]: string | undefined; readonly label: string }>({})
+  looseShape<{ readonly [key: string]: string | undefined; readonly label: string }>({})
   expect(checkOf(incomplete)({ kind: 'path', points: [] })).toBeDefined()
 })
 
 describe('a failure of', () => {
-  const figure = byMember<Point | Path, 'kind'>('kind', { point, path })
+  const figure = unionByMember<Point | Path, 'kind'>('kind', { point, path })
   test.each<[string, Shape<never>['createCheck'], unknown, object]>([
     [
       'a member in a list',
@@ -80,7 +80,7 @@ function at(place: string, expected: string, got: string): object {
 }
 
 test('a shallow check leaves JSON alone, a deep one and zod do not', () => {
-  const settings = openShape<{ readonly [key: string]: unknown; readonly a: object }>({ a: jsonObject })
+  const settings = looseShape<{ readonly [key: string]: unknown; readonly a: object }>({ a: jsonObject })
   for (const value of [{ a: { b: () => 0 } }, { a: {}, other: () => 0 }]) {
     expect(checkOf(settings, 'shallow')(value)).toBeUndefined()
     expect(checkOf(settings)(value)?.expected).toBe('what JSON can carry')

@@ -25,8 +25,8 @@ export type LeafKind =
 
 /** A description of a value: it creates a check, and its data are those of a zod validator. */
 export type Description = {
-  /** Creates the check; the member `selectedBy` was checked before. */
-  readonly createCheck: (depth: CheckDepth, selectedBy?: string) => Check
+  /** Creates the check; the member `selectorMember` was checked before. */
+  readonly createCheck: (depth: CheckDepth, selectorMember?: string) => Check
 } & (
   | { readonly kind: LeafKind }
   | { readonly kind: 'words'; readonly words: readonly (string | number)[] }
@@ -45,10 +45,10 @@ export interface Descriptions {
  * The one description of a wire type `T`. It is invariant in `T`: a member that is missing, surplus, of another type, or
  * optional where `T` requires it is a compile error.
  */
-export type Shape<T> = Description & { readonly is?: (value: T) => T }
+export type Shape<T> = Description & { readonly typeBrand?: (value: T) => T }
 
 /** A description of a part of `T`, for types whose members overlap with others. */
-export type PartOf<T> = Description & { readonly is?: (value: never) => T }
+export type DescriptionOf<T> = Description & { readonly typeBrand?: (value: never) => T }
 
 /** The keys that an open type names. */
 export type NamedKeys<T> = keyof { readonly [K in keyof T as string extends K ? never : K]: T[K] }
@@ -127,7 +127,7 @@ export const jsonArray: Shape<JsonArray> = leaf(
 )
 
 /** One of a closed set of strings or numbers. */
-export function word<const W extends string | number>(...words: readonly W[]): Shape<W> {
+export function literal<const W extends string | number>(...words: readonly W[]): Shape<W> {
   const allowedWords = new Set<unknown>(words)
   const check: Check = (value) => (allowedWords.has(value) ? undefined : typeFailure(describeChoices(words), value))
   return { kind: 'words', words, createCheck: () => check }
@@ -192,8 +192,8 @@ export function shape<T extends object>(members: NoInfer<{ readonly [K in keyof 
 }
 
 /** An object with named members, whose other members are JSON values. */
-export function openShape<T extends object>(
-  members: NoInfer<{ readonly [K in NamedKeys<T>]-?: PartOf<T[K]> }>,
+export function looseShape<T extends object>(
+  members: NoInfer<{ readonly [K in NamedKeys<T>]-?: DescriptionOf<T[K]> }>,
 ): Shape<T> {
   return describeObject(members, true)
 }
@@ -204,17 +204,17 @@ export function describeObject(members: Descriptions, isOpen = false): Descripti
     kind: 'object',
     members,
     isOpen,
-    createCheck(depth, selectedBy) {
-      const check = membersCheck(members, depth, selectedBy)
+    createCheck(depth, selectorMember) {
+      const check = membersCheck(members, depth, selectorMember)
       if (!isOpen || depth === 'shallow') return check
-      const othersCheck = mapCheck(jsonCheck, new Set(Object.keys(members)))
-      return (value) => check(value) ?? othersCheck(value)
+      const otherMembersCheck = mapCheck(jsonCheck, new Set(Object.keys(members)))
+      return (value) => check(value) ?? otherMembersCheck(value)
     },
   }
 }
 
-function membersCheck(members: Descriptions, depth: CheckDepth, selectedBy?: string): Check {
-  const keys = Object.keys(members).filter((key) => key !== selectedBy)
+function membersCheck(members: Descriptions, depth: CheckDepth, selectorMember?: string): Check {
+  const keys = Object.keys(members).filter((key) => key !== selectorMember)
   const checks = keys.map((key) => members[key]?.createCheck(depth))
   return (value) => {
     if (!isJsonObject(value)) return typeFailure('an object', value)
@@ -239,9 +239,9 @@ function mapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check {
 }
 
 /** A union whose members differ in the string at `key`. */
-export function byMember<T, K extends keyof T & string>(
+export function unionByMember<T, K extends keyof T & string>(
   key: K,
-  rows: { readonly [W in T[K] & string]: Shape<Selected<T, K, W>> },
+  rows: { readonly [W in T[K] & string]: Shape<SelectedVariant<T, K, W>> },
 ): Shape<T> {
   const entries: readonly [string, Description][] = Object.entries(rows)
   return {
@@ -262,24 +262,24 @@ export function byMember<T, K extends keyof T & string>(
 }
 
 /** The members of a union that a word at a key selects. */
-export type Selected<T, K extends keyof T, W> = T extends unknown ? (W extends T[K] ? T : never) : never
+export type SelectedVariant<T, K extends keyof T, W> = T extends unknown ? (W extends T[K] ? T : never) : never
 
 /**
- * A union of any types. `likeliest` returns the index of the member that a value resembles: it affects the speed and the
+ * A union of any types. `likeliestIndexOf` returns the index of the member that a value resembles: it affects the speed and the
  * failure, never the verdict.
  */
 export function union<const T extends readonly unknown[]>(
   of: { readonly [I in keyof T]: Shape<T[I]> },
-  likeliest: (value: unknown) => number = () => 0,
+  likeliestIndexOf: (value: unknown) => number = () => 0,
 ): Shape<T[number]> {
   const members: readonly Description[] = of
   return {
     kind: 'union',
     of,
-    createCheck(depth, selectedBy) {
-      const checks = members.map((member) => member.createCheck(depth, selectedBy))
+    createCheck(depth, selectorMember) {
+      const checks = members.map((member) => member.createCheck(depth, selectorMember))
       return (value) => {
-        const failure = checks[likeliest(value)]?.(value)
+        const failure = checks[likeliestIndexOf(value)]?.(value)
         if (failure === undefined || checks.some((check) => check(value) === undefined)) return undefined
         if (failure.path !== '') return failure
         // A failure inside a value is of the member that the value resembles.

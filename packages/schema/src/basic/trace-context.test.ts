@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { traceContext } from './trace-context.ts'
+import { traceContextOf } from './trace-context.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
 test('what is well-formed is returned, and nothing else of the _meta [BAS-063]', () => {
   const context = { traceparent, tracestate: 'a=1,b@c=2', baggage: 'k=v;p=1' }
-  expect(traceContext({ ...context, progressToken: 1 })).toEqual(context)
+  expect(traceContextOf({ ...context, progressToken: 1 })).toEqual(context)
 })
 
 test.each([[undefined], [{}], [{ traceparent: 1, baggage: null }]])('of %j there is none', (meta) => {
-  expect(traceContext(meta)).toEqual({})
+  expect(traceContextOf(meta)).toEqual({})
 })
 
 describe('a traceparent [BAS-063]', () => {
@@ -19,7 +19,7 @@ describe('a traceparent [BAS-063]', () => {
     ['a later version', traceparent.replace('00-', '01-')],
     ['a later version with more fields', `${traceparent.replace('00-', 'cc-')}-what-comes`],
   ])('of %s is taken', (_, value) => {
-    expect(traceContext({ traceparent: value })).toEqual({ traceparent: value })
+    expect(traceContextOf({ traceparent: value })).toEqual({ traceparent: value })
   })
 
   test.each([
@@ -33,11 +33,11 @@ describe('a traceparent [BAS-063]', () => {
     ['a header injected behind', `${traceparent.replace('00-', '01-')}-\r\nx: y`],
     ['too much behind', `${traceparent.replace('00-', '01-')}-${'x'.repeat(1000)}`],
   ])('with %s is left out', (_, value) => {
-    expect(traceContext({ traceparent: value })).toEqual({})
+    expect(traceContextOf({ traceparent: value })).toEqual({})
   })
 
   test('that is left out takes its tracestate with it', () => {
-    expect(traceContext({ traceparent: 'x', tracestate: 'a=1', baggage: 'k=v' })).toEqual({ baggage: 'k=v' })
+    expect(traceContextOf({ traceparent: 'x', tracestate: 'a=1', baggage: 'k=v' })).toEqual({ baggage: 'k=v' })
   })
 })
 
@@ -50,7 +50,7 @@ describe('a tracestate [BAS-063]', () => {
     ['spaces within a value', 'a=1 2'],
     ['32 members', Array.from({ length: 32 }, (_, index) => `k${index}=v`).join(',')],
   ])('of %s is taken', (_, tracestate) => {
-    expect(traceContext({ traceparent, tracestate })).toEqual({ traceparent, tracestate })
+    expect(traceContextOf({ traceparent, tracestate })).toEqual({ traceparent, tracestate })
   })
 
   test.each([
@@ -65,7 +65,7 @@ describe('a tracestate [BAS-063]', () => {
     ['a value of 257 characters', `a=${'x'.repeat(257)}`],
     ['megabytes', 'a=1,'.repeat(1_000_000)],
   ])('with %s is left out', (_, tracestate) => {
-    expect(traceContext({ traceparent, tracestate })).toEqual({ traceparent })
+    expect(traceContextOf({ traceparent, tracestate })).toEqual({ traceparent })
   })
 })
 
@@ -77,7 +77,7 @@ describe('a baggage [BAS-063]', () => {
     ['percent encoding', 'k=%20%E4'],
     ['an equals sign in a value', 'k=a=b'],
   ])('of %s is taken', (_, baggage) => {
-    expect(traceContext({ baggage })).toEqual({ baggage })
+    expect(traceContextOf({ baggage })).toEqual({ baggage })
   })
 
   test.each([
@@ -90,6 +90,6 @@ describe('a baggage [BAS-063]', () => {
     ['an empty member', 'k=v,,l=w'],
     ['more than 8192 characters', `k=${'x'.repeat(8191)}`],
   ])('with %s is left out', (_, baggage) => {
-    expect(traceContext({ baggage })).toEqual({})
+    expect(traceContextOf({ baggage })).toEqual({})
   })
 })

@@ -9,7 +9,7 @@ export interface TraceContext {
 }
 
 /** Parses the trace context of a `_meta`. Malformed parts are left out, as W3C requires. */
-export function traceContext(meta: JsonObject | undefined): TraceContext {
+export function traceContextOf(meta: JsonObject | undefined): TraceContext {
   if (meta === undefined) return {}
   const { traceparent, tracestate, baggage } = meta
   const validContext: { -readonly [K in keyof TraceContext]: TraceContext[K] } = {}

@@ -1,7 +1,7 @@
 import { isJsonObject } from '@x/core'
 import {
   boolean,
-  byMember,
+  unionByMember,
   integer,
   list,
   number,
@@ -10,7 +10,7 @@ import {
   shape,
   string,
   union,
-  word,
+  literal,
 } from '../basic/shape.ts'
 
 /** A text field of a form (client/elicitation, requested schema). */
@@ -25,14 +25,14 @@ export type StringSchema = {
 }
 
 const fieldMembers = { title: optional(string), description: optional(string) }
-const singleMembers = { ...fieldMembers, type: word('string'), default: optional(string) }
+const singleSelectMembers = { ...fieldMembers, type: literal('string'), default: optional(string) }
 
 /** The shape of {@link StringSchema}. */
 export const stringSchema = shape<StringSchema>({
-  ...singleMembers,
+  ...singleSelectMembers,
   minLength: optional(integer),
   maxLength: optional(integer),
-  format: optional(word('date', 'date-time', 'email', 'uri')),
+  format: optional(literal('date', 'date-time', 'email', 'uri')),
 })
 
 /** A number field of a form (client/elicitation, requested schema). */
@@ -48,7 +48,7 @@ export type NumberSchema = {
 /** The shape of {@link NumberSchema}. */
 export const numberSchema = shape<NumberSchema>({
   ...fieldMembers,
-  type: word('integer', 'number'),
+  type: literal('integer', 'number'),
   minimum: optional(number),
   maximum: optional(number),
   default: optional(number),
@@ -65,7 +65,7 @@ export type BooleanSchema = {
 /** The shape of {@link BooleanSchema}. */
 export const booleanSchema = shape<BooleanSchema>({
   ...fieldMembers,
-  type: word('boolean'),
+  type: literal('boolean'),
   default: optional(boolean),
 })
 
@@ -80,7 +80,7 @@ export type UntitledSingleSelectEnumSchema = {
 
 /** The shape of {@link UntitledSingleSelectEnumSchema}. */
 export const untitledSingleSelectEnumSchema = shape<UntitledSingleSelectEnumSchema>({
-  ...singleMembers,
+  ...singleSelectMembers,
   enum: list(string),
 })
 
@@ -102,7 +102,10 @@ export type TitledSingleSelectEnumSchema = {
 const options = list(shape<TitledOption>({ const: string, title: string }))
 
 /** The shape of {@link TitledSingleSelectEnumSchema}. */
-export const titledSingleSelectEnumSchema = shape<TitledSingleSelectEnumSchema>({ ...singleMembers, oneOf: options })
+export const titledSingleSelectEnumSchema = shape<TitledSingleSelectEnumSchema>({
+  ...singleSelectMembers,
+  oneOf: options,
+})
 
 /** A multiple choice among untitled values (client/elicitation, requested schema). */
 export type UntitledMultiSelectEnumSchema = {
@@ -115,9 +118,9 @@ export type UntitledMultiSelectEnumSchema = {
   readonly default?: readonly string[] | undefined
 }
 
-const multiMembers = {
+const multiSelectMembers = {
   ...fieldMembers,
-  type: word('array'),
+  type: literal('array'),
   minItems: optional(integer),
   maxItems: optional(integer),
   default: optional(list(string)),
@@ -125,8 +128,8 @@ const multiMembers = {
 
 /** The shape of {@link UntitledMultiSelectEnumSchema}. */
 export const untitledMultiSelectEnumSchema = shape<UntitledMultiSelectEnumSchema>({
-  ...multiMembers,
-  items: shape<UntitledMultiSelectEnumSchema['items']>({ type: word('string'), enum: list(string) }),
+  ...multiSelectMembers,
+  items: shape<UntitledMultiSelectEnumSchema['items']>({ type: literal('string'), enum: list(string) }),
 })
 
 /** A multiple choice among titled values (client/elicitation, requested schema). */
@@ -142,7 +145,7 @@ export type TitledMultiSelectEnumSchema = {
 
 /** The shape of {@link TitledMultiSelectEnumSchema}. */
 export const titledMultiSelectEnumSchema = shape<TitledMultiSelectEnumSchema>({
-  ...multiMembers,
+  ...multiSelectMembers,
   items: shape<TitledMultiSelectEnumSchema['items']>({ anyOf: options }),
 })
 
@@ -163,7 +166,7 @@ export type LegacyTitledEnumSchema = {
 
 /** The shape of {@link LegacyTitledEnumSchema}. */
 export const legacyTitledEnumSchema = shape<LegacyTitledEnumSchema>({
-  ...singleMembers,
+  ...singleSelectMembers,
   enum: list(string),
   enumNames: optional(list(string)),
 })
@@ -200,7 +203,7 @@ export const enumSchema: Shape<EnumSchema> = union([
 export type PrimitiveSchemaDefinition = StringSchema | NumberSchema | BooleanSchema | EnumSchema
 
 /** The shape of {@link PrimitiveSchemaDefinition}. */
-export const primitiveSchemaDefinition = byMember<PrimitiveSchemaDefinition, 'type'>('type', {
+export const primitiveSchemaDefinition = unionByMember<PrimitiveSchemaDefinition, 'type'>('type', {
   string: union([stringSchema, singleSelectEnumSchema, legacyTitledEnumSchema]),
   number: numberSchema,
   integer: numberSchema,

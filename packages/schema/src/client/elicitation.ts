@@ -1,6 +1,6 @@
 import { isJsonObject } from '@x/core'
 import { type PrimitiveSchemaDefinition, primitiveSchemaDefinition } from './elicitation-schema.ts'
-import { formValue, list, map, optional, type Shape, shape, string, union, word } from '../basic/shape.ts'
+import { formValue, list, map, optional, type Shape, shape, string, union, literal } from '../basic/shape.ts'
 
 /** The form that a user fills in: a flat object (client/elicitation, requested schema). */
 export type RequestedSchema = {
@@ -21,14 +21,14 @@ export type ElicitRequestFormParams = {
 
 const requestedSchema = shape<RequestedSchema>({
   $schema: optional(string),
-  type: word('object'),
+  type: literal('object'),
   properties: map(primitiveSchemaDefinition),
   required: optional(list(string)),
 })
 
 /** The shape of {@link ElicitRequestFormParams}. */
 export const elicitRequestFormParams = shape<ElicitRequestFormParams>({
-  mode: optional(word('form')),
+  mode: optional(literal('form')),
   message: string,
   requestedSchema,
 })
@@ -42,7 +42,11 @@ export type ElicitRequestURLParams = {
 }
 
 /** The shape of {@link ElicitRequestURLParams}. */
-export const elicitRequestURLParams = shape<ElicitRequestURLParams>({ mode: word('url'), message: string, url: string })
+export const elicitRequestURLParams = shape<ElicitRequestURLParams>({
+  mode: literal('url'),
+  message: string,
+  url: string,
+})
 
 /** The params of an elicitation (client/elicitation). */
 export type ElicitRequestParams = ElicitRequestFormParams | ElicitRequestURLParams
@@ -60,7 +64,10 @@ export type ElicitRequest = {
 }
 
 /** The shape of {@link ElicitRequest}. */
-export const elicitRequest = shape<ElicitRequest>({ method: word('elicitation/create'), params: elicitRequestParams })
+export const elicitRequest = shape<ElicitRequest>({
+  method: literal('elicitation/create'),
+  params: elicitRequestParams,
+})
 
 /** The result of an elicitation (client/elicitation, response actions). */
 export type ElicitResult = {
@@ -75,6 +82,6 @@ export type ElicitResult = {
  * TypeScript, the source of truth, allows them (basic/index, schema).
  */
 export const elicitResult = shape<ElicitResult>({
-  action: word('accept', 'cancel', 'decline'),
+  action: literal('accept', 'cancel', 'decline'),
   content: optional(map(formValue)),
 })

@@ -1,5 +1,5 @@
 import { type MetaObject, metaObject } from '../basic/meta.ts'
-import { list, optional, shape, string, word } from '../basic/shape.ts'
+import { list, optional, shape, string, literal } from '../basic/shape.ts'
 
 /** A place in the user's files that a server may work on (client/roots, root). */
 export type Root = {
@@ -21,7 +21,7 @@ export type ListRootsRequest = {
 
 /** The shape of {@link ListRootsRequest}. */
 export const listRootsRequest = shape<ListRootsRequest>({
-  method: word('roots/list'),
+  method: literal('roots/list'),
   params: optional(shape<NonNullable<ListRootsRequest['params']>>({ _meta: optional(metaObject) })),
 })
 

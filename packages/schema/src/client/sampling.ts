@@ -14,7 +14,7 @@ import { type Role, role } from '../server/resources.ts'
 import { type Tool, tool } from '../server/tools.ts'
 import {
   boolean,
-  byMember,
+  unionByMember,
   integer,
   jsonObject,
   jsonValue,
@@ -25,7 +25,7 @@ import {
   shape,
   string,
   union,
-  word,
+  literal,
 } from '../basic/shape.ts'
 
 /** A model's request to call a tool (client/sampling, sampling with tools). */
@@ -42,7 +42,7 @@ export type ToolUseContent = {
 
 /** The shape of {@link ToolUseContent}. */
 export const toolUseContent = shape<ToolUseContent>({
-  type: word('tool_use'),
+  type: literal('tool_use'),
   id: string,
   name: string,
   input: jsonObject,
@@ -65,7 +65,7 @@ export type ToolResultContent = {
 
 /** The shape of {@link ToolResultContent}. */
 export const toolResultContent = shape<ToolResultContent>({
-  type: word('tool_result'),
+  type: literal('tool_result'),
   toolUseId: string,
   content: list(contentBlock),
   structuredContent: optional(jsonValue),
@@ -77,7 +77,7 @@ export const toolResultContent = shape<ToolResultContent>({
 export type SamplingMessageContentBlock = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
 
 /** The shape of {@link SamplingMessageContentBlock}. */
-export const samplingMessageContentBlock = byMember<SamplingMessageContentBlock, 'type'>('type', {
+export const samplingMessageContentBlock = unionByMember<SamplingMessageContentBlock, 'type'>('type', {
   text: textContent,
   image: imageContent,
   audio: audioContent,
@@ -134,7 +134,7 @@ export type ToolChoice = {
 }
 
 /** The shape of {@link ToolChoice}. */
-export const toolChoice = shape<ToolChoice>({ mode: optional(word('auto', 'required', 'none')) })
+export const toolChoice = shape<ToolChoice>({ mode: optional(literal('auto', 'required', 'none')) })
 
 /** The params of a sampling request (client/sampling, creating messages). */
 export type CreateMessageRequestParams = {
@@ -162,7 +162,7 @@ export const createMessageRequestParams = shape<CreateMessageRequestParams>({
   maxTokens: integer,
   modelPreferences: optional(modelPreferences),
   systemPrompt: optional(string),
-  includeContext: optional(word('none', 'thisServer', 'allServers')),
+  includeContext: optional(literal('none', 'thisServer', 'allServers')),
   temperature: optional(number),
   stopSequences: optional(list(string)),
   metadata: optional(jsonObject),
@@ -178,7 +178,7 @@ export type CreateMessageRequest = {
 
 /** The shape of {@link CreateMessageRequest}. */
 export const createMessageRequest = shape<CreateMessageRequest>({
-  method: word('sampling/createMessage'),
+  method: literal('sampling/createMessage'),
   params: createMessageRequestParams,
 })
 

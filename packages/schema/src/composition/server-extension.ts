@@ -40,7 +40,7 @@ export interface ServerExtension<Name extends string = string, Api extends objec
   /** Wraps every call. That of an extension with `needsPrincipal` is outside those of all others. */
   readonly middleware?: Middleware | undefined
   /** The reason why a server with this extension may be reached from this machine only. */
-  readonly localOnly?: string | undefined
+  readonly localOnlyReason?: string | undefined
   /**
    * True when the extension decides by the principal: transports then listen beyond loopback only with `authenticate`.
    */
@@ -56,7 +56,7 @@ export interface ExtensionHost {
    * The server behind the middleware of all other extensions, without `use` and without authorization: for work that
    * was authorized before.
    */
-  readonly inner: Exchange
+  readonly innerExchange: Exchange
   /** The server as its callers have it. */
   readonly exchange: Exchange
   readonly info: Implementation
@@ -118,7 +118,7 @@ export interface ServerTypes {
 }
 
 /** Carries types for the compiler. There is no such member at run time. */
-export interface Typed<Types> {
+export interface TypeCarrier<Types> {
   readonly '~types'?: Types | undefined
 }
 
@@ -131,7 +131,7 @@ export interface Typed<Types> {
  * export interface Api extends TypesOf<typeof server> {}
  */
 export type TypesOf<Source> = '~types' extends keyof Source
-  ? Source extends Typed<infer Types>
+  ? Source extends TypeCarrier<infer Types>
     ? Types
     : unknown
   : Source extends ServerTypes

@@ -25,7 +25,7 @@ const maxAnalysisSteps = 3_000_000
  * characters.
  */
 export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepBudget): string | undefined {
-  const analysisBudget = { remaining: maxAnalysisSteps }
+  const analysisBudget = { remainingSteps: maxAnalysisSteps }
   const costOf = (pattern: string): PatternCost => {
     const cost = costOfPattern(pattern, analysisBudget)
     if (maxTextLengthOf(cost, stepsPerText) >= shortTextLength) return cost

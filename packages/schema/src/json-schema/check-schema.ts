@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@x/core'
-import { malformedKeyword } from './schema-keywords.ts'
+import { findMalformedKeyword } from './schema-keywords.ts'
 import { referencesProblem } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, collectSubschemas } from './subschemas.ts'
 
@@ -25,7 +25,7 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
  * not form a cycle without descending into the value.
  */
 export function checkSchema(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
-  if (dialectOf(schema) === undefined) return unknownDialect(schema['$schema'])
+  if (dialectOf(schema) === undefined) return unknownDialectProblem(schema['$schema'])
   const subschemasOrProblem = collectSubschemas(schema, bounds)
   if (typeof subschemasOrProblem === 'string') return subschemasOrProblem
   for (const subschema of subschemasOrProblem) {
@@ -37,7 +37,7 @@ export function checkSchema(schema: JsonObject, bounds: SchemaBounds = defaultSc
 
 const dialects: ReadonlyMap<string, SchemaDialect> = new Map(Object.entries(schemaDialects))
 
-function unknownDialect(dialectUri: JsonValue | undefined): string {
+function unknownDialectProblem(dialectUri: JsonValue | undefined): string {
   const name = JSON.stringify(dialectUri)?.slice(0, 200)
   return `its dialect ${name} is not supported; supported are ${[...dialects.keys()].join(' and ')}`
 }
@@ -46,10 +46,10 @@ function schemaProblem({ schema, parent }: Subschema, root: JsonObject, bounds: 
   if (parent !== undefined && Object.hasOwn(schema, '$schema') && dialectOf(schema) !== dialectOf(root)) {
     return 'a part of it is of another dialect'
   }
-  return malformedKeyword(schema) ?? patternsProblem(schema, bounds)
+  return findMalformedKeyword(schema) ?? findPatternsProblem(schema, bounds)
 }
 
-function patternsProblem(schema: JsonObject, { patternLength }: SchemaBounds): string | undefined {
+function findPatternsProblem(schema: JsonObject, { patternLength }: SchemaBounds): string | undefined {
   for (const pattern of patternsOf(schema)) {
     if (pattern.length > patternLength) return `a pattern is longer than ${patternLength} characters`
     if (!isValidPattern(pattern)) return 'a pattern is not a regular expression'

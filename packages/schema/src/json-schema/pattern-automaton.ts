@@ -21,12 +21,12 @@ export interface Automaton {
 
 /** A part of the expression: the ways through it that take nothing, 2 for several, and where it begins and ends. */
 interface AutomatonPart {
-  readonly empty: number
-  readonly first: readonly number[]
-  readonly last: readonly number[]
+  readonly emptyCount: number
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
 }
 
-const emptyPart: AutomatonPart = { empty: 1, first: [], last: [] }
+const emptyPart: AutomatonPart = { emptyCount: 1, starts: [], ends: [] }
 const maxTransitions = 20_000
 
 /**
@@ -40,7 +40,7 @@ export function buildAutomaton(
   options: { readonly hasAnchor: boolean; readonly isBackward: boolean },
 ): Automaton {
   const positions: Position[] = [{ points: [0, 0x10ffff], next: [], maxRepeats: Infinity }]
-  const looks: Automaton['lookarounds'][number][] = []
+  const lookarounds: Automaton['lookarounds'][number][] = []
   let transitionCount = 0
 
   function connect(from: readonly number[], to: readonly number[]): void {
@@ -50,30 +50,30 @@ export function buildAutomaton(
   }
 
   function joinParts(before: AutomatonPart, after: AutomatonPart): AutomatonPart {
-    connect(before.last, after.first)
-    const first = before.first.concat(...Array.from({ length: before.empty }, () => after.first))
-    const last = after.last.concat(...Array.from({ length: after.empty }, () => before.last))
-    if (first.length + last.length > maxTransitions) throw new UnboundedPatternError('is too complex')
-    return { empty: Math.min(2, before.empty * after.empty), first, last }
+    connect(before.ends, after.starts)
+    const starts = before.starts.concat(...Array.from({ length: before.emptyCount }, () => after.starts))
+    const ends = after.ends.concat(...Array.from({ length: after.emptyCount }, () => before.ends))
+    if (starts.length + ends.length > maxTransitions) throw new UnboundedPatternError('is too complex')
+    return { emptyCount: Math.min(2, before.emptyCount * after.emptyCount), starts, ends }
   }
 
   function addRepeat({ body, min, max }: PatternNode & { readonly kind: 'repeat' }): AutomatonPart {
     if (max === 0) return emptyPart
     const part = addNode(body, max)
     if (max > 1) {
-      if (part.empty > 0 && min > 1) throw new UnboundedPatternError('repeats what may be empty')
-      connect(part.last, part.first)
+      if (part.emptyCount > 0 && min > 1) throw new UnboundedPatternError('repeats what may be empty')
+      connect(part.ends, part.starts)
     }
-    return min === 0 ? { ...part, empty: Math.min(2, part.empty + 1) } : part
+    return min === 0 ? { ...part, emptyCount: Math.min(2, part.emptyCount + 1) } : part
   }
 
   function addNode(node: PatternNode, maxRepeats = 1): AutomatonPart {
     switch (node.kind) {
       case 'set':
         positions.push({ points: node.points, next: [], maxRepeats })
-        return { empty: 0, first: [positions.length - 1], last: [positions.length - 1] }
+        return { emptyCount: 0, starts: [positions.length - 1], ends: [positions.length - 1] }
       case 'look':
-        looks.push(node)
+        lookarounds.push(node)
         return emptyPart
       case 'sequence': {
         const parts = options.isBackward ? node.parts.toReversed() : node.parts
@@ -81,11 +81,11 @@ export function buildAutomaton(
       }
       case 'choice': {
         const parts = node.parts.map((part) => addNode(part))
-        const emptyCount = parts.reduce((sum, part) => sum + part.empty, 0)
+        const emptyCount = parts.reduce((sum, part) => sum + part.emptyCount, 0)
         return {
-          empty: Math.min(2, emptyCount),
-          first: parts.flatMap(({ first }) => first),
-          last: parts.flatMap(({ last }) => last),
+          emptyCount: Math.min(2, emptyCount),
+          starts: parts.flatMap(({ starts }) => starts),
+          ends: parts.flatMap(({ ends }) => ends),
         }
       }
       case 'repeat':
@@ -96,7 +96,7 @@ export function buildAutomaton(
   }
 
   const rootPart = addNode(root)
-  connect([0], rootPart.first)
+  connect([0], rootPart.starts)
   if (!options.hasAnchor) connect([0], [0])
-  return { positions, lookarounds: looks }
+  return { positions, lookarounds }
 }

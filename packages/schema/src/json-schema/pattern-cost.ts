@@ -3,7 +3,7 @@ import { type CodePoints, parsePattern, type PatternNode, UnboundedPatternError 
 
 /** The steps that the analysis of all regular expressions of a schema may still take. */
 export interface AnalysisBudget {
-  remaining: number
+  remainingSteps: number
 }
 
 /** A bound of the steps that matching takes: `factor * length ** degree`. */
@@ -38,11 +38,11 @@ interface CostOptions {
 function costOf(root: PatternNode, options: CostOptions): PatternCost {
   const { budget } = options
   const { positions, lookarounds } = buildAutomaton(root, options)
-  let cost = countMatches(positions, budget)
-  for (const look of lookarounds) {
-    const lookCost = costOf(look.body, { hasAnchor: true, isBackward: look.isBehind, budget })
+  let cost = costOfPositions(positions, budget)
+  for (const lookaround of lookarounds) {
+    const lookCost = costOf(lookaround.body, { hasAnchor: true, isBackward: lookaround.isBehind, budget })
     // A match at the beginning is looked for once, and one elsewhere once for each step.
-    const isLeading = options.hasAnchor && isAtBeginning(look, root)
+    const isLeading = options.hasAnchor && isAtBeginning(lookaround, root)
     cost = isLeading
       ? { factor: cost.factor + lookCost.factor, degree: Math.max(cost.degree, lookCost.degree) }
       : { factor: cost.factor * lookCost.factor, degree: cost.degree + lookCost.degree }
@@ -58,8 +58,8 @@ function isAnchored(node: PatternNode): boolean {
   return node.kind === 'sequence' && node.parts.slice(0, countLeadingAssertions(node.parts) + 1).some(isAnchored)
 }
 
-function isAtBeginning(look: PatternNode, root: PatternNode): boolean {
-  return root.kind === 'sequence' && root.parts.slice(0, countLeadingAssertions(root.parts)).includes(look)
+function isAtBeginning(lookaround: PatternNode, root: PatternNode): boolean {
+  return root.kind === 'sequence' && root.parts.slice(0, countLeadingAssertions(root.parts)).includes(lookaround)
 }
 
 /** Counts the parts at the beginning that take no character. */
@@ -88,14 +88,18 @@ interface MatchCost extends PatternCost {
   readonly canLoop: boolean
 }
 
-function countMatches(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
+function costOfPositions(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
   for (const other of positions.flatMap(({ next }) => next)) spendSteps(budget, positions[other]?.points.length ?? 0)
   const costsByPosition = new Map<number, MatchCost>()
   // Those that come later in the expression are found first.
   for (const component of componentsOf(positions)) {
-    if (component.hasLoop) rejectExponential(component, positions, budget)
-    const matches = costOfComponent(component, costAfterComponent(component, positions, costsByPosition), positions)
-    for (const member of component.members) costsByPosition.set(member, matches)
+    if (component.hasLoop) rejectExponentialPattern(component, positions, budget)
+    const componentCost = costOfComponent(
+      component,
+      costAfterComponent(component, positions, costsByPosition),
+      positions,
+    )
+    for (const member of component.members) costsByPosition.set(member, componentCost)
   }
   const { factor, degree } = costsByPosition.get(0) ?? endCost
   return { factor, degree: degree + 1 }
@@ -119,22 +123,24 @@ function largerCost(one: MatchCost, other: MatchCost): MatchCost {
 }
 
 function costOfComponent({ members, hasLoop }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
-  const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
-  const choices = Math.max(...own.map(({ next }) => countOverlappingNext(next, positions)))
-  const matches = { ...after, length: after.length + members.size, canLoop: hasLoop || after.canLoop }
-  if (choices < 2) return matches
-  if (!hasLoop) return { ...matches, factor: after.factor * choices }
+  const componentPositions = [...members]
+    .map((member) => positions[member])
+    .filter((position) => position !== undefined)
+  const choices = Math.max(...componentPositions.map(({ next }) => countOverlappingPositions(next, positions)))
+  const componentCost = { ...after, length: after.length + members.size, canLoop: hasLoop || after.canLoop }
+  if (choices < 2) return componentCost
+  if (!hasLoop) return { ...componentCost, factor: after.factor * choices }
   const factor = after.factor * choices * members.size
   // It is left at any character; each way out lasts until its end, or as long as another loop.
-  if (!after.canLoop) return { ...matches, factor: factor * (after.length + 1) }
-  const repeats = own.length === 1 ? (own[0]?.maxRepeats ?? Infinity) : Infinity
-  return Number.isFinite(repeats)
-    ? { ...matches, factor: factor * repeats }
-    : { ...matches, factor, degree: after.degree + 1 }
+  if (!after.canLoop) return { ...componentCost, factor: factor * (after.length + 1) }
+  const maxRepeats = componentPositions.length === 1 ? (componentPositions[0]?.maxRepeats ?? Infinity) : Infinity
+  return Number.isFinite(maxRepeats)
+    ? { ...componentCost, factor: factor * maxRepeats }
+    : { ...componentCost, factor, degree: after.degree + 1 }
 }
 
 /** Returns the largest number of the positions that take the same character. */
-function countOverlappingNext(next: readonly number[], positions: readonly Position[]): number {
+function countOverlappingPositions(next: readonly number[], positions: readonly Position[]): number {
   const edges: [at: number, change: number][] = []
   for (const position of next) {
     const points = positions[position]?.points ?? []
@@ -149,13 +155,17 @@ function countOverlappingNext(next: readonly number[], positions: readonly Posit
 }
 
 function spendSteps(budget: AnalysisBudget, steps: number): void {
-  budget.remaining -= steps
-  if (budget.remaining < 0) throw new UnboundedPatternError('is too complex')
+  budget.remainingSteps -= steps
+  if (budget.remainingSteps < 0) throw new UnboundedPatternError('is too complex')
 }
 
 /** Throws when two ways lead from a position back to it with the same text: each round doubles them. */
-function rejectExponential({ members }: Component, positions: readonly Position[], budget: AnalysisBudget): void {
-  const nextInComponent = (position: number): number[] =>
+function rejectExponentialPattern(
+  { members }: Component,
+  positions: readonly Position[],
+  budget: AnalysisBudget,
+): void {
+  const nextPositionsInComponent = (position: number): number[] =>
     (positions[position]?.next ?? []).filter((next) => members.has(next))
   const seenPairs = new Set<number>()
   const pairs: [number, number][] = []
@@ -169,11 +179,11 @@ function rejectExponential({ members }: Component, positions: readonly Position[
     pairs.push([one, other])
   }
   for (const member of members) {
-    const next = nextInComponent(member)
+    const next = nextPositionsInComponent(member)
     for (const [index, one] of next.entries()) for (const other of next.slice(index + 1)) visitPair(one, other)
   }
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    const [ones, others] = [nextInComponent(pair[0]), nextInComponent(pair[1])]
+    const [ones, others] = [nextPositionsInComponent(pair[0]), nextPositionsInComponent(pair[1])]
     for (const one of ones) for (const other of others) visitPair(one, other)
   }
 }
@@ -197,9 +207,9 @@ function componentsOf(positions: readonly Position[]): Component[] {
   const stack: number[] = []
   const finishedPositions = new Set<number>()
   const visitPosition = (position: number): number => {
-    const own = lowLinks.size
-    let lowLink = own
-    lowLinks.set(position, own)
+    const ownIndex = lowLinks.size
+    let lowLink = ownIndex
+    lowLinks.set(position, ownIndex)
     stack.push(position)
     const next = new Set(positions[position]?.next)
     for (const other of next) {
@@ -207,7 +217,7 @@ function componentsOf(positions: readonly Position[]): Component[] {
       const knownLowLink = lowLinks.get(other)
       lowLink = Math.min(lowLink, knownLowLink ?? visitPosition(other))
     }
-    if (lowLink < own) return lowLink
+    if (lowLink < ownIndex) return lowLink
     const members = new Set(stack.splice(stack.indexOf(position)))
     for (const member of members) finishedPositions.add(member)
     components.push({ members, hasLoop: members.size > 1 || next.has(position) })

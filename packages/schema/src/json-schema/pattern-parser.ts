@@ -86,12 +86,12 @@ function parseChoice(reader: PatternReader): PatternNode {
 function parseSequence(reader: PatternReader): PatternNode {
   const parts: PatternNode[] = []
   for (let next = reader.peek(); next !== undefined && next !== '|' && next !== ')'; next = reader.peek()) {
-    parts.push(parseQuantified(parseAtom(reader), reader))
+    parts.push(parseQuantifiedAtom(parseAtom(reader), reader))
   }
   return { kind: 'sequence', parts }
 }
 
-function parseQuantified(body: PatternNode, reader: PatternReader): PatternNode {
+function parseQuantifiedAtom(body: PatternNode, reader: PatternReader): PatternNode {
   const repeatCounts = parseQuantifier(reader)
   if (repeatCounts === undefined) return body
   reader.take('?')

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@x/core'
 
 /** Returns the first malformed keyword of a schema, not of its subschemas, by the forms of both dialects. */
-export function malformedKeyword(schema: JsonObject): string | undefined {
+export function findMalformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
     const form = formByKeyword.get(keyword)
     if (form !== undefined && value !== undefined && !form.test(value))

@@ -118,15 +118,15 @@ function hasCycle(allSubschemas: readonly Subschema[], steps: InPlaceSteps): boo
   for (const targets of steps.values()) {
     for (const targetSchema of targets) incomingCounts.set(targetSchema, (incomingCounts.get(targetSchema) ?? 0) + 1)
   }
-  const schemasWithoutIncoming = [...incomingCounts.keys()].filter((schema) => incomingCounts.get(schema) === 0)
-  for (const from of schemasWithoutIncoming) {
+  const unreferencedSchemas = [...incomingCounts.keys()].filter((schema) => incomingCounts.get(schema) === 0)
+  for (const from of unreferencedSchemas) {
     for (const targetSchema of steps.get(from) ?? []) {
       const remainingCount = (incomingCounts.get(targetSchema) ?? 0) - 1
       incomingCounts.set(targetSchema, remainingCount)
-      if (remainingCount === 0) schemasWithoutIncoming.push(targetSchema)
+      if (remainingCount === 0) unreferencedSchemas.push(targetSchema)
     }
   }
-  return schemasWithoutIncoming.length < incomingCounts.size
+  return unreferencedSchemas.length < incomingCounts.size
 }
 
 function appendTo(map: Map<JsonObject, JsonObject[]>, key: JsonObject, value: JsonObject): void {

@@ -4,11 +4,11 @@ import type { Subschema } from './subschemas.ts'
 export const maximumSteps = 300_000
 
 /** The number of comparisons and matches that one validation may spend on quadratic keywords. */
-const maximumPairs = 20_000_000
+const maxComparedPairs = 20_000_000
 
 /** A counter of validation steps, shared by all subschemas of one schema. */
 export interface StepBudget {
-  remaining: number
+  remainingSteps: number
 }
 
 /** Thrown by a validator when the budget is spent. */
@@ -27,8 +27,8 @@ export function chargeAllSteps(allSubschemas: readonly Subschema[], budget: Step
 export function chargeSteps(schema: object, weight: number, budget: StepBudget): void {
   Object.defineProperty(schema, '$recursiveAnchor', {
     get: () => {
-      budget.remaining -= weight
-      if (budget.remaining < 0) throw workLimitError
+      budget.remainingSteps -= weight
+      if (budget.remainingSteps < 0) throw workLimitError
     },
   })
 }
@@ -61,7 +61,7 @@ export function createPairCheck(allSubschemas: readonly Subschema[]): ((value: u
   return (value) => {
     const pairCounter = { pairs: 0 }
     const elementCount = countValueElements(value, pairCounter)
-    if ((hasUniqueItems && pairCounter.pairs > maximumPairs) || patternCount * elementCount > maximumPairs)
+    if ((hasUniqueItems && pairCounter.pairs > maxComparedPairs) || patternCount * elementCount > maxComparedPairs)
       throw workLimitError
   }
 }

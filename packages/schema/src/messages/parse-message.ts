@@ -115,14 +115,14 @@ function readMessage(value: JsonObject): RpcMessage {
 function readCall(value: JsonObject): RpcMessage {
   const { id, method, params } = value
   if (typeof method !== 'string') throw invalidRequestError(value, 'method must be a string')
-  if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRule)
+  if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
   if ('params' in value && !isJsonObject(params)) throw invalidRequestError(value, 'params must be an object')
   // Every member that the type names was checked above; the object is kept without a copy.
   return value as unknown as RpcRequest | RpcNotification
 }
 
 function readResultResponse(value: JsonObject): RpcMessage {
-  if (!isRequestId(value['id'])) throw invalidRequestError(value, idRule)
+  if (!isRequestId(value['id'])) throw invalidRequestError(value, idRuleMessage)
   if (!isJsonObject(value['result'])) throw invalidRequestError(value, 'result must be an object')
   // Every member that the type names was checked above.
   return value as unknown as RpcResponse
@@ -136,12 +136,12 @@ function parseErrorResponse(value: JsonObject): RpcMessage {
   // Plain JSON-RPC writes null where this revision omits the id; servers of earlier revisions still do. The cast
   // repeats the three checks above.
   if (id === null) return { jsonrpc: '2.0', error: error as unknown as RpcError['error'] }
-  if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRule)
+  if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
   // Every member that the type names was checked above.
   return value as unknown as RpcError
 }
 
-const idRule = 'id must be a string or an integer that JSON carries exactly, and not null'
+const idRuleMessage = 'id must be a string or an integer that JSON carries exactly, and not null'
 
 function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || Number.isSafeInteger(id)
@@ -161,37 +161,37 @@ function invalidRequestError(value: JsonObject, message: string, problem?: KeyPr
  */
 function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
-  const problem = findLevelProblem(messageLevel, message, counts.message)
+  const problem = findScopeProblem(messageScope, message, counts.message)
   if (problem !== undefined || !isJsonObject(params)) return problem
-  return paramsProblem(params, counts) ?? duplicateProblem('an object in params', hasDuplicates(message, counts))
+  return findParamsProblem(params, counts) ?? duplicateProblem('an object in params', hasDuplicates(message, counts))
 }
 
-function paramsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | undefined {
+function findParamsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const meta = params['_meta']
-  const problem = findLevelProblem(paramsLevel, params, counts.params)
-  return problem !== undefined || !isJsonObject(meta) ? problem : findLevelProblem(metaLevel, meta, counts.meta)
+  const problem = findScopeProblem(paramsLevel, params, counts.params)
+  return problem !== undefined || !isJsonObject(meta) ? problem : findScopeProblem(metaScope, meta, counts.meta)
 }
 
 /**
  * Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains.
  */
-function hasDuplicates(value: JsonValue, { elements }: KeyCounts): boolean {
+function hasDuplicates(value: JsonValue, { elementCount }: KeyCounts): boolean {
   const open = [value]
-  let found = 0
+  let foundCount = 0
   // A list in place of a recursion: an operator may allow any depth.
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue
     const members: readonly (JsonValue | undefined)[] = Array.isArray(next) ? next : Object.values(next)
-    found += members.length
+    foundCount += members.length
     for (const member of members) if (typeof member === 'object' && member !== null) open.push(member)
   }
-  return found !== elements
+  return foundCount !== elementCount
 }
 
 function duplicateProblem(name: string, isDuplicated: boolean): KeyProblem | undefined {
   if (!isDuplicated) return undefined
   const message = `A key of ${name} stands twice, which readers take differently; send each key once`
-  return { message, affectsId: name === messageLevel.name }
+  return { message, affectsId: name === messageScope.name }
 }
 
 /** The problem, and whether another reader could see another message id. */
@@ -201,7 +201,7 @@ interface KeyProblem {
 }
 
 /** An object whose keys a gateway may act upon. */
-interface MessageLevel {
+interface KeyScope {
   readonly name: string
   readonly path: string
   readonly knownKeys: ReadonlySet<string>
@@ -209,34 +209,34 @@ interface MessageLevel {
   readonly foldedKeys: ReadonlyMap<string, string>
 }
 
-const messageLevel = createMessageLevel('the message', '', 'jsonrpc id method params result error')
-const paramsLevel = createMessageLevel(
+const messageScope = createKeyScope('the message', '', 'jsonrpc id method params result error')
+const paramsLevel = createKeyScope(
   'params',
   'params.',
   '_meta name uri arguments cursor ref argument context notifications inputResponses requestState progressToken requestId',
 )
-const metaLevel = createMessageLevel('params._meta', 'params._meta.', Object.values(metaKeys).join(' '))
+const metaScope = createKeyScope('params._meta', 'params._meta.', Object.values(metaKeys).join(' '))
 
-function createMessageLevel(name: string, path: string, keys: string): MessageLevel {
+function createKeyScope(name: string, path: string, keys: string): KeyScope {
   const known = keys.split(' ')
   return { name, path, knownKeys: new Set(known), foldedKeys: new Map(known.map((key) => [foldKey(key), key])) }
 }
 
-function findLevelProblem(level: MessageLevel, object: JsonObject, written: number): KeyProblem | undefined {
+function findScopeProblem(scope: KeyScope, object: JsonObject, written: number): KeyProblem | undefined {
   const keys = Object.keys(object)
-  if (keys.length !== written) return duplicateProblem(level.name, true)
+  if (keys.length !== written) return duplicateProblem(scope.name, true)
   for (const key of keys) {
-    const meant = level.knownKeys.has(key) ? undefined : level.foldedKeys.get(foldKey(key))
-    if (meant !== undefined) return foldedKeyProblem(level, key, meant)
+    const intendedKey = scope.knownKeys.has(key) ? undefined : scope.foldedKeys.get(foldKey(key))
+    if (intendedKey !== undefined) return foldedKeyProblem(scope, key, intendedKey)
   }
   return undefined
 }
 
 /** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
-function foldedKeyProblem({ path }: MessageLevel, key: string, meant: string): KeyProblem {
+function foldedKeyProblem({ path }: KeyScope, key: string, intendedKey: string): KeyProblem {
   return {
-    message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`,
-    affectsId: meant === 'id',
+    message: `${path}${key} is not a key, ${path}${intendedKey} is: keys are compared exactly`,
+    affectsId: intendedKey === 'id',
   }
 }
 

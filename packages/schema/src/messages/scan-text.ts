@@ -6,7 +6,7 @@ export interface KeyCounts {
   readonly params: number
   readonly meta: number
   /** The number of array items and object members in the whole text. */
-  readonly elements: number
+  readonly elementCount: number
 }
 
 /**
@@ -16,21 +16,30 @@ export interface KeyCounts {
  * The result is valid as far as the text is JSON; `JSON.parse` stops at the same place.
  */
 export function scanText(text: string, bounds: ParseBounds): KeyCounts {
-  const scan: ScanState = { text, bounds, depth: 0, elements: 0, level: 0, keyStart: 0, keyEnd: 0, keys: [0, 0, 0, 0] }
+  const scan: ScanState = {
+    text,
+    bounds,
+    depth: 0,
+    elementCount: 0,
+    level: 0,
+    keyStart: 0,
+    keyEnd: 0,
+    keys: [0, 0, 0, 0],
+  }
   for (let at = 0; at < text.length; at++) {
     const codeUnit = text.charCodeAt(at)
     // Outside strings, most characters are digits and spaces, which one table look-up skips.
     if (codeUnit < 0x80 && structuralCharacterTable[codeUnit] === 1) at = readStructuralCharacter(scan, codeUnit, at)
   }
   const [, message, params, meta] = scan.keys
-  return { message, params, meta, elements: scan.elements }
+  return { message, params, meta, elementCount: scan.elementCount }
 }
 
 interface ScanState {
   readonly text: string
   readonly bounds: ParseBounds
   depth: number
-  elements: number
+  elementCount: number
   /** 1 within the message, 2 within its params, 3 within their `_meta`; keys are read while it equals the depth. */
   level: number
   /** The position of the last key, without its quotes. */
@@ -59,7 +68,7 @@ for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBra
 function readStructuralCharacter(scan: ScanState, mark: number, at: number): number {
   if (mark === quote) return readString(scan, at)
   if (mark === comma) countElement(scan)
-  else if (mark === openBrace || mark === openBracket) scanOpening(scan, mark, at)
+  else if (mark === openBrace || mark === openBracket) scanOpeningBracket(scan, mark, at)
   else closeScope(scan)
   return at
 }
@@ -67,7 +76,7 @@ function readStructuralCharacter(scan: ScanState, mark: number, at: number): num
 /** Scans a string that begins at `start`, and returns the position of its closing quote. */
 function readString(scan: ScanState, start: number): number {
   const { text } = scan
-  const end = endOfString(text, start)
+  const end = findStringEnd(text, start)
   if (scan.depth === scan.level && text.charCodeAt(skipSpace(text, end + 1)) === colon) {
     scan.keys[scan.level] = (scan.keys[scan.level] ?? 0) + 1
     scan.keyStart = start + 1
@@ -81,7 +90,7 @@ function readString(scan: ScanState, start: number): number {
  */
 const shortStringLength = 12
 
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   let at = start + 1
   for (const shortStringEnd = at + shortStringLength; at < shortStringEnd; at++) {
     const codeUnit = text.charCodeAt(at)
@@ -99,7 +108,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - precedingIndex) % 2 === 0
 }
 
-function scanOpening(scan: ScanState, mark: number, at: number): void {
+function scanOpeningBracket(scan: ScanState, mark: number, at: number): void {
   const { text, bounds } = scan
   if (scan.depth === scan.level && mark === openBrace && opensNextLevel(scan)) {
     scan.level++
@@ -133,7 +142,7 @@ function closeScope(scan: ScanState): void {
 
 function countElement(scan: ScanState): void {
   const { bounds } = scan
-  if (++scan.elements > bounds.elements)
+  if (++scan.elementCount > bounds.elements)
     throw messageTooLargeError(`${bounds.elements} elements of arrays and members of objects`)
 }
 

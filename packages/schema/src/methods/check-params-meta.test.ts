@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../basic/mcp-error.ts'
 import type { JsonObject } from '@x/core'
 import { metaKeys } from '../basic/meta-keys.ts'
-import { requestMeta } from './check-params.ts'
+import { requestMetaOf } from './check-params.ts'
 
 const meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }
 
@@ -31,7 +31,7 @@ describe('the _meta of a request', () => {
       { ...meta, 'com.example/x': null, [metaKeys.clientCapabilities]: { other: 1 } },
     ],
   ])('is returned as it came: %s', (_, _meta) => {
-    expect(requestMeta({ _meta })).toBe(_meta)
+    expect(requestMetaOf({ _meta })).toBe(_meta)
   })
 
   const missing = (key: string): JsonObject => Object.fromEntries(Object.entries(meta).filter(([name]) => name !== key))
@@ -59,7 +59,7 @@ describe('the _meta of a request', () => {
       '.progressToken must be a string or',
     ],
   ])('is refused with invalidParams that names the path: %s', (_, params, message) => {
-    expect(() => requestMeta(params)).toThrow(
+    expect(() => requestMetaOf(params)).toThrow(
       expect.objectContaining({ code: errorCodes.invalidParams, message: expect.stringContaining(message) }),
     )
   })

@@ -25,7 +25,7 @@ const requestMetaCheck = checkOf(requestMetaObject, 'shallow')
  * Returns the checked `_meta` of a request's params: version and capabilities are present, and the other reserved keys
  * are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` that names the path.
  */
-export function requestMeta(params: JsonObject | undefined): RequestMetaObject {
+export function requestMetaOf(params: JsonObject | undefined): RequestMetaObject {
   const meta = params?.['_meta']
   const failure = requestMetaCheck(meta)
   if (failure !== undefined) throw invalidParamsError(prefixFailurePath(failure, '_meta'))

@@ -7,11 +7,11 @@ import { inputRequiredResult } from '../patterns/mrtr.ts'
 /** Validates a complete result, after filling in defaults for servers of an earlier revision. */
 export function completeResultValidator<R extends { readonly resultType: string }>(
   validator: z.ZodMiniType<R>,
-  fill: (result: object) => object = withResultType,
+  fillDefaults: (result: object) => object = withResultType,
 ): z.ZodMiniType<R> {
-  const filled = z.transform((value) => (isJsonObject(value) ? fill(value) : value))
+  const fillTransform = z.transform((value) => (isJsonObject(value) ? fillDefaults(value) : value))
   return z
-    .pipe(filled, validator)
+    .pipe(fillTransform, validator)
     .check(
       z.refine(({ resultType }) => resultType === 'complete', { path: ['resultType'], message: 'expected "complete"' }),
     )
@@ -23,11 +23,11 @@ function withResultType(result: object): object {
 
 /** The cache fields of results, with defaults for a server that omits them. */
 export function fillCacheHints(result: object): object {
-  const filled = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
-  return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
+  const filledResult = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
+  return typeof filledResult.ttlMs === 'number' && filledResult.ttlMs < 0 ? { ...filledResult, ttlMs: 0 } : filledResult
 }
 
-const asking = zodOf(inputRequiredResult).check(
+const inputRequiredValidator = zodOf(inputRequiredResult).check(
   z.refine(
     (result) => result.inputRequests !== undefined || result.requestState !== undefined,
     'expected inputRequests, requestState or both',
@@ -39,11 +39,11 @@ const asking = zodOf(inputRequiredResult).check(
  * both.
  */
 export function completeOrInputRequiredValidator<R>(
-  completed: z.ZodMiniType<R>,
-): z.ZodMiniType<R | z.output<typeof asking>> {
+  completeValidator: z.ZodMiniType<R>,
+): z.ZodMiniType<R | z.output<typeof inputRequiredValidator>> {
   return z.transform((value: unknown, context) => {
-    const asks = isJsonObject(value) && value['resultType'] === 'input_required'
-    const parsed = (asks ? asking : completed).safeParse(value, inEnglish)
+    const asksForInput = isJsonObject(value) && value['resultType'] === 'input_required'
+    const parsed = (asksForInput ? inputRequiredValidator : completeValidator).safeParse(value, englishErrorParams)
     if (parsed.success) return parsed.data
     for (const { path, message } of parsed.error.issues) {
       context.issues.push({ code: 'custom', path, message, input: value })
@@ -63,7 +63,7 @@ export interface Validator {
 /**
  * The English messages of issues. They are passed on each call, since zod's global locale belongs to the application.
  */
-const inEnglish: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError }
+const englishErrorParams: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError }
 
 /**
  * Returns the path and the reason of a validation failure, such as `content.0.text` and the expected type; undefined
@@ -73,6 +73,6 @@ export function issueOf(
   validator: Validator,
   value: unknown,
 ): { readonly path: string; readonly message: string } | undefined {
-  const [issue] = validator.safeParse(value, inEnglish).error?.issues ?? []
+  const [issue] = validator.safeParse(value, englishErrorParams).error?.issues ?? []
   return issue && { path: issue.path.map(String).join('.'), message: issue.message }
 }

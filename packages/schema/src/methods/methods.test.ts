@@ -19,7 +19,7 @@ describe('the method table', () => {
     const cached = Object.keys($defs).filter(
       (name) => $defs[name]?.required?.includes('ttlMs') && name !== 'CacheableResult',
     )
-    const rows = Object.values(methods).filter((row) => 'cached' in row)
+    const rows = Object.values(methods).filter((row) => 'isCacheable' in row)
     expect(rows.length).toBe(cached.length)
   })
 
@@ -35,7 +35,7 @@ describe('the method table', () => {
     ['tools/list', undefined],
     ['completion/complete', undefined],
   ])('says that Mcp-Name of %s repeats %s', (method, field) => {
-    expect(findMethodRow(method)?.named).toBe(field)
+    expect(findMethodRow(method)?.targetParam).toBe(field)
   })
 
   test.each(['tools/Call', 'initialize', 'ping', 'toString', '__proto__', 'constructor', ''])(

@@ -28,13 +28,13 @@ export interface MethodRow<P = unknown> {
   /** Checks and narrows the params; throws `McpError(invalidParams)` that names the path. */
   readonly params: ParamsCheck<P>
   /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
-  readonly named?: 'name' | 'uri' | undefined
+  readonly targetParam?: 'name' | 'uri' | undefined
   /** May answer `input_required` (basic/patterns/mrtr). */
   readonly canRequireInput?: true | undefined
   /** May change something; every other method only reads. */
   readonly hasEffects?: true | undefined
   /** Its complete results carry `ttlMs` and `cacheScope` (server/utilities/caching). */
-  readonly cached?: true | undefined
+  readonly isCacheable?: true | undefined
   /** Its response is a long-lived stream of notifications (basic/patterns/subscriptions). */
   readonly isStreaming?: true | undefined
   /** The server capability that it belongs to; absent for methods of every server. */
@@ -65,29 +65,29 @@ const paginatedParams = paramsCheckOf(paginatedRequestParams)
 
 /** Every method of this revision. No other file compares method names. */
 export const methods = {
-  'server/discover': { params: paramsCheckOf(requestParams), cached: true },
-  'tools/list': { params: paginatedParams, cached: true, capability: 'tools' },
+  'server/discover': { params: paramsCheckOf(requestParams), isCacheable: true },
+  'tools/list': { params: paginatedParams, isCacheable: true, capability: 'tools' },
   'tools/call': {
     params: paramsCheckOf(callToolRequestParams),
-    named: 'name',
+    targetParam: 'name',
     canRequireInput: true,
     hasEffects: true,
     capability: 'tools',
   },
-  'prompts/list': { params: paginatedParams, cached: true, capability: 'prompts' },
+  'prompts/list': { params: paginatedParams, isCacheable: true, capability: 'prompts' },
   'prompts/get': {
     params: paramsCheckOf(getPromptRequestParams),
-    named: 'name',
+    targetParam: 'name',
     canRequireInput: true,
     capability: 'prompts',
   },
-  'resources/list': { params: paginatedParams, cached: true, capability: 'resources' },
-  'resources/templates/list': { params: paginatedParams, cached: true, capability: 'resources' },
+  'resources/list': { params: paginatedParams, isCacheable: true, capability: 'resources' },
+  'resources/templates/list': { params: paginatedParams, isCacheable: true, capability: 'resources' },
   'resources/read': {
     params: paramsCheckOf(resources.readResourceRequestParams),
-    named: 'uri',
+    targetParam: 'uri',
     canRequireInput: true,
-    cached: true,
+    isCacheable: true,
     capability: 'resources',
   },
   'completion/complete': { params: paramsCheckOf(completeRequestParams), capability: 'completions' },

@@ -24,7 +24,7 @@ const bodies = {
 type Name = keyof typeof bodies
 const isName = (name: string): name is Name => Object.hasOwn(bodies, name)
 const names = Object.keys(methods).filter(isName)
-const cached = names.filter((name) => 'cached' in methods[name])
+const cached = names.filter((name) => 'isCacheable' in methods[name])
 const asking = names.filter((name) => 'canRequireInput' in methods[name])
 const validator = (name: Name): z.ZodMiniType => resultValidators[name]
 

@@ -1,6 +1,6 @@
 import { type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
 import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
-import { optional, shape, string, word } from '../basic/shape.ts'
+import { optional, shape, string, literal } from '../basic/shape.ts'
 
 /** The params of a cancellation (basic/patterns/cancellation). */
 export type CancelledNotificationParams = {
@@ -31,6 +31,6 @@ export type CancelledNotification = {
 /** The shape of {@link CancelledNotification}. */
 export const cancelledNotification = shape<CancelledNotification>({
   jsonrpc,
-  method: word('notifications/cancelled'),
+  method: literal('notifications/cancelled'),
   params: cancelledNotificationParams,
 })

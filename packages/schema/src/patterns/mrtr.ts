@@ -9,13 +9,13 @@ import {
   type CreateMessageResult,
   createMessageResult,
 } from '../client/sampling.ts'
-import { byMember, map, optional, type Shape, shape, string, union } from '../basic/shape.ts'
+import { unionByMember, map, optional, type Shape, shape, string, union } from '../basic/shape.ts'
 
 /** One request for input from a server to a client (basic/patterns/mrtr). */
 export type InputRequest = CreateMessageRequest | ListRootsRequest | ElicitRequest
 
 /** The shape of {@link InputRequest}. */
-export const inputRequest = byMember<InputRequest, 'method'>('method', {
+export const inputRequest = unionByMember<InputRequest, 'method'>('method', {
   'elicitation/create': elicitRequest,
   'sampling/createMessage': createMessageRequest,
   'roots/list': listRootsRequest,

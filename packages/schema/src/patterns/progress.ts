@@ -5,7 +5,7 @@ import {
   progressToken,
 } from '../basic/meta.ts'
 import { jsonrpc } from '../basic/rpc.ts'
-import { number, optional, shape, string, word } from '../basic/shape.ts'
+import { number, optional, shape, string, literal } from '../basic/shape.ts'
 
 /** The progress of a request (basic/patterns/progress). */
 export type ProgressNotificationParams = {
@@ -39,6 +39,6 @@ export type ProgressNotification = {
 /** The shape of {@link ProgressNotification}. */
 export const progressNotification = shape<ProgressNotification>({
   jsonrpc,
-  method: word('notifications/progress'),
+  method: literal('notifications/progress'),
   params: progressNotificationParams,
 })

@@ -9,7 +9,7 @@ import {
 } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
 import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
-import { boolean, list, openShape, optional, shape, string, word } from '../basic/shape.ts'
+import { boolean, list, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
 
 /** The notifications that a client subscribes to; no others are sent (basic/patterns/subscriptions). */
 export type SubscriptionFilter = {
@@ -52,7 +52,7 @@ export type SubscriptionsListenRequest = {
 export const subscriptionsListenRequest = shape<SubscriptionsListenRequest>({
   jsonrpc,
   id: requestId,
-  method: word('subscriptions/listen'),
+  method: literal('subscriptions/listen'),
   params: subscriptionsListenRequestParams,
 })
 
@@ -81,7 +81,7 @@ export type SubscriptionsAcknowledgedNotification = {
 /** The shape of {@link SubscriptionsAcknowledgedNotification}. */
 export const subscriptionsAcknowledgedNotification = shape<SubscriptionsAcknowledgedNotification>({
   jsonrpc,
-  method: word('notifications/subscriptions/acknowledged'),
+  method: literal('notifications/subscriptions/acknowledged'),
   params: subscriptionsAcknowledgedNotificationParams,
 })
 
@@ -92,7 +92,7 @@ export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
 }
 
 /** The shape of {@link SubscriptionsListenResultMetaObject}. */
-export const subscriptionsListenResultMetaObject = openShape<SubscriptionsListenResultMetaObject>({
+export const subscriptionsListenResultMetaObject = looseShape<SubscriptionsListenResultMetaObject>({
   [metaKeys.serverInfo]: optional(implementation),
   [metaKeys.subscriptionId]: requestId,
 })

@@ -2,7 +2,7 @@ import { type BaseMetadata, baseMetadataMembers } from '../basic/implementation.
 import { type RequestMetaObject, requestMetaObject, type ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
 import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
-import { boolean, byMember, integer, map, optional, shape, string, stringsUpTo, word } from '../basic/shape.ts'
+import { boolean, unionByMember, integer, map, optional, shape, string, stringsUpTo, literal } from '../basic/shape.ts'
 
 /** A reference to the prompt whose argument is completed (server/utilities/completion, reference types). */
 export type PromptReference = BaseMetadata & {
@@ -10,7 +10,7 @@ export type PromptReference = BaseMetadata & {
 }
 
 /** The shape of {@link PromptReference}. */
-export const promptReference = shape<PromptReference>({ ...baseMetadataMembers, type: word('ref/prompt') })
+export const promptReference = shape<PromptReference>({ ...baseMetadataMembers, type: literal('ref/prompt') })
 
 /** A reference to the resource template whose variable is completed (server/utilities/completion, reference types). */
 export type ResourceTemplateReference = {
@@ -20,7 +20,10 @@ export type ResourceTemplateReference = {
 }
 
 /** The shape of {@link ResourceTemplateReference}. */
-export const resourceTemplateReference = shape<ResourceTemplateReference>({ type: word('ref/resource'), uri: string })
+export const resourceTemplateReference = shape<ResourceTemplateReference>({
+  type: literal('ref/resource'),
+  uri: string,
+})
 
 /** The params of a completion (server/utilities/completion). */
 export type CompleteRequestParams = {
@@ -35,7 +38,7 @@ export type CompleteRequestParams = {
 /** The shape of {@link CompleteRequestParams}. */
 export const completeRequestParams = shape<CompleteRequestParams>({
   _meta: requestMetaObject,
-  ref: byMember<CompleteRequestParams['ref'], 'type'>('type', {
+  ref: unionByMember<CompleteRequestParams['ref'], 'type'>('type', {
     'ref/prompt': promptReference,
     'ref/resource': resourceTemplateReference,
   }),
@@ -55,7 +58,7 @@ export type CompleteRequest = {
 export const completeRequest = shape<CompleteRequest>({
   jsonrpc,
   id: requestId,
-  method: word('completion/complete'),
+  method: literal('completion/complete'),
   params: completeRequestParams,
 })
 

@@ -2,7 +2,7 @@ import { type ServerCapabilities, serverCapabilities } from '../basic/capabiliti
 import { type RequestParams, requestParams } from '../basic/meta.ts'
 import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
 import { cacheableMembers, type CacheableResult } from './caching.ts'
-import { list, optional, shape, string, word } from '../basic/shape.ts'
+import { list, optional, shape, string, literal } from '../basic/shape.ts'
 
 /**
  * Requests the server's identity and capabilities; every server answers it, and no client has to send it
@@ -19,7 +19,7 @@ export type DiscoverRequest = {
 export const discoverRequest = shape<DiscoverRequest>({
   jsonrpc,
   id: requestId,
-  method: word('server/discover'),
+  method: literal('server/discover'),
   params: requestParams,
 })
 

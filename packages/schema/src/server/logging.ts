@@ -1,7 +1,7 @@
 import type { JsonValue } from '@x/core'
 import { type LoggingLevel, loggingLevel, type NotificationMetaObject, notificationMetaObject } from '../basic/meta.ts'
 import { jsonrpc } from '../basic/rpc.ts'
-import { jsonValue, optional, shape, string, word } from '../basic/shape.ts'
+import { jsonValue, optional, shape, string, literal } from '../basic/shape.ts'
 
 /** The params of a log message (server/utilities/logging). */
 export type LoggingMessageNotificationParams = {
@@ -31,6 +31,6 @@ export type LoggingMessageNotification = {
 /** The shape of {@link LoggingMessageNotification}. */
 export const loggingMessageNotification = shape<LoggingMessageNotification>({
   jsonrpc,
-  method: word('notifications/message'),
+  method: literal('notifications/message'),
   params: loggingMessageNotificationParams,
 })

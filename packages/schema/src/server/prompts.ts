@@ -18,7 +18,7 @@ import {
 import type { CacheableResult } from './caching.ts'
 import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
 import { type Role, role } from './resources.ts'
-import { boolean, list, map, optional, shape, string, union, word } from '../basic/shape.ts'
+import { boolean, list, map, optional, shape, string, union, literal } from '../basic/shape.ts'
 
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
@@ -72,7 +72,7 @@ export type ListPromptsRequest = {
 export const listPromptsRequest = shape<ListPromptsRequest>({
   jsonrpc,
   id: requestId,
-  method: word('prompts/list'),
+  method: literal('prompts/list'),
   params: paginatedRequestParams,
 })
 
@@ -126,7 +126,7 @@ export type GetPromptRequest = {
 export const getPromptRequest = shape<GetPromptRequest>({
   jsonrpc,
   id: requestId,
-  method: word('prompts/get'),
+  method: literal('prompts/get'),
   params: getPromptRequestParams,
 })
 
@@ -169,6 +169,6 @@ export type PromptListChangedNotification = {
 /** The shape of {@link PromptListChangedNotification}. */
 export const promptListChangedNotification = shape<PromptListChangedNotification>({
   jsonrpc,
-  method: word('notifications/prompts/list_changed'),
+  method: literal('notifications/prompts/list_changed'),
   params: optional(notificationParams),
 })

@@ -17,7 +17,7 @@ import {
   resourceTemplate,
   type TextResourceContents,
 } from './resources.ts'
-import { list, shape, string, union, word } from '../basic/shape.ts'
+import { list, shape, string, union, literal } from '../basic/shape.ts'
 
 /** Requests a page of the server's resources (server/resources, listing resources). */
 export type ListResourcesRequest = {
@@ -31,7 +31,7 @@ export type ListResourcesRequest = {
 export const listResourcesRequest = shape<ListResourcesRequest>({
   jsonrpc,
   id: requestId,
-  method: word('resources/list'),
+  method: literal('resources/list'),
   params: paginatedRequestParams,
 })
 
@@ -71,7 +71,7 @@ export type ListResourceTemplatesRequest = {
 export const listResourceTemplatesRequest = shape<ListResourceTemplatesRequest>({
   jsonrpc,
   id: requestId,
-  method: word('resources/templates/list'),
+  method: literal('resources/templates/list'),
   params: paginatedRequestParams,
 })
 
@@ -130,7 +130,7 @@ export type ReadResourceRequest = {
 export const readResourceRequest = shape<ReadResourceRequest>({
   jsonrpc,
   id: requestId,
-  method: word('resources/read'),
+  method: literal('resources/read'),
   params: readResourceRequestParams,
 })
 

@@ -9,13 +9,13 @@ import {
   notificationParams,
 } from '../basic/meta.ts'
 import { jsonrpc } from '../basic/rpc.ts'
-import { integer, list, numberFromZeroToOne, optional, shape, string, union, word } from '../basic/shape.ts'
+import { integer, list, numberFromZeroToOne, optional, shape, string, union, literal } from '../basic/shape.ts'
 
 /** The sender or recipient of messages in a conversation (server/prompts). */
 export type Role = 'assistant' | 'user'
 
 /** The shape of {@link Role}. */
-export const role = word('assistant', 'user')
+export const role = literal('assistant', 'user')
 
 /** Hints for the use and display of content or a resource (server/resources, annotations). */
 export type Annotations = {
@@ -122,7 +122,7 @@ export type ResourceListChangedNotification = {
 /** The shape of {@link ResourceListChangedNotification}. */
 export const resourceListChangedNotification = shape<ResourceListChangedNotification>({
   jsonrpc,
-  method: word('notifications/resources/list_changed'),
+  method: literal('notifications/resources/list_changed'),
   params: optional(notificationParams),
 })
 
@@ -149,6 +149,6 @@ export type ResourceUpdatedNotification = {
 /** The shape of {@link ResourceUpdatedNotification}. */
 export const resourceUpdatedNotification = shape<ResourceUpdatedNotification>({
   jsonrpc,
-  method: word('notifications/resources/updated'),
+  method: literal('notifications/resources/updated'),
   params: resourceUpdatedNotificationParams,
 })

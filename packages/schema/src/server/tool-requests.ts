@@ -12,7 +12,7 @@ import {
 import type { CacheableResult } from './caching.ts'
 import { type Cursor, pageMembers, type PaginatedRequestParams, paginatedRequestParams } from './pagination.ts'
 import { type Tool, tool } from './tools.ts'
-import { boolean, jsonObject, jsonValue, list, optional, shape, string, union, word } from '../basic/shape.ts'
+import { boolean, jsonObject, jsonValue, list, optional, shape, string, union, literal } from '../basic/shape.ts'
 
 /** Requests a page of the server's tools (server/tools, listing tools). */
 export type ListToolsRequest = {
@@ -26,7 +26,7 @@ export type ListToolsRequest = {
 export const listToolsRequest = shape<ListToolsRequest>({
   jsonrpc,
   id: requestId,
-  method: word('tools/list'),
+  method: literal('tools/list'),
   params: paginatedRequestParams,
 })
 
@@ -80,7 +80,7 @@ export type CallToolRequest = {
 export const callToolRequest = shape<CallToolRequest>({
   jsonrpc,
   id: requestId,
-  method: word('tools/call'),
+  method: literal('tools/call'),
   params: callToolRequestParams,
 })
 

@@ -2,7 +2,7 @@ import { type BaseMetadata, baseMetadataMembers, type Icons, iconsMembers } from
 import type { JsonValue } from '@x/core'
 import { type MetaObject, metaObject, type NotificationParams, notificationParams } from '../basic/meta.ts'
 import { jsonrpc } from '../basic/rpc.ts'
-import { boolean, openShape, optional, shape, string, word } from '../basic/shape.ts'
+import { boolean, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
 
 /** A server's hints about a tool's behaviour (server/tools). Never trust those of an untrusted server. */
 export type ToolAnnotations = {
@@ -60,8 +60,8 @@ export const tool = shape<Tool>({
   description: optional(string),
   ...iconsMembers,
   _meta: optional(metaObject),
-  inputSchema: openShape<ToolInputSchema>({ $schema: optional(string), type: word('object') }),
-  outputSchema: optional(openShape<ToolOutputSchema>({ $schema: optional(string) })),
+  inputSchema: looseShape<ToolInputSchema>({ $schema: optional(string), type: literal('object') }),
+  outputSchema: optional(looseShape<ToolOutputSchema>({ $schema: optional(string) })),
   annotations: optional(toolAnnotations),
 })
 
@@ -75,6 +75,6 @@ export type ToolListChangedNotification = {
 /** The shape of {@link ToolListChangedNotification}. */
 export const toolListChangedNotification = shape<ToolListChangedNotification>({
   jsonrpc,
-  method: word('notifications/tools/list_changed'),
+  method: literal('notifications/tools/list_changed'),
   params: optional(notificationParams),
 })

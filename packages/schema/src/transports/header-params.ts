@@ -99,7 +99,7 @@ function argumentAt({ path }: HeaderParam, args: JsonObject | undefined): Scalar
   let value: unknown = args
   for (const name of path) {
     if (!isJsonObject(value)) return undefined
-    value = ownMember(value, name)
+    value = readOwnMember(value, name)
   }
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
 }
@@ -194,6 +194,6 @@ function decodeBase64(base64: string): string | undefined {
 }
 
 /** Reads an own member of peer data, never an inherited one. */
-function ownMember(value: JsonObject, key: string): unknown {
+function readOwnMember(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined
 }

@@ -84,9 +84,9 @@ export interface HttpReply {
   write(text: string): void
   end(): void
   /** Returns the bytes that the peer has not taken yet. */
-  queued(): number
+  countQueuedBytes(): number
   /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
-  drained(): Promise<void> | undefined
+  waitForDrain(): Promise<void> | undefined
   /** Calls back once when the peer has gone or the response is complete. */
   onClose(run: () => void): void
   /**

@@ -119,7 +119,7 @@ function describeToolFailure(_error: unknown, { name }: ErrorContext): string {
 }
 
 /** The reason why a server without keys serves one machine and one process. */
-export const localOnlyReason =
+export const randomKeyReason =
   'createServer was given no state, so what a question leaves with the client is sealed with a random key, which no other ' +
   'instance has and a restart forgets: give state: sealedState({ keys: [process.env.STATE_KEY] }), or state: false where no ' +
   'handler asks'
@@ -130,7 +130,7 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   const made = (): StateCodec => {
     if (codec === undefined) {
       codec = sealed({ keys: [randomKey()] })
-      warn({ code: 'random_key', message: localOnlyReason })
+      warn({ code: 'random_key', message: randomKeyReason })
     }
     return codec
   }

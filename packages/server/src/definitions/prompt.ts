@@ -1,11 +1,11 @@
-import type { ContentBlock, JsonObject, PromptMessage, Typed } from '@x/schema'
+import type { ContentBlock, JsonObject, PromptMessage, TypeCarrier } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, InputRequired } from './context.ts'
 import type { Completer, BaseDefinition } from './base-definition.ts'
 import type { AnySchema, ParsedBy, PromptArguments } from '../json-schema/compile-schema.ts'
 
 /** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
-export interface Prompt<Name extends string = string, Input = unknown> extends Typed<Input> {
+export interface Prompt<Name extends string = string, Input = unknown> extends TypeCarrier<Input> {
   readonly name: Name
   readonly definition: AnyPromptDefinition
 }

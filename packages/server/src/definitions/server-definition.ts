@@ -7,7 +7,7 @@ import type {
   Server,
   ServerExtension,
   ToolTypes,
-  Typed,
+  TypeCarrier,
 } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './base-definition.ts'
@@ -157,7 +157,7 @@ export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
  * A server made of definitions. Any number of connections and callers may share its exchange, because it keeps nothing
  * of a request. Its type carries those of its tools and prompts, as `createServer` found them, to clients.
  */
-export interface McpServer<Types = unknown> extends Server, Typed<Types> {
+export interface McpServer<Types = unknown> extends Server, TypeCarrier<Types> {
   readonly load: ServerLoad
   /**
    * Replaces the kinds that are given, and notifies subscribers of the lists. All of it is compiled before any of it is

@@ -1,4 +1,4 @@
-import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, Typed } from '@x/schema'
+import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, TypeCarrier } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext, TaskChoice, InputRequired } from './context.ts'
 import type { BaseDefinition } from './base-definition.ts'
@@ -6,7 +6,7 @@ import type { AcceptedBy, AnySchema, ParsedBy, CallerOutput, CallerInput } from 
 
 /** A tool, as {@link tool} makes it, with the types that its callers write and read. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown>
-  extends Typed<ToolTypes<Input, Output>> {
+  extends TypeCarrier<ToolTypes<Input, Output>> {
   readonly name: Name
   readonly definition: AnyToolDefinition
 }

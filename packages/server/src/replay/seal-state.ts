@@ -174,9 +174,9 @@ const sessionKey = 'io.modelcontextprotocol/session'
  * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
  */
 function stateBinding({ method, params, meta, call, settings }: RequestState): JsonValue {
-  const { named = 'name' } = findMethodRow(method) ?? {}
-  const target = params[named] ?? null
-  const boundParams = named === 'name' ? [target, params['arguments'] ?? {}] : [target]
+  const { targetParam = 'name' } = findMethodRow(method) ?? {}
+  const target = params[targetParam] ?? null
+  const boundParams = targetParam === 'name' ? [target, params['arguments'] ?? {}] : [target]
   const session = meta[sessionKey]
   const sessionId = isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : null
   return [settings.stateAudience, method, boundParams, principalIdentity(call.principal), sessionId]

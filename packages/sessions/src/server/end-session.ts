@@ -52,6 +52,6 @@ async function sealNewState(session: OpenedSession, { resultType, isError }: Jso
 /** Adds the session to a result, which no cache may then share. */
 function addSessionMeta(result: JsonObject, sessionMeta: JsonObject, method: string): JsonObject {
   const meta = isJsonObject(result._meta) ? result._meta : {}
-  const isShared = findMethodRow(method)?.cached === true && result.cacheScope === 'public'
+  const isShared = findMethodRow(method)?.isCacheable === true && result.cacheScope === 'public'
   return { ...result, ...(isShared && { cacheScope: 'private' }), _meta: { ...meta, ...sessionMeta } }
 }

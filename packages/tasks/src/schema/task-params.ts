@@ -5,14 +5,14 @@ import {
   McpError,
   methods,
   type RequestMetaObject,
-  requestMeta,
+  requestMetaOf,
 } from '@x/schema'
 import { relatedTaskKey } from './extension.ts'
 import type { TaskRequestParams, UpdateTaskRequestParams } from './task.ts'
 
 /** Params of `tasks/get` and `tasks/cancel`. Throws `McpError(invalidParams)` that names what is wrong. */
 export function parseTaskRequestParams(params: JsonObject | undefined): TaskRequestParams {
-  const _meta = requestMeta(params)
+  const _meta = requestMetaOf(params)
   return { _meta, taskId: requireString(params?.['taskId'], 'taskId') }
 }
 
@@ -35,7 +35,7 @@ export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObj
  * `_meta` as the request's related task (seeds/sep-2322, persistent workflow). Throws `McpError(invalidParams)`.
  */
 export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequestParams {
-  const _meta = requestMeta(params)
+  const _meta = requestMetaOf(params)
   const relatedTask = Object.hasOwn(_meta, relatedTaskKey) ? _meta[relatedTaskKey] : undefined
   const taskId = params?.['taskId'] ?? (isJsonObject(relatedTask) ? relatedTask['taskId'] : undefined)
   return { _meta, taskId: requireString(taskId, `taskId (or params._meta["${relatedTaskKey}"].taskId)`) }

@@ -1,6 +1,6 @@
 import type { InputRequests, JsonObject, JsonValue, RequestMetaObject, ResultMetaObject } from '@x/schema'
 import {
-  byMember,
+  unionByMember,
   inputRequests,
   integer,
   integerOrNull,
@@ -11,7 +11,7 @@ import {
   type Shape,
   shape,
   string,
-  word,
+  literal,
 } from '@x/schema/shapes'
 
 /** The status of a task; `completed`, `cancelled` and `failed` are final (seps/2663-tasks-extension, task status). */
@@ -42,10 +42,10 @@ const taskMembers = {
   pollIntervalMs: optional(integer),
 }
 
-const workingMembers = { ...taskMembers, status: word('working') }
-const cancelledMembers = { ...taskMembers, status: word('cancelled') }
-const completedMembers = { ...taskMembers, status: word('completed'), result: jsonObject }
-const inputRequiredMembers = { ...taskMembers, status: word('input_required'), inputRequests }
+const workingMembers = { ...taskMembers, status: literal('working') }
+const cancelledMembers = { ...taskMembers, status: literal('cancelled') }
+const completedMembers = { ...taskMembers, status: literal('completed'), result: jsonObject }
+const inputRequiredMembers = { ...taskMembers, status: literal('input_required'), inputRequests }
 
 /** A task that is worked on, or waits for its turn. */
 export type WorkingTask = Task & { readonly status: 'working' }
@@ -72,7 +72,7 @@ export type FailedTaskError = {
 }
 
 const failedTaskError = shape<FailedTaskError>({ code: integer, message: string, data: optional(jsonValue) })
-const failedMembers = { ...taskMembers, status: word('failed'), error: failedTaskError }
+const failedMembers = { ...taskMembers, status: literal('failed'), error: failedTaskError }
 
 /** A task that ended with an error of the protocol. */
 export type FailedTask = Task & {
@@ -87,7 +87,7 @@ export type CancelledTask = Task & { readonly status: 'cancelled' }
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
 
 /** The shape of {@link DetailedTask}, as `notifications/tasks` carries it. */
-export const detailedTask: Shape<DetailedTask> = byMember<DetailedTask, 'status'>('status', {
+export const detailedTask: Shape<DetailedTask> = unionByMember<DetailedTask, 'status'>('status', {
   working: shape<WorkingTask>(workingMembers),
   input_required: shape<InputRequiredTask>(inputRequiredMembers),
   completed: shape<CompletedTask>(completedMembers),
@@ -102,11 +102,11 @@ export type CreateTaskResult = Task & { readonly _meta?: ResultMetaObject | unde
 export const createTaskResult: Shape<CreateTaskResult> = shape({
   ...taskMembers,
   _meta: optional(resultMetaObject),
-  resultType: word('task'),
-  status: word('working', 'input_required', 'completed', 'cancelled', 'failed'),
+  resultType: literal('task'),
+  status: literal('working', 'input_required', 'completed', 'cancelled', 'failed'),
 })
 
-const completeMembers = { _meta: optional(resultMetaObject), resultType: word('complete') }
+const completeMembers = { _meta: optional(resultMetaObject), resultType: literal('complete') }
 
 /** The state of a task (seps/2663-tasks-extension, task polling). */
 export type GetTaskResult = DetailedTask & {
@@ -115,7 +115,7 @@ export type GetTaskResult = DetailedTask & {
 }
 
 /** The shape of {@link GetTaskResult}. */
-export const getTaskResult: Shape<GetTaskResult> = byMember<GetTaskResult, 'status'>('status', {
+export const getTaskResult: Shape<GetTaskResult> = unionByMember<GetTaskResult, 'status'>('status', {
   working: shape({ ...completeMembers, ...workingMembers }),
   input_required: shape({ ...completeMembers, ...inputRequiredMembers }),
   completed: shape({ ...completeMembers, ...completedMembers }),

@@ -10,7 +10,7 @@ import {
   McpError,
   quotaError,
   recordedPartsKey,
-  requestMeta,
+  requestMetaOf,
   type RpcRequest,
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
@@ -41,7 +41,7 @@ function extensionRecordsIn(context: CallContext | undefined): StoredCall['parts
 
 /** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
 function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
-  return declaresTasks(requestMeta(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
+  return declaresTasks(requestMetaOf(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
 }
 
 /** Returns the lifetime of a task: what its client asks for in the persistent workflow, up to the author's. */
@@ -66,7 +66,7 @@ async function createTaskFor(
   context: TaskContext,
 ): Promise<JsonObject> {
   const { settings } = context
-  if (!isTaskRequested(request, settings)) requireTasks(requestMeta(request.params))
+  if (!isTaskRequested(request, settings)) requireTasks(requestMetaOf(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
   const sizeError = journalSizeError(journal, settings)
   if (sizeError !== undefined) {

@@ -8,7 +8,7 @@ import {
   isMcpError,
   type JsonObject,
   McpError,
-  requestMeta,
+  requestMetaOf,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
@@ -65,7 +65,7 @@ function checkTaskIds(requestedIds: unknown, { params }: RpcRequest): readonly s
   if (!Array.isArray(requestedIds) || !requestedIds.every((id) => typeof id === 'string')) {
     throw new McpError(errorCodes.invalidParams, 'params.notifications.taskIds must be an array of strings')
   }
-  requireTasks(requestMeta(params))
+  requireTasks(requestMetaOf(params))
   if (requestedIds.length <= maxTasks) return [...new Set(requestedIds)]
   const message = `params.notifications.taskIds has ${requestedIds.length} tasks; give at most ${maxTasks}`
   throw new McpError(errorCodes.invalidParams, message)

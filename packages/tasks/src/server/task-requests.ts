@@ -5,7 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   McpError,
-  requestMeta,
+  requestMetaOf,
 } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
@@ -32,7 +32,7 @@ export function taskMethods(context: TaskContext): Readonly<Record<string, Exten
 function taskMethod(serveTask: TaskRequestHandler, context: TaskContext): ExtensionMethod {
   return ({ params: requestParams }, call) => {
     // Clients of the persistent workflow know nothing of the extension.
-    if (!context.settings.persistentWorkflow) requireTasks(requestMeta(requestParams))
+    if (!context.settings.persistentWorkflow) requireTasks(requestMetaOf(requestParams))
     return serveTask(requestParams, call, context)
   }
 }

@@ -56,7 +56,7 @@ function startTaskServer(options: CheckedTaskOptions, host: ExtensionHost): Exte
   const settings = resolveTaskSettings(options, host)
   const { engine } = settings
   const context: TaskContext = {
-    innerExchange: host.inner,
+    innerExchange: host.innerExchange,
     settings,
     taskChanges: createTaskChangeBus(settings.bus, settings.onError),
   }

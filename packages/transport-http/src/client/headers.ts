@@ -98,7 +98,7 @@ function repeatedHeaderName(name: string, { method }: RpcRequest): string | unde
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
   // Only the extension knows the value of Mcp-Name for its methods.
-  if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.named === undefined) return lowerCaseName
+  if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.targetParam === undefined) return lowerCaseName
   return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(parameterPrefix) ? undefined : lowerCaseName
 }
 
@@ -109,7 +109,7 @@ export function operationOf(request: RpcRequest): string {
 }
 
 function headerTarget(request: RpcRequest): string | undefined {
-  const field = findMethodRow(request.method)?.named
+  const field = findMethodRow(request.method)?.targetParam
   const value = field === undefined ? undefined : request.params?.[field]
   return typeof value === 'string' ? value : undefined
 }

@@ -105,8 +105,8 @@ function replyOf<Source, Target>(
       cancelHeartbeat()
       httpAdapter.end(target, '')
     },
-    queued: () => httpAdapter.queued(target),
-    drained: () => httpAdapter.waitForDrain(target),
+    countQueuedBytes: () => httpAdapter.queued(target),
+    waitForDrain: () => httpAdapter.waitForDrain(target),
     onClose(run) {
       closeListeners.push(run)
       trackReply()

@@ -181,7 +181,7 @@ export function checkHeadersMatchBody(view: RequestView, message: RpcRequest | R
   const version = checkVersionHeader(view, message)
   const isRequired = version === protocolVersion && isRequest(message)
   checkMethodHeader(view.header('mcp-method'), message.method, isRequired)
-  const field = findMethodRow(message.method)?.named
+  const field = findMethodRow(message.method)?.targetParam
   if (field !== undefined) checkNameHeader(view.header('mcp-name'), message.params?.[field], isRequired)
 }
 

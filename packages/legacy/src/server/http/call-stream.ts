@@ -210,7 +210,7 @@ class ReplayableCallStream implements CallStream {
     this.#lastEventNumber += 1
     const idLine = isResumable ? `id: ${this.id}.${this.#lastEventNumber}${mark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
-    const queuedBytes = this.#reply?.queued() ?? 0
+    const queuedBytes = this.#reply?.countQueuedBytes() ?? 0
     // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
     const event = { number: this.#lastEventNumber, text, mayBeLost }
     if (mayBeLost && queuedBytes + text.length > limits.maxQueuedBytes) return event

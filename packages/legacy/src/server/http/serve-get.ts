@@ -108,11 +108,11 @@ function openListeningStream(
         client: session,
         caller: view,
         uris: state.uris,
-        whenDrained: () => reply.drained(),
+        whenDrained: () => reply.waitForDrain(),
         notify(message) {
           const text = `data: ${encodeMessage(message)}\n\n`
           // A client that lost a change reads anew: a reader that is so slow is better told to come back.
-          if (reply.queued() + text.length > limits.maxQueuedBytes) endListeningStream()
+          if (reply.countQueuedBytes() + text.length > limits.maxQueuedBytes) endListeningStream()
           else reply.write(text)
         },
         onOpen() {

@@ -66,8 +66,8 @@ export async function writeRelay(
       send(endMark)
       close()
     },
-    queued: () => queuedLength,
-    drained: () => (queuedLength === 0 ? undefined : lastWrite),
+    countQueuedBytes: () => queuedLength,
+    waitForDrain: () => (queuedLength === 0 ? undefined : lastWrite),
     onClose: (run) => void (isClosed ? run() : closeCallbacks.push(run)),
     onStop: () => {},
     onPeerLeft: close,
