@@ -33,7 +33,7 @@ export interface Composition {
 
 /** The parts of a server that its composition is made of. */
 export interface CompositionOptions {
-  readonly core: Exchange
+  readonly coreExchange: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
   readonly host: Pick<ExtensionHost, 'info' | 'runtime' | 'report'>
@@ -59,13 +59,14 @@ const reservedMemberNames = new Set(
  * need a principal, then that of the others in their order, then the core. Throws {@link DefinitionError} for a list
  * that cannot be composed.
  */
-export function composeServer({ core, use, extensions, host }: CompositionOptions): Composition {
+export function composeServer({ coreExchange, use, extensions, host }: CompositionOptions): Composition {
   checkExtensions(extensions)
   const exchangeByExtension = new Map<ServerExtension, Exchange>()
-  let outermostExchange = core
+  let outermostExchange = coreExchange
   const exchange: Exchange = (request, call) => outermostExchange(request, call)
   const startedExtensions = extensions.map((extension): StartedExtension => {
-    const innerExchange: Exchange = (request, call) => (exchangeByExtension.get(extension) ?? core)(request, call)
+    const innerExchange: Exchange = (request, call) =>
+      (exchangeByExtension.get(extension) ?? coreExchange)(request, call)
     return { extension, instance: extension.start?.({ ...host, innerExchange, exchange }) ?? {} }
   })
   const authorizingExtensions = startedExtensions.filter(({ extension }) => extension.needsPrincipal === true)
@@ -73,10 +74,13 @@ export function composeServer({ core, use, extensions, host }: CompositionOption
   for (const { extension } of startedExtensions) {
     exchangeByExtension.set(
       extension,
-      wrapExchange(core, otherExtensions.filter((other) => other.extension !== extension).flatMap(middlewareOf)),
+      wrapExchange(
+        coreExchange,
+        otherExtensions.filter((other) => other.extension !== extension).flatMap(middlewareOf),
+      ),
     )
   }
-  outermostExchange = wrapExchange(core, [
+  outermostExchange = wrapExchange(coreExchange, [
     ...use,
     ...[...authorizingExtensions, ...otherExtensions].flatMap(middlewareOf),
   ])
@@ -116,9 +120,9 @@ function lifecycleOf(startedExtensions: readonly StartedExtension[], { report }:
       }
     },
     drain: (): Undrain => {
-      const undrains = startedExtensions.map(({ instance }) => instance.drain?.())
+      const undrainFunctions = startedExtensions.map(({ instance }) => instance.drain?.())
       return () => {
-        for (const undrain of undrains) undrain?.()
+        for (const undrain of undrainFunctions) undrain?.()
       }
     },
     close: async ({ graceMs = defaultGraceMs }: CloseOptions) => {

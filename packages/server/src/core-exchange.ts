@@ -25,7 +25,7 @@ import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
 import { checkCallerLimit, decrementCount, incrementCount } from './shedding/load-monitor.ts'
 import { findMethod, type ServedMethod } from './methods/methods.ts'
-import { quote, type ErrorContext, reportServerError } from './request/report.ts'
+import { quoteName, type ErrorContext, reportServerError } from './request/report.ts'
 import type { RequestState } from './replay/served-request.ts'
 import type { ServerSettings } from './compile/settings.ts'
 import { type InputDeclined, isInputDeclined } from './definitions/context.ts'
@@ -114,14 +114,14 @@ export function createCoreExchange(state: ServerState): Exchange {
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
 function endRequest(request: RequestState): void {
   request.isOpen = false
-  if (request.isCounted) decrementCount(request.settings.callerLimit.runningByCaller, request.caller)
+  if (request.isCounted) decrementCount(request.settings.callerLimit.runningCountByCaller, request.caller)
   for (const follower of request.abortListeners ?? []) offAbort(request.call.signal, follower)
 }
 
 /** Counts a call that takes time, until its request ends. */
 function countRequest<T>(pendingResult: T, request: RequestState): T {
   request.isCounted = request.journal === undefined
-  if (request.isCounted) incrementCount(request.settings.callerLimit.runningByCaller, request.caller)
+  if (request.isCounted) incrementCount(request.settings.callerLimit.runningCountByCaller, request.caller)
   return pendingResult
 }
 
@@ -133,11 +133,11 @@ async function runCountedMethod(
 ): Promise<JsonObject> {
   const caller = callerKeyOf(call)
   checkCallerLimit(callerLimit, caller)
-  incrementCount(callerLimit.runningByCaller, caller)
+  incrementCount(callerLimit.runningCountByCaller, caller)
   try {
     return await method(request, call)
   } finally {
-    decrementCount(callerLimit.runningByCaller, caller)
+    decrementCount(callerLimit.runningCountByCaller, caller)
   }
 }
 
@@ -165,21 +165,21 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
  * of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
 function requireServedMethod(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
-  const missingFeature = method && findMissingCapability(method, state)
-  if (method !== undefined && missingFeature === undefined) return method
-  const reason = missingFeature === undefined ? '' : `, because the server has no ${missingFeature}`
+  const missingCapability = method && findMissingCapability(method, state)
+  if (method !== undefined && missingCapability === undefined) return method
+  const reason = missingCapability === undefined ? '' : `, because the server has no ${missingCapability}`
   const versions = servedVersions.join(', ')
-  const message = `Method ${quote(name)} is not served here${reason}; the server speaks revision ${versions}`
+  const message = `Method ${quoteName(name)} is not served here${reason}; the server speaks revision ${versions}`
   throw new McpError(errorCodes.methodNotFound, message, { data: { supported: servedVersions } })
 }
 
 /** Adds the members that every result has to a result of an extension (basic/index, result responses). */
 function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject {
-  const typedResult = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
-  if (resultMeta === undefined) return typedResult
+  const resultWithType = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
+  if (resultMeta === undefined) return resultWithType
   return {
-    ...typedResult,
-    _meta: isJsonObject(typedResult['_meta']) ? { ...typedResult['_meta'], ...resultMeta } : resultMeta,
+    ...resultWithType,
+    _meta: isJsonObject(resultWithType['_meta']) ? { ...resultWithType['_meta'], ...resultMeta } : resultMeta,
   }
 }
 

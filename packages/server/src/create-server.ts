@@ -5,7 +5,7 @@ import { createCoreExchange, type ServerState } from './core-exchange.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
-import { beginDrain, serverLoad } from './shedding/load-monitor.ts'
+import { beginDrain, readServerLoad } from './shedding/load-monitor.ts'
 import { publishTopic } from './replay/open-context.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 
@@ -27,7 +27,7 @@ export function createServer<
   const info = Object.freeze(infoOf(definition))
   const state: ServerState = { catalog: compileDefinition(definition, settings.warn), settings, methods: new Map() }
   const composition = composeServer({
-    core: createCoreExchange(state),
+    coreExchange: createCoreExchange(state),
     use: definition.use ?? [],
     extensions: definition.extensions ?? [],
     host: {
@@ -75,9 +75,9 @@ function serverMembersOf(definition: ServerDefinition, state: ServerState, compo
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: async () => (await Promise.all([composition.ready(), isReady(definition, settings)])).every(Boolean),
     drain: () => {
-      const undrains = [beginDrain(loadMonitor), composition.drain()]
+      const undrainFunctions = [beginDrain(loadMonitor), composition.drain()]
       return () => {
-        for (const undrain of undrains) undrain()
+        for (const undrain of undrainFunctions) undrain()
       }
     },
     close: (options = {}) => {
@@ -105,7 +105,7 @@ function createMcpServer(
     ...members,
     info,
     get load() {
-      return serverLoad(loadMonitor)
+      return readServerLoad(loadMonitor)
     },
     attachHost: createAttachHost(members.close),
     [Symbol.asyncDispose]: () => members.close(),

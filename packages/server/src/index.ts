@@ -9,7 +9,7 @@ export { DefinitionError, type DefinitionProblem } from './request/definition-er
 export { tool, toolResult } from './definitions/tool.ts'
 export { isToolError, ToolError } from './definitions/tool.ts'
 export { prompt } from './definitions/prompt.ts'
-export { resource, resourceNotFound, resourceTemplate } from './definitions/resource.ts'
+export { resource, resourceNotFoundError, resourceTemplate } from './definitions/resource.ts'
 export { expandUriTemplate } from './definitions/uri-template.ts'
 export { form } from './elicitation/form.ts'
 export { inputRequired } from './definitions/context.ts'
@@ -20,11 +20,11 @@ export { memoryBus, type MemoryBusOptions } from '@x/core'
 export { randomKey, sealed as sealedState } from '@x/state-codec'
 export type { KeyedOptions, KeyInput, OpenClaims, SealClaims, StateCodec } from '@x/state-codec'
 export type { Awaitable } from './request/awaitable.ts'
-export type { AnsweredBy, Form } from './elicitation/form.ts'
+export type { FormContentOf, Form } from './elicitation/form.ts'
 export type { TaskChoice } from './definitions/context.ts'
-export type { InputRequired } from './definitions/context.ts'
+export type { InputRequiredReturn } from './definitions/context.ts'
 export type { FormAnswer, FormQuestion, UrlQuestion } from './definitions/context.ts'
-export type { Checkpoint, StepContext, StepResult, Widened, WithListsFilled } from './definitions/context.ts'
+export type { Checkpoint, StepContext, StepResult, WidenedValue, WithListsFilled } from './definitions/context.ts'
 export type { ServerWarning, WarningCode } from './request/report.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './definitions/context.ts'
 export type {
@@ -45,7 +45,7 @@ export type {
 export type {
   AnyTemplateDefinition,
   Resource,
-  ResourceContent,
+  ResourceReadContent,
   ResourceDefinition,
   ResourceDescription,
   ResourceLister,
@@ -57,9 +57,9 @@ export type {
 } from './definitions/resource.ts'
 export type { CheckedValue, RejectedValue } from './json-schema/compile-schema.ts'
 export type {
-  AcceptedBy,
+  SchemaInput,
   AnySchema,
-  ParsedBy,
+  SchemaOutput,
   PromptArguments,
   CallerOutput,
   CallerInput,
@@ -73,8 +73,8 @@ export type {
   Load,
   LoadCounters,
   IdempotencyOptions,
-  ReadyLimit,
-  ServerLoad,
+  ReadinessLimit,
+  McpServerLoad,
   ShedEvent,
   SheddingCall,
   SheddingOptions,

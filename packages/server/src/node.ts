@@ -22,11 +22,11 @@ export function measureLoad(): () => Omit<Load, 'running'> {
   return () => {
     idleTimer.refresh()
     // False when it measures already.
-    const begun = histogram.enable()
+    const isFirstSample = histogram.enable()
     const { mean } = histogram
     histogram.reset()
     // The histogram records the time between two samples, which is the resolution when nothing is late.
-    const eventLoopDelayMs = begun || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - resolutionMs)
+    const eventLoopDelayMs = isFirstSample || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - resolutionMs)
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     return { eventLoopDelayMs, heapShare: used_heap_size / heap_size_limit }
   }

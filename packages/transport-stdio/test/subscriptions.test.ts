@@ -140,7 +140,7 @@ describe('a reader that is slow', () => {
   test('for too long loses the stream, and is notified when it reads again', async () => {
     const clock = manualClock()
     const { bus, state } = countedBus()
-    const { server, service, read } = await unread({ runtime: clock, bus, slowReaderMs: 5000 })
+    const { server, service, read } = await unread({ runtime: clock, bus, slowReaderTimeoutMs: 5000 })
     for (let count = 0; count < 100; count++) await change(server)
     clock.advance(5000)
     const peer = read()

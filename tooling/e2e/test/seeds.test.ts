@@ -158,7 +158,7 @@ describe('SEP-2322, message by message', () => {
         },
       })
     // Each call is shed once, at its first chance.
-    const shedding: SheddingOptions = { calls: 'all', minWorkMs: 0, policy: (_, { sheds }) => sheds === 0 }
+    const shedding: SheddingOptions = { calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount === 0 }
     const [busy, idle] = [instance({ tools: [compute('a')], shedding }), instance({ tools: [compute('b')], shedding })]
     const call = { name: 'compute', arguments: {} }
     const one = await send(busy, 'tools/call', call)

@@ -30,7 +30,7 @@ function longTool(ran: string[]) {
 
 /** Sheds each call so often, at its first chances. */
 function shedding(times: number): SheddingOptions {
-  return { calls: 'all', minWorkMs: 0, policy: (_, { sheds }) => sheds < times }
+  return { calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount < times }
 }
 
 function definitionOf(ran: string[], times: number) {

@@ -69,7 +69,7 @@ const asksFirst = tool('asks_first', {
   input: z.object({}),
   run: async (_, ctx) => {
     const { resolution } = await ctx.elicit('resolution', { message: 'How?', schema: forms.resolution })
-    const isTask = await ctx.task()
+    const isTask = await ctx.continueAsTask()
     const { original } = await ctx.elicit('original', { message: 'Of which?', schema: forms.original })
     return `${resolution} of ${original}, ${isTask ? 'as a task' : 'at once'}`
   },

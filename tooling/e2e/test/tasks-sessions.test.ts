@@ -37,7 +37,7 @@ const order = (sessions: Baskets, gate: Gate): Tool =>
     description: 'Orders what is in the basket',
     run: async (_, ctx) => {
       const items = await ctx.step('items', () => [...sessions.of(ctx).state.items])
-      await ctx.task('required')
+      await ctx.continueAsTask('required')
       await ctx.step('wait', () => gate.opened.then(() => 'waited'))
       return `${items.join(' ')} for ${sessions.find(ctx)?.state.items.length} things`
     },

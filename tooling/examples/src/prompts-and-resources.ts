@@ -1,4 +1,4 @@
-import { prompt, resource, resourceNotFound, resourceTemplate } from '@x/server'
+import { prompt, resource, resourceNotFoundError, resourceTemplate } from '@x/server'
 import { z } from 'zod'
 
 // #region prompt
@@ -33,7 +33,7 @@ export const note = resourceTemplate('notes://days/{day}', {
   list: () => [...notes.keys()].map((day) => ({ uri: `notes://days/${day}`, name: day })),
   read({ day }) {
     const text = notes.get(day)
-    if (text === undefined) throw resourceNotFound(`notes://days/${day}`)
+    if (text === undefined) throw resourceNotFoundError(`notes://days/${day}`)
     return text
   },
 })

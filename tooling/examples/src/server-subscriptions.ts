@@ -1,4 +1,4 @@
-import { createServer, resourceNotFound, resourceTemplate, type McpServer, tool } from '@x/server'
+import { createServer, resourceNotFoundError, resourceTemplate, type McpServer, tool } from '@x/server'
 import { z } from 'zod'
 
 // #region tell
@@ -6,7 +6,7 @@ const days = new Map([['monday', 'Buy milk']])
 
 const day = resourceTemplate('diary://{day}', {
   name: 'A day',
-  read: ({ day: name }) => days.get(name) ?? Promise.reject(resourceNotFound(`diary://${name}`)),
+  read: ({ day: name }) => days.get(name) ?? Promise.reject(resourceNotFoundError(`diary://${name}`)),
 })
 
 const write = tool('write_day', {
@@ -24,7 +24,7 @@ export const diary: McpServer = createServer({
   version: '1.0.0',
   tools: [write],
   resourceTemplates: [day],
-  subscriptions: { maxStreams: 2000, slowReaderMs: 30_000 },
+  subscriptions: { maxStreams: 2000, slowReaderTimeoutMs: 30_000 },
   state: false,
 })
 // #endregion

@@ -75,10 +75,10 @@ export const tuned = (log: (line: string) => void): McpServer =>
     shedding: {
       load: measureLoad(),
       maxEventLoopDelayMs: 50,
-      maxRunning: 200,
+      maxRunningCalls: 200,
       hardLimit: { running: 1000, eventLoopDelayMs: 2000 },
-      onShed: ({ name, reason, sheds, load }) =>
-        log(`${name} moved on (${reason}, ${sheds}): ${load.running} running, ${load.eventLoopDelayMs} ms late`),
+      onShed: ({ name, reason, shedCount, load }) =>
+        log(`${name} moved on (${reason}, ${shedCount}): ${load.running} running, ${load.eventLoopDelayMs} ms late`),
     },
   })
 // #endregion

@@ -59,7 +59,7 @@ export const shipWith = (shop: Shop): Tool =>
     input: z.object({ day: z.string() }),
     async run({ day }, ctx) {
       const { carrier } = await ctx.elicit('carrier', { message: 'Which carrier?', schema: carriers })
-      await ctx.task()
+      await ctx.continueAsTask()
       const orders = await ctx.step('orders', () => shop.orders(day))
       for (const order of orders)
         await ctx.step(`ship/${order}`, ({ idempotencyKey }) => shop.ship(order, idempotencyKey))

@@ -65,7 +65,7 @@ test('a server with limits of its own tells of what moves', async () => {
 })
 
 test('a policy looks at the load and the call', () => {
-  const about = { method: 'tools/call', sheds: 0, rounds: 0, workedMs: 2001 }
+  const about = { method: 'tools/call', shedCount: 0, roundCount: 0, workedMs: 2001 }
   const load = { running: 5, eventLoopDelayMs: 0, heapShare: undefined }
   expect(programs.mostlyFree(load, { ...about, name: 'count_primes' })).toBe(true)
   expect(programs.mostlyFree(load, { ...about, name: 'index_book' })).toBe(false)

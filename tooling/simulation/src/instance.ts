@@ -8,9 +8,9 @@ import {
   endMonitoredCall,
   type LoadMonitor,
   rulesOf,
-  serverLoad,
+  readServerLoad,
   type ShedReason,
-  tagHandOff,
+  createHandOffReport,
 } from './policy.ts'
 import type { SimulatedCall, Workload } from './workload.ts'
 
@@ -101,12 +101,12 @@ export class Instance {
   /** Answers a health check. */
   isReady(time: number): boolean {
     if (!this.#isBusy) this.#time = time
-    return serverLoad(this.monitor).ready
+    return readServerLoad(this.monitor).ready
   }
 
   /** Is told to stop. */
   drain(): void {
-    this.monitor.drains++
+    this.monitor.drainCount++
     this.monitor.activeDrains++
   }
 
@@ -143,7 +143,7 @@ export class Instance {
       now: () => this.#time,
       wallClock: () => this.#time,
       setTimer: later,
-      measure: undefined,
+      measureLoad: undefined,
       onFailure: () => {},
       randomId: () => chance().toString(36).slice(2, 10),
     }
@@ -189,11 +189,11 @@ export class Instance {
 
   #enter(call: SimulatedCall, time: number): void {
     this.#time = time
-    recordHandOff(this.monitor, { callId: String(call.id), sheds: call.sheds, handOff: call.handOff })
+    recordHandOff(this.monitor, { callId: String(call.id), shedCount: call.sheds, handOff: call.handOff })
     beginMonitoredCall(this.monitor)
     this.calls.add(call)
     call.at = this
-    call.drains = this.monitor.drains
+    call.drains = this.monitor.drainCount
     call.workedFrom = time
     this.ready.push(call)
   }
@@ -224,10 +224,17 @@ export class Instance {
   #reasonToLeave(call: SimulatedCall): ShedReason | undefined {
     const { mode } = this.#context.options
     if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrains === 0)) return undefined
-    const { sheds, stops, drains, handOff } = call
-    const about = { method: 'tools/call', name: 'work', rounds: 0 }
+    const { sheds: shedCount, stops: stopCount, drains, handOff } = call
+    const about = { method: 'tools/call', name: 'work', roundCount: 0 }
     const workedMs = this.#time - call.workedFrom
-    const reason = handOffReason(this.monitor, { ...about, sheds, stops, drainCount: drains, handOff, workedMs })
+    const reason = handOffReason(this.monitor, {
+      ...about,
+      shedCount,
+      stopCount,
+      drainCount: drains,
+      handOff,
+      workedMs,
+    })
     return typeof reason === 'string' ? reason : undefined
   }
 
@@ -238,7 +245,7 @@ export class Instance {
       call.handOff = undefined
     } else {
       call.sheds++
-      call.handOff = tagHandOff(this.monitor)
+      call.handOff = createHandOffReport(this.monitor)
     }
     this.#compute(costs.sealMs)
     this.#context.events.onHandOff(call, { instance: this, reason }, this.#time)

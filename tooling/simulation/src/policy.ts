@@ -4,14 +4,14 @@ export type { HandOffReport as HandOffTag } from '../../../packages/server/src/s
 export {
   decideHandOff as handOffReason,
   recordHandOff,
-  tagHandOff,
+  createHandOffReport,
 } from '../../../packages/server/src/shedding/hand-off.ts'
 export {
   createLoadMonitor,
   beginMonitoredCall,
   endMonitoredCall,
   type LoadMonitor,
-  serverLoad,
+  readServerLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
 export { sheddingRulesOf as rulesOf } from '../../../packages/server/src/shedding/shedding-rules.ts'
 export type { SheddingOptions, ShedReason } from '../../../packages/server/src/shedding/shedding-options.ts'

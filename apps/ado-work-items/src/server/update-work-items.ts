@@ -35,7 +35,7 @@ export function updateWorkItems(azureDevOps: AzureDevOps): Tool {
  * whichever instance: each work item is a step, so what was done is not done again.
  */
 async function changeAll({ fields, ...which }: BulkInput, azureDevOps: AzureDevOps, ctx: Context): Promise<BulkOutput> {
-  const most = (await ctx.task()) ? mostInTask : mostInCall
+  const most = (await ctx.continueAsTask()) ? mostInTask : mostInCall
   const targets = await ctx.step('find', ({ signal }) => findTargets(which, { azureDevOps, signal, most }))
   const report = openReport(targets.found.length, ctx)
   for (const target of targets.found) {

@@ -1,4 +1,4 @@
-import { type ResourceTemplate, resourceNotFound, resourceTemplate } from '@x/server'
+import { type ResourceTemplate, resourceNotFoundError, resourceTemplate } from '@x/server'
 import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { completeIds } from './complete-ids.ts'
@@ -20,12 +20,12 @@ export function workItemResource(azureDevOps: AzureDevOps): ResourceTemplate {
     async read({ organization, project, id }, ctx) {
       const here = organization === azureDevOps.organization && project === azureDevOps.project
       const uri = `ado://${organization}/${project}/workitems/${id}`
-      if (!here || !/^[1-9]\d{0,9}$/.test(id)) throw resourceNotFound(uri)
+      if (!here || !/^[1-9]\d{0,9}$/.test(id)) throw resourceNotFoundError(uri)
       try {
         const item = await azureDevOps.getWorkItem(Number(id), ctx.signal)
         return JSON.stringify(toOutput(item, azureDevOps), null, 2)
       } catch (error) {
-        if (error instanceof AzureDevOpsError && error.code === 'not_found') throw resourceNotFound(uri)
+        if (error instanceof AzureDevOpsError && error.code === 'not_found') throw resourceNotFoundError(uri)
         throw toProtocolError(error)
       }
     },

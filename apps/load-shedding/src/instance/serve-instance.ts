@@ -19,7 +19,7 @@ export interface InstanceOptions {
 }
 
 /** Everything is ten times as quick as in a deployment: calls of seconds instead of minutes. */
-export const shedding = { maxRunning: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 } as const
+export const shedding = { maxRunningCalls: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 } as const
 
 /** An instance that listens until SIGTERM or SIGINT. */
 export interface ServedInstance {

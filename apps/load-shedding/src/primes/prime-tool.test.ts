@@ -20,7 +20,7 @@ function openFleet(shedding: false | SheddingOptions) {
 const meta = { [callKey]: 'call-1' }
 
 test('a call that is shed five times gives the same bytes as one that never moved', async () => {
-  const policy: SheddingOptions['policy'] = (_, { sheds }) => sheds < 5
+  const policy: SheddingOptions['policy'] = (_, { shedCount }) => shedCount < 5
   const moving = openFleet({ calls: 'all', minWorkMs: 0, policy })
   const still = openFleet(false)
   const moved = await moving.client.callTool('count_primes', { limit: light.limit }, { meta })
@@ -48,7 +48,7 @@ test('a call gives the same result, after whichever chunk its instance stops', a
 })
 
 test('a call without a name is given one that it keeps', async () => {
-  const { client, reported } = openFleet({ calls: 'all', minWorkMs: 0, policy: (_, { sheds }) => sheds < 1 })
+  const { client, reported } = openFleet({ calls: 'all', minWorkMs: 0, policy: (_, { shedCount }) => shedCount < 1 })
   await client.callTool('count_primes', { limit: 200_000 }, { meta: { [callKey]: 'x'.repeat(65) } })
   const names = new Set(reported.flatMap(({ message }) => ('call' in message ? [message.call] : [])))
   expect([...names]).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)])

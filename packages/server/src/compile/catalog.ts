@@ -39,7 +39,7 @@ export interface CompiledTool extends CompiledDefinition {
   readonly checkInput: CompiledSchema['check']
   readonly checkOutput: CompiledSchema['check'] | undefined
   /** The arguments that HTTP headers repeat. */
-  readonly mirrored: readonly HeaderParam[]
+  readonly headerParams: readonly HeaderParam[]
   readonly definition: AnyToolDefinition
 }
 
@@ -74,8 +74,8 @@ export interface CompiledCacheHints {
 }
 
 /** Returns the `_meta` of a result: the author's, with the server's name and version (basic/index, `_meta`). */
-export function mergeResultMeta(own: JsonObject | undefined, { resultMeta }: Catalog): JsonObject | undefined {
-  return own === undefined ? resultMeta : { ...own, ...resultMeta }
+export function mergeResultMeta(ownMeta: JsonObject | undefined, { resultMeta }: Catalog): JsonObject | undefined {
+  return ownMeta === undefined ? resultMeta : { ...ownMeta, ...resultMeta }
 }
 
 /** The caller of a request. */
@@ -130,7 +130,7 @@ export function createListing<Entry extends ListedEntry>(
  * caller may see, so that a forged, stale or foreign one is simply none of them.
  */
 export function encodeCursor(field: ListField, key: string): string {
-  return encodeBase64Url(JSON.stringify([field, key]))
+  return encodeTextBase64url(JSON.stringify([field, key]))
 }
 
 /** The definition of this name, if the caller may know of it. */
@@ -210,7 +210,7 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /** Text as URL-safe Base64 of its UTF-8, without padding. */
-function encodeBase64Url(text: string): string {
+function encodeTextBase64url(text: string): string {
   const base64 = encodeBase64(new TextEncoder().encode(text))
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }

@@ -77,7 +77,7 @@ function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
 }
 
 /** The capabilities of lists and resources, with and without change notifications. */
-const notifyingCapabilities = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
+const notificationCapabilities = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
 const silentCapabilities = { list: {}, resources: {} }
 
 /** Declares only the kinds that are defined: the methods of all others are not found. */
@@ -87,18 +87,18 @@ function declaredServerCapabilities(
 ): ServerCapabilities {
   const { tools, prompts, resources, resourceTemplates } = definition
   const hasCompleters = completableEntries.some(({ completers }) => [...completers.values()].some(Boolean))
-  const changeCapabilities = definition.subscriptions === false ? silentCapabilities : notifyingCapabilities
+  const changeCapabilities = definition.subscriptions === false ? silentCapabilities : notificationCapabilities
   return {
     logging: {},
     ...(tools && { tools: changeCapabilities.list }),
     ...(prompts && { prompts: changeCapabilities.list }),
     ...((resources ?? resourceTemplates) && { resources: changeCapabilities.resources }),
     ...(hasCompleters && { completions: {} }),
-    ...declaredExtensions(definition.extensions ?? [], tools ?? []),
+    ...declaredExtensionsOf(definition.extensions ?? [], tools ?? []),
   }
 }
 
-function declaredExtensions(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
+function declaredExtensionsOf(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
   const keyedEffectsEntries = tools.some(hasKeyedEffects) ? [[idempotentCallsExtension, {}]] : []
   const extensionEntries = extensions.flatMap(({ identifier, capabilities }) =>
     capabilities ? [[identifier, capabilities]] : [],
@@ -144,12 +144,12 @@ function createListingFactory(
 }
 
 function rejectDuplicates(field: ListField, entries: readonly CompiledDefinition[]): void {
-  const seen = new Set<string>()
+  const seenNames = new Set<string>()
   for (const { key } of entries) {
-    if (seen.has(key)) {
+    if (seenNames.has(key)) {
       const reason = `${field} has it twice; give each of them a name of its own`
       throw new DefinitionError('duplicate', JSON.stringify(key), { reason })
     }
-    seen.add(key)
+    seenNames.add(key)
   }
 }

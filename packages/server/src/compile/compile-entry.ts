@@ -33,11 +33,11 @@ export function compileEntry(
 }
 
 /** The names of other libraries and of the wire, with the names that definitions have here. */
-const foreignNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
+const foreignOptionNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
 
 /** Rejects a member of another name, which would be ignored; programs without types have no other hint. */
 function rejectForeignNames(definition: BaseDefinition, subject: string): void {
-  for (const [foreign, name] of Object.entries(foreignNames)) {
+  for (const [foreign, name] of Object.entries(foreignOptionNames)) {
     if (!Object.hasOwn(definition, foreign)) continue
     throw new DefinitionError('value', subject, { reason: `${foreign} is called ${name}` })
   }

@@ -14,7 +14,7 @@ import type { Completer } from '../definitions/base-definition.ts'
 import type { RequestContext } from '../definitions/context.ts'
 
 /** A read result is private, and stale at once, unless the author says otherwise. */
-const readDefaults = { ttlMs: 0, scope: 'private' } as const
+const defaultCacheHints = { ttlMs: 0, scope: 'private' } as const
 
 /** Makes a resource ready to be read. Throws {@link DefinitionError}. */
 export function compileResource({ uri, definition }: Resource): CompiledResource {
@@ -65,20 +65,20 @@ function readCacheHints({ cache, visibleTo }: ResourceDescription, subject: stri
     const reason = 'a public result would reach callers to whom visibleTo does not show it; write the scope "private"'
     throw new DefinitionError('cache', subject, { reason })
   }
-  return compileCacheHints(cache, readDefaults, subject)
+  return compileCacheHints(cache, defaultCacheHints, subject)
 }
 
-export async function readOwnPage(
+export async function listTemplateResources(
   definition: AnyTemplateDefinition,
   ctx: RequestContext,
   cursor: string | undefined,
 ): Promise<ResourcePage> {
-  const returned = (await definition.list?.(ctx, cursor)) ?? []
-  return isResourceList(returned) ? { resources: returned } : returned
+  const listReturn = (await definition.list?.(ctx, cursor)) ?? []
+  return isResourceList(listReturn) ? { resources: listReturn } : listReturn
 }
 
-function isResourceList(returned: ResourcePage | readonly ListedResource[]): returned is readonly ListedResource[] {
-  return Array.isArray(returned)
+function isResourceList(listReturn: ResourcePage | readonly ListedResource[]): listReturn is readonly ListedResource[] {
+  return Array.isArray(listReturn)
 }
 
 /** The pages that one completion reads, and the most values that it gives. */
@@ -88,19 +88,19 @@ const maxValues = 100
 
 /** Makes the completer of a variable from the list of a template's resources. */
 function completeFromList(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
-  return async (typed, { arguments: others, ctx }) => {
+  return async (typedText, { arguments: otherArguments, ctx }) => {
     const values = new Set<string>()
-    const wanted = typed.toLowerCase()
+    const lowerCaseText = typedText.toLowerCase()
     let cursor: string | undefined
     for (let pages = 0; pages < maxPages; pages++) {
-      const page = await readOwnPage(definition, ctx, cursor)
+      const page = await listTemplateResources(definition, ctx, cursor)
       for (const { uri } of page.resources) {
         const variables = matchUriTemplate(template, uri) ?? {}
         const value = variables[name]
-        const fits = Object.entries(others).every(
+        const fits = Object.entries(otherArguments).every(
           ([other, given]) => other === name || (variables[other] ?? given) === given,
         )
-        if (fits && value?.toLowerCase().startsWith(wanted) === true) values.add(value)
+        if (fits && value?.toLowerCase().startsWith(lowerCaseText) === true) values.add(value)
       }
       cursor = page.nextCursor
       if (cursor === undefined) return [...values]

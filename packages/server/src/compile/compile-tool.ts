@@ -35,7 +35,7 @@ export function compileTool(
     key: name,
     checkInput: input.check,
     checkOutput: output?.check,
-    mirrored: toolHeaderParams,
+    headerParams: toolHeaderParams,
     definition,
   }
 }

@@ -6,7 +6,7 @@ import { createSubscriptions, type Subscriptions } from '../subscriptions/subscr
 import {
   type ErrorContext,
   type ErrorReporter,
-  quote,
+  quoteName,
   reportServerError,
   type ServerWarning,
 } from '../request/report.ts'
@@ -15,7 +15,7 @@ import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 
 /** The settings of a server, which `update` does not change. */
 export interface ServerSettings extends ErrorReporter {
-  readonly describeError: (error: unknown, where: ErrorContext) => string
+  readonly describeError: (error: unknown, errorContext: ErrorContext) => string
   /** The progress and log messages that one call may send in a second. */
   readonly maxNotificationsPerSecond: number
   /** Milliseconds, from any beginning. */
@@ -89,7 +89,7 @@ function runtimeSourcesOf(
 }
 
 function describeContext(_: unknown, { method, name }: ErrorContext): string {
-  return name === undefined ? method : `${method} ${quote(name)}`
+  return name === undefined ? method : `${method} ${quoteName(name)}`
 }
 
 function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn']): StateCodec | undefined {
@@ -127,14 +127,17 @@ export const randomKeyReason =
 /** A codec for a single process: its key is made when it is first needed, which is when it is said. */
 function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   let codec: StateCodec | undefined
-  const made = (): StateCodec => {
+  const createCodecOnce = (): StateCodec => {
     if (codec === undefined) {
       codec = sealed({ keys: [randomKey()] })
       warn({ code: 'random_key', message: randomKeyReason })
     }
     return codec
   }
-  return { seal: (value, claims) => made().seal(value, claims), open: (token, claims) => made().open(token, claims) }
+  return {
+    seal: (value, claims) => createCodecOnce().seal(value, claims),
+    open: (token, claims) => createCodecOnce().open(token, claims),
+  }
 }
 
 /** At most so many warnings are remembered as said; later ones are not said at all. */
@@ -142,11 +145,11 @@ const maxReportedWarnings = 1000
 
 /** Passes every warning on once. A listener that fails changes nothing. */
 function deduplicateWarnings(listen: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
-  const said = new Set<string>()
+  const reportedWarnings = new Set<string>()
   return (warning) => {
     const warningKey = JSON.stringify([warning.code, warning.where, warning.key])
-    if (said.has(warningKey) || said.size >= maxReportedWarnings) return
-    said.add(warningKey)
+    if (reportedWarnings.has(warningKey) || reportedWarnings.size >= maxReportedWarnings) return
+    reportedWarnings.add(warningKey)
     try {
       listen(warning)
     } catch {

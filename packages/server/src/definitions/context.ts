@@ -15,7 +15,7 @@ import type {
   Root,
   InputRequest,
 } from '@x/schema'
-import type { AnsweredBy, Form } from '../elicitation/form.ts'
+import type { FormContentOf, Form } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 
@@ -62,16 +62,16 @@ export interface Context extends RequestContext {
    * Asks the user to fill in a form, and gives what they filled in, as the schema made it. Rejects with `InputDeclined`
    * when they would not. An answer that does not fit is asked for twice more (client/elicitation, form mode).
    */
-  elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<AnsweredBy<S>>
+  elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormContentOf<S>>
   /** Asks several things in one round; each is answered under its own key. */
   elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
     questions: Q,
-  ): Promise<{ readonly [K in keyof Q]: AnsweredBy<Q[K]['schema']> }>
+  ): Promise<{ readonly [K in keyof Q]: FormContentOf<Q[K]['schema']> }>
   /** Like `elicit`, but gives what the user did, whatever it was. */
   elicitResult<S extends AnySchema | Form<unknown>>(
     key: string,
     question: FormQuestion<S>,
-  ): Promise<FormAnswer<AnsweredBy<S>>>
+  ): Promise<FormAnswer<FormContentOf<S>>>
   /** Sends the user to a page; rejects with `InputDeclined` when they would not go (client/elicitation, URL mode). */
   elicitUrl(key: string, question: UrlQuestion): Promise<void>
   /** Asks the client's model (client/sampling). */
@@ -91,13 +91,13 @@ export interface Context extends RequestContext {
    */
   step<T extends StepResult>(key: string, work: ((context: StepContext) => Awaitable<T>) & MustBeJson<T>): Promise<T>
   /** Opens a record of how far a loop has come, as JSON: a later run begins from its value. */
-  checkpoint<T extends JsonLeaf | object>(key: string, initial: T & MustBeJson<T>): Checkpoint<Widened<T>>
+  checkpoint<T extends JsonLeaf | object>(key: string, initial: T & MustBeJson<T>): Checkpoint<WidenedValue<T>>
   /**
    * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the
    * background, with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks
    * the handler goes on as it is, unless the task is `required`: then the client is told so (-32021).
    */
-  task(choice?: TaskChoice): Promise<boolean>
+  continueAsTask(choice?: TaskChoice): Promise<boolean>
   /**
    * Notifies subscribers, at every instance, that what a resource holds has changed. Resolves once the change bus has
    * it; a bus that fails is reported to `onError`, and the call goes on. A run that is repeated notifies again, except
@@ -202,7 +202,7 @@ export interface Checkpoint<T> {
  * The type that a checkpoint goes on with: one that begins with 0 may save any number, and one that begins with an
  * empty list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
  */
-export type Widened<T> = T extends number
+export type WidenedValue<T> = T extends number
   ? number
   : T extends string
     ? string
@@ -229,7 +229,7 @@ const explicitRoundBrand = Symbol('explicit round')
  * The input that a handler requires of the client, and the state that it gets back with the answers; see
  * {@link inputRequired}.
  */
-export interface InputRequired {
+export interface InputRequiredReturn {
   readonly [explicitRoundBrand]: true
   readonly requests: { readonly [key: string]: InputRequest }
   readonly state: JsonValue | undefined
@@ -251,12 +251,12 @@ export function inputRequired({
 }: {
   readonly requests?: { readonly [key: string]: InputRequest } | undefined
   readonly state?: JsonValue | undefined
-}): InputRequired {
+}): InputRequiredReturn {
   return { [explicitRoundBrand]: true, requests, state }
 }
 
 /** Returns true for the value of {@link inputRequired}. */
-export function isInputRequired(value: unknown): value is InputRequired {
+export function isInputRequired(value: unknown): value is InputRequiredReturn {
   return typeof value === 'object' && value !== null && explicitRoundBrand in value
 }
 

@@ -1,8 +1,8 @@
 import type { ContentBlock, JsonObject, PromptMessage, TypeCarrier } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context, InputRequired } from './context.ts'
+import type { Context, InputRequiredReturn } from './context.ts'
 import type { Completer, BaseDefinition } from './base-definition.ts'
-import type { AnySchema, ParsedBy, PromptArguments } from '../json-schema/compile-schema.ts'
+import type { AnySchema, SchemaOutput, PromptArguments } from '../json-schema/compile-schema.ts'
 
 /** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
 export interface Prompt<Name extends string = string, Input = unknown> extends TypeCarrier<Input> {
@@ -20,7 +20,7 @@ export interface PromptDefinition<Input extends AnySchema | undefined> extends B
   /** Suggests values, by argument. */
   readonly complete?: { readonly [argument: string]: Completer } | undefined
   /** Writes the messages; a string is one message of the user. */
-  run(args: ParsedBy<Input>, ctx: Context): Awaitable<PromptReturn | InputRequired>
+  run(args: SchemaOutput<Input>, ctx: Context): Awaitable<PromptReturn | InputRequiredReturn>
 }
 
 /** A {@link PromptDefinition} of which only the server knows what goes in. */
@@ -28,7 +28,7 @@ export interface AnyPromptDefinition extends BaseDefinition {
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined
   readonly complete?: { readonly [argument: string]: Completer } | undefined
-  run(args: unknown, ctx: Context): Awaitable<PromptReturn | InputRequired>
+  run(args: unknown, ctx: Context): Awaitable<PromptReturn | InputRequiredReturn>
 }
 
 /** The return type of a prompt's `run`. */

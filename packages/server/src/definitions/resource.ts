@@ -7,7 +7,7 @@ import {
   McpError,
 } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context, RequestContext, InputRequired } from './context.ts'
+import type { Context, RequestContext, InputRequiredReturn } from './context.ts'
 import type { CacheHints, Completer, BaseDefinition } from './base-definition.ts'
 import type { UriVariables, VariableNames } from './uri-template.ts'
 
@@ -39,7 +39,7 @@ export interface ResourceDescription extends BaseDefinition {
 export interface ResourceDefinition extends ResourceDescription {
   /** Bytes of the content. */
   readonly size?: number | undefined
-  read(ctx: Context): Awaitable<ResourceReturn | InputRequired>
+  read(ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
 
 /** The definition of a template's resources. */
@@ -55,16 +55,16 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
   readonly list?: ResourceLister | undefined
   /**
    * Reads one. The variables are decoded, never empty, and hold no `..` between slashes; throw
-   * {@link resourceNotFound} where they name nothing.
+   * {@link resourceNotFoundError} where they name nothing.
    */
-  read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn | InputRequired>
+  read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
 
 /** A {@link ResourceTemplateDefinition} of which only the server knows the variables. */
 export interface AnyTemplateDefinition extends ResourceDescription {
   readonly complete?: { readonly [name: string]: Completer | undefined } | undefined
   readonly list?: ResourceLister | undefined
-  read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn | InputRequired>
+  read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn | InputRequiredReturn>
 }
 
 /** Lists the resources of a template: all of them, or those behind a cursor. */
@@ -85,7 +85,7 @@ export interface ResourcePage {
 }
 
 /** The return type of `read`: text, bytes, one part or several, or parts with members that belong to all of them. */
-export type ResourceReturn = string | Uint8Array | ResourcePart | readonly ResourcePart[] | ResourceContent
+export type ResourceReturn = string | Uint8Array | ResourcePart | readonly ResourcePart[] | ResourceReadContent
 
 /** One part of a resource's contents. */
 export interface ResourcePart {
@@ -99,7 +99,7 @@ export interface ResourcePart {
 }
 
 /** The parts of a resource's contents, and what this reading says of all of them. */
-export interface ResourceContent {
+export interface ResourceReadContent {
   /** At least one: an empty resource is a part with empty text. */
   readonly contents: readonly ResourcePart[]
   readonly ttlMs?: number | undefined
@@ -135,6 +135,6 @@ export function resourceTemplate<const Template extends string>(
 }
 
 /** The error that answers a read of something that is not there (server/resources, error handling). */
-export function resourceNotFound(uri: string): McpError {
+export function resourceNotFoundError(uri: string): McpError {
   return new McpError(errorCodes.invalidParams, 'Resource not found', { data: { uri } })
 }

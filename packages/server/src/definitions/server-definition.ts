@@ -14,7 +14,7 @@ import type { CacheHints } from './base-definition.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
 import type { ErrorContext, ServerWarning } from '../request/report.ts'
-import type { IdempotencyOptions, ServerLoad, SheddingOptions } from '../shedding/shedding-options.ts'
+import type { IdempotencyOptions, McpServerLoad, SheddingOptions } from '../shedding/shedding-options.ts'
 import type { SubscriptionOptions } from '../subscriptions/options.ts'
 import type { Tool } from './tool.ts'
 
@@ -90,7 +90,7 @@ export interface ServerDefinition<
    * Returns the text that a model reads for an error that a tool threw, other than a `ToolError`. When absent, that the
    * tool failed: the message of an error may hold secrets.
    */
-  readonly describeError?: ((error: unknown, where: ErrorContext) => string) | undefined
+  readonly describeError?: ((error: unknown, errorContext: ErrorContext) => string) | undefined
   /**
    * Receives warnings for the author, once each, though the calls continue; a line of `console.error` when absent,
    * `false` for none.
@@ -158,7 +158,7 @@ export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
  * of a request. Its type carries those of its tools and prompts, as `createServer` found them, to clients.
  */
 export interface McpServer<Types = unknown> extends Server, TypeCarrier<Types> {
-  readonly load: ServerLoad
+  readonly load: McpServerLoad
   /**
    * Replaces the kinds that are given, and notifies subscribers of the lists. All of it is compiled before any of it is
    * used: when it throws {@link DefinitionError}, the server continues as before. Requests under way end with the

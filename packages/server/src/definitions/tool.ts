@@ -1,8 +1,8 @@
 import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, TypeCarrier } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context, RequestContext, TaskChoice, InputRequired } from './context.ts'
+import type { Context, RequestContext, TaskChoice, InputRequiredReturn } from './context.ts'
 import type { BaseDefinition } from './base-definition.ts'
-import type { AcceptedBy, AnySchema, ParsedBy, CallerOutput, CallerInput } from '../json-schema/compile-schema.ts'
+import type { SchemaInput, AnySchema, SchemaOutput, CallerOutput, CallerInput } from '../json-schema/compile-schema.ts'
 
 /** A tool, as {@link tool} makes it, with the types that its callers write and read. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown>
@@ -35,9 +35,9 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   readonly annotations?: ToolAnnotations | undefined
   /**
    * Decides whether a call runs as a task, at a server with tasks; `never` when absent. A function decides once a request, by the
-   * arguments. A tool that asks first and becomes a task later uses `ctx.task` instead.
+   * arguments. A tool that asks first and becomes a task later uses `ctx.continueAsTask` instead.
    */
-  readonly task?: TaskChoice | ((args: ParsedBy<Input>, ctx: RequestContext) => TaskChoice) | undefined
+  readonly task?: TaskChoice | ((args: SchemaOutput<Input>, ctx: RequestContext) => TaskChoice) | undefined
   /**
    * Declares that every effect of the tool honours its idempotency keys. A client then sends a call again by itself
    * after its connection was lost, because no effect is repeated. Every effect belongs into a `ctx.step` whose
@@ -48,7 +48,7 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
    * Runs the tool. An error that it throws becomes a result with `isError`, whose text is the error's message; an
    * McpError is answered as that protocol error.
    */
-  run(args: ParsedBy<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
+  run(args: SchemaOutput<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
 }
 
 /** A {@link ToolDefinition} of which only the server knows what goes in and comes out. */
@@ -68,8 +68,8 @@ export interface AnyToolDefinition extends BaseDefinition {
  * `inputRequired`.
  */
 export type ToolReturn<Output> = Output extends undefined
-  ? string | ToolContent | FullToolResult | InputRequired
-  : AcceptedBy<Output> | FullToolResult | InputRequired
+  ? string | ToolContent | FullToolResult | InputRequiredReturn
+  : SchemaInput<Output> | FullToolResult | InputRequiredReturn
 
 /** The parts of a tool's result. */
 export interface ToolContent {

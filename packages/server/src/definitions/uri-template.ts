@@ -36,29 +36,29 @@ export type UriVariables<Template extends string = string> = string extends Temp
  * two that touch. Throws {@link DefinitionError}.
  */
 export function parseUriTemplate(text: string): UriTemplate {
-  const rejectTemplate = (reason: string) => new DefinitionError('template', `resource template "${text}"`, { reason })
-  if (text.length > maxTemplateLength) throw rejectTemplate(`longer than ${maxTemplateLength} characters`)
+  const templateError = (reason: string) => new DefinitionError('template', `resource template "${text}"`, { reason })
+  if (text.length > maxTemplateLength) throw templateError(`longer than ${maxTemplateLength} characters`)
   const parts = text.split(/\{([^{}]*)\}/)
   const literals = parts.filter((_, index) => index % 2 === 0)
   const variables = parts
     .filter((_, index) => index % 2 === 1)
-    .map((expression) => parseVariable(expression, rejectTemplate))
-  if (literals.some((literal) => /[{}]/.test(literal))) throw rejectTemplate('has a brace without its partner')
-  if (variables.length === 0) throw rejectTemplate('has no variable; define it with resource()')
-  if (variables.length > maxVariables) throw rejectTemplate(`has more than ${maxVariables} variables`)
-  if (new Set(variables.map(({ name }) => name)).size < variables.length) throw rejectTemplate('names a variable twice')
+    .map((expression) => parseVariable(expression, templateError))
+  if (literals.some((literal) => /[{}]/.test(literal))) throw templateError('has a brace without its partner')
+  if (variables.length === 0) throw templateError('has no variable; define it with resource()')
+  if (variables.length > maxVariables) throw templateError(`has more than ${maxVariables} variables`)
+  if (new Set(variables.map(({ name }) => name)).size < variables.length) throw templateError('names a variable twice')
   if (literals.slice(1, -1).includes('')) {
-    throw rejectTemplate('has two variables that touch, so that no URI says where one ends; put text between them')
+    throw templateError('has two variables that touch, so that no URI says where one ends; put text between them')
   }
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(literals[0] ?? ''))
-    throw rejectTemplate('must begin with a scheme, such as "file:"')
+    throw templateError('must begin with a scheme, such as "file:"')
   return { text, literals, variables }
 }
 
-function parseVariable(expression: string, rejectTemplate: (reason: string) => Error): UriVariable {
+function parseVariable(expression: string, templateError: (reason: string) => Error): UriVariable {
   const [, plus, name] = /^(\+?)([A-Za-z_][A-Za-z0-9_]*)$/.exec(expression) ?? []
   if (name === undefined)
-    throw rejectTemplate(`has the expression "{${expression}}"; write {name}, or {+name} for one with slashes`)
+    throw templateError(`has the expression "{${expression}}"; write {name}, or {+name} for one with slashes`)
   return { name, allowsSlashes: plus === '+' }
 }
 

@@ -26,8 +26,8 @@ import {
   isChoice,
   type ChoiceOption,
   optionKeywords,
-  fieldOptions,
-  titledOptions,
+  choiceOptionsOf,
+  toTitledOptions,
 } from './choice-options.ts'
 
 const commonKeywords = ['type', 'title', 'description', 'default']
@@ -35,7 +35,7 @@ const commonKeywords = ['type', 'title', 'description', 'default']
 /** A choice of one, in the form that its titles call for (client/elicitation, enum schema). */
 export function compileSingleSelect(field: Field): EnumSchema {
   const legacyKeywords = field.schema['enum'] !== undefined ? ['enumNames'] : []
-  const options = fieldOptions(field)
+  const options = choiceOptionsOf(field)
   rejectOtherKeywords(field, 'a choice of one', [...commonKeywords, ...optionKeywords, ...legacyKeywords])
   const { type } = field.schema
   if (type !== undefined && type !== 'string') throw fieldError(field, 'the type of a choice of one has to be "string"')
@@ -57,7 +57,7 @@ function createEnumSchema(
   return isTitled(options)
     ? freezeDefinedMembers<TitledSingleSelectEnumSchema>({
         ...baseSchema,
-        oneOf: titledOptions(options),
+        oneOf: toTitledOptions(options),
         default: defaultChoice,
       })
     : freezeDefinedMembers<UntitledSingleSelectEnumSchema>({
@@ -67,7 +67,7 @@ function createEnumSchema(
       })
 }
 
-interface TitledOptions {
+interface NamedChoices {
   readonly options: readonly ChoiceOption[]
   readonly enumNames: readonly string[]
   readonly default: string | undefined
@@ -76,7 +76,7 @@ interface TitledOptions {
 /** The revision still has the older form, so an author who wrote it has a reason: it goes out as it is. */
 function createNamedEnumSchema(
   field: Field,
-  { options, enumNames, default: defaultChoice }: TitledOptions,
+  { options, enumNames, default: defaultChoice }: NamedChoices,
 ): LegacyTitledEnumSchema {
   return freezeDefinedMembers<LegacyTitledEnumSchema>({
     type: 'string',
@@ -107,9 +107,9 @@ export function compileMultiSelect(field: Field): MultiSelectEnumSchema {
   const options = itemOptions(field)
   const [minItems, maxItems] = answerableRangeOf(field, options.length)
   const baseSchema = { type: 'array', ...labelsOf(field), minItems, maxItems } as const
-  const defaultChoice = defaultChoicesOf(field, options, { least: minItems ?? 0, most: maxItems ?? options.length })
+  const defaultChoice = defaultChoicesOf(field, options, { min: minItems ?? 0, max: maxItems ?? options.length })
   if (isTitled(options)) {
-    const items = Object.freeze({ anyOf: titledOptions(options) })
+    const items = Object.freeze({ anyOf: toTitledOptions(options) })
     return freezeDefinedMembers<TitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoice })
   }
   const items = Object.freeze({ type: 'string', enum: optionValues(options) } as const)
@@ -122,7 +122,7 @@ function itemOptions(field: Field): readonly ChoiceOption[] {
   if (!isJsonObject(items)) throw fieldError(field, choiceAdvice)
   const item = resolveField({ ...field, schema: items, location: `${field.location}, items` })
   if (!isChoice(item)) throw fieldError(field, choiceAdvice)
-  const options = fieldOptions(item)
+  const options = choiceOptionsOf(item)
   rejectOtherKeywords(item, 'an item', ['type', ...optionKeywords])
   if (item.schema['type'] !== undefined && item.schema['type'] !== 'string') throw fieldError(field, choiceAdvice)
   return options
@@ -130,15 +130,15 @@ function itemOptions(field: Field): readonly ChoiceOption[] {
 
 /** Each value is chosen at most once, so a form that wants more than there are could never be sent. */
 function answerableRangeOf(field: Field, count: number): [number | undefined, number | undefined] {
-  const [least, most] = rangeOf(field, 'minItems', 'maxItems')
-  if ((least ?? 0) <= count) return [least, most]
-  throw fieldError(field, `"minItems" is ${least}, but there are ${count} values to choose from`)
+  const [minimum, maximum] = rangeOf(field, 'minItems', 'maxItems')
+  if ((minimum ?? 0) <= count) return [minimum, maximum]
+  throw fieldError(field, `"minItems" is ${minimum}, but there are ${count} values to choose from`)
 }
 
 function defaultChoicesOf(
   field: Field,
   options: readonly ChoiceOption[],
-  { least: min, most: max }: { least: number; most: number },
+  { min, max }: { min: number; max: number },
 ): readonly string[] | undefined {
   const defaultValue = field.schema['default']
   if (defaultValue === undefined) return undefined

@@ -28,7 +28,7 @@ export function isChoice({ schema }: Field): boolean {
 }
 
 /** Returns the options of a choice: one value, bare values, or a union of both with or without titles. */
-export function fieldOptions(field: Field): readonly ChoiceOption[] {
+export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
   const [keyword, second] = optionKeywords.filter((optionKeyword) => field.schema[optionKeyword] !== undefined)
   if (keyword === undefined || second !== undefined) {
     throw fieldError(field, `a choice has exactly one of ${optionKeywords.join(', ')}`)
@@ -44,7 +44,7 @@ export function fieldOptions(field: Field): readonly ChoiceOption[] {
 }
 
 /** The options as the wire writes those with titles; one without is shown as its value. */
-export function titledOptions(options: readonly ChoiceOption[]): readonly TitledOption[] {
+export function toTitledOptions(options: readonly ChoiceOption[]): readonly TitledOption[] {
   return Object.freeze(options.map(({ value, title }) => Object.freeze({ const: value, title: title ?? value })))
 }
 
@@ -80,7 +80,7 @@ function memberOptions(field: Field, item: JsonValue): readonly ChoiceOption[] {
     throw fieldError(field, 'a union can only be of literal strings; other types make one property each')
   }
   rejectOtherKeywords(member, 'a value to choose', ['type', 'const', 'enum', 'title'])
-  const [first, ...others] = fieldOptions(member)
+  const [first, ...others] = choiceOptionsOf(member)
   const title = readTextKeyword(member, 'title', maxLabelLength)
   if (first === undefined || title === undefined) return first === undefined ? [] : [first, ...others]
   if (others.length > 0)
@@ -93,10 +93,10 @@ function requireDistinctOptions(field: Field, options: readonly ChoiceOption[]):
   if (options.length > maxOptions) {
     throw fieldError(field, `there are ${options.length} values to choose from; at most ${maxOptions} are allowed`)
   }
-  const seen = new Set<string>()
+  const seenValues = new Set<string>()
   for (const { value } of options) {
-    if (seen.has(value)) throw fieldError(field, `the value ${formatJson(value)} is listed twice`)
-    seen.add(value)
+    if (seenValues.has(value)) throw fieldError(field, `the value ${formatJson(value)} is listed twice`)
+    seenValues.add(value)
   }
   return options
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { AnySchema } from '../json-schema/compile-schema.ts'
-import { type AnsweredBy, type Form, form, formOf } from './form.ts'
+import { type FormContentOf, type Form, form, formOf } from './form.ts'
 
 const contact = z.object({ name: z.string(), age: z.coerce.number().min(18).optional() })
 
@@ -117,9 +117,9 @@ test('types follow from the schema', () => {
   }
   const made = form(contact)
   expectTypeOf(made).toEqualTypeOf<Form<Contact>>()
-  expectTypeOf<AnsweredBy<typeof made>>().toEqualTypeOf<Contact>()
-  expectTypeOf<AnsweredBy<typeof contact>>().toEqualTypeOf<Contact>()
-  expectTypeOf<AnsweredBy<JsonObject>>().toEqualTypeOf<JsonObject>()
+  expectTypeOf<FormContentOf<typeof made>>().toEqualTypeOf<Contact>()
+  expectTypeOf<FormContentOf<typeof contact>>().toEqualTypeOf<Contact>()
+  expectTypeOf<FormContentOf<JsonObject>>().toEqualTypeOf<JsonObject>()
   expectTypeOf(form({ type: 'object', properties: {} })).toEqualTypeOf<Form<JsonObject>>()
   expectTypeOf(form(z.object({ x: z.string().transform(Number) }))).toEqualTypeOf<Form<{ x: number }>>()
   expectTypeOf(made).toExtend<Form<unknown>>()

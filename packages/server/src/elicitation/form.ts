@@ -5,7 +5,7 @@ import {
   type CompiledSchema,
   type AnySchema,
   compileSchema,
-  type ParsedBy,
+  type SchemaOutput,
 } from '../json-schema/compile-schema.ts'
 import { isZodSchema } from '../json-schema/zod-issues.ts'
 import { zodKeyOf } from '../json-schema/zod-key.ts'
@@ -29,7 +29,7 @@ export interface Form<T> {
 }
 
 /** The type that a handler receives for an answer to a form, or to a schema. */
-export type AnsweredBy<S> = S extends Form<infer T> ? T : ParsedBy<S>
+export type FormContentOf<S> = S extends Form<infer T> ? T : SchemaOutput<S>
 
 /**
  * Turns a schema into the protocol's restricted form, at once: a flat object of texts, numbers, yes-or-no fields and
@@ -45,7 +45,7 @@ export type AnsweredBy<S> = S extends Form<infer T> ? T : ParsedBy<S>
  * @example
  * const contact = form(z.object({ email: z.email(), age: z.int().min(18).optional() }))
  */
-export function form<S extends AnySchema>(schema: S, subject = 'form'): Form<ParsedBy<S>> {
+export function form<S extends AnySchema>(schema: S, subject = 'form'): Form<SchemaOutput<S>> {
   const { requestedSchema, check } = compileForm(schema, subject)
   return Object.freeze({ requestedSchema, check })
 }
@@ -116,11 +116,11 @@ const rebuildWarningCount = 100
 function equalFormOf(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
   const key = zodKeyOf(schema)
   if (key === undefined || key.length > maxKeyLength || !isZodSchema(schema)) return undefined
-  const equal = formsByKey.get(key)
-  if (equal === undefined) return rememberForm(key, compileForm(schema, 'form'))
-  equal.rebuildCount++
-  if (equal.rebuildCount === rebuildWarningCount) onRebuilt()
-  return { requestedSchema: equal.requestedSchema, check: equal.checkOf(schema) }
+  const equalForm = formsByKey.get(key)
+  if (equalForm === undefined) return rememberForm(key, compileForm(schema, 'form'))
+  equalForm.rebuildCount++
+  if (equalForm.rebuildCount === rebuildWarningCount) onRebuilt()
+  return { requestedSchema: equalForm.requestedSchema, check: equalForm.checkOf(schema) }
 }
 
 function rememberForm(key: string, { requestedSchema, check, checkOf }: CompiledForm): Form<unknown> {

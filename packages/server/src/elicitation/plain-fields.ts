@@ -21,7 +21,7 @@ export function compileTextField(field: Field): StringSchema {
   // Libraries check a format by a pattern of their own. The format tells the user as much, and the schema still checks.
   rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
   const [minLength, maxLength] = rangeOf(field, 'minLength', 'maxLength')
-  const declaredValue = defaultText(field, { least: minLength ?? 0, most: maxLength ?? Infinity })
+  const declaredValue = defaultTextOf(field, { min: minLength ?? 0, max: maxLength ?? Infinity })
   return freezeDefinedMembers<StringSchema>({
     type: 'string',
     ...labelsOf(field),
@@ -32,7 +32,7 @@ export function compileTextField(field: Field): StringSchema {
   })
 }
 
-function defaultText(field: Field, { least: min, most: max }: { least: number; most: number }): string | undefined {
+function defaultTextOf(field: Field, { min, max }: { min: number; max: number }): string | undefined {
   if (field.schema['default'] === undefined) return undefined
   if (typeof field.schema['default'] !== 'string') throw invalidDefaultError(field, 'a string')
   const declaredValue = readTextKeyword(field, 'default', maxFieldTextLength)

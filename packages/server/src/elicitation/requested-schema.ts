@@ -35,14 +35,14 @@ export function requestedSchemaOf(json: JsonObject, subject: string): RequestedS
   const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = json
   const root = resolveField({ schema: bare, location: 'the schema', subject, definitions })
   checkRoot(root)
-  const properties = Object.entries(fieldProperties(root)).map(([name, schema]) => {
+  const properties = Object.entries(fieldPropertiesOf(root)).map(([name, schema]) => {
     return [name, compileProperty(root, name, schema)] as const
   })
   return freezeDefinedMembers<RequestedSchema>({
     type: 'object',
     // fromEntries defines its keys, so that one named __proto__ stays a key.
     properties: Object.freeze(Object.fromEntries(properties)),
-    required: requiredOf(root, new Set(properties.map(([name]) => name))),
+    required: requiredNamesOf(root, new Set(properties.map(([name]) => name))),
   })
 }
 
@@ -59,7 +59,7 @@ function checkRoot(root: Field): void {
   throw fieldError(root, 'a form has no fields but the ones that it names; "additionalProperties" can be true or false')
 }
 
-function fieldProperties(root: Field): JsonObject {
+function fieldPropertiesOf(root: Field): JsonObject {
   const { properties = {} } = root.schema
   if (!isJsonObject(properties)) throw fieldError(root, '"properties" has to be an object')
   const count = Object.keys(properties).length
@@ -70,7 +70,7 @@ function fieldProperties(root: Field): JsonObject {
   )
 }
 
-function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] | undefined {
+function requiredNamesOf(root: Field, names: ReadonlySet<string>): readonly string[] | undefined {
   const { required = [] } = root.schema
   if (!Array.isArray(required)) throw fieldError(root, '"required" has to be an array')
   const knownNames = required.filter((name) => typeof name === 'string' && names.has(name))

@@ -12,7 +12,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import { createZodIssueFinder, isZodSchema, type ZodIssueFinder, type ZodSchema } from './zod-issues.ts'
-import { createInterpretedValidate } from './zod-key.ts'
+import { createInterpretedValidator } from './zod-key.ts'
 
 /**
  * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
@@ -21,14 +21,14 @@ import { createInterpretedValidate } from './zod-key.ts'
 export type AnySchema = StandardTypedV1 | JsonObject
 
 /** The type that a handler receives for an accepted value; `undefined` without a schema. */
-export type ParsedBy<S> = S extends StandardTypedV1
+export type SchemaOutput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
     ? { readonly [name: string]: never }
     : JsonObject
 
 /** The type of the values that a schema accepts. */
-export type AcceptedBy<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
+export type SchemaInput<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
 
 /** The type of the values that a caller writes: the input side of the schema, `undefined` without one. */
 export type CallerInput<S> = S extends StandardTypedV1
@@ -108,7 +108,8 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     json,
     check: bound(createStandardCheck(standardProps.validate), () => (isZod ? createZodIssueFinder(schema) : undefined)),
     checkOf: isZod
-      ? (equal) => bound(createStandardCheck(createInterpretedValidate(equal)), () => createZodIssueFinder(equal))
+      ? (equalSchema) =>
+          bound(createStandardCheck(createInterpretedValidator(equalSchema)), () => createZodIssueFinder(equalSchema))
       : undefined,
   }
 }
@@ -279,7 +280,7 @@ function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, crea
     if (size.issueCount <= maxUnboundedIssues) return check(value)
     finder ??= createFinder() ?? unknownFinder
     const issues = finder.find(value, maxShownIssues)
-    if (issues.length > 0) return rejectWithFirstIssues(issues)
+    if (issues.length > 0) return toRejectedValue(issues)
     if (!finder.isComplete && size.issueCount > maxIssues)
       return rejectTooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
     return check(value)
@@ -289,7 +290,7 @@ function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, crea
 /** Finds nothing: what the validator may find is unknown. */
 const unknownFinder: ZodIssueFinder = { find: () => [], isComplete: false }
 
-function rejectWithFirstIssues(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
+function toRejectedValue(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
   return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
 }
 
@@ -336,14 +337,14 @@ function countElements(value: unknown, size: ElementCounter): void {
 /** The most members that one object can lack: those that a schema requires, over all of its alternatives. */
 function maxRequiredCount(json: JsonObject): number {
   const weights = new Map<JsonObject, number>()
-  let most = 0
-  const pending: (JsonValue | undefined)[] = [json]
-  while (pending.length > 0) {
-    const value = pending.pop()
-    if (isJsonObject(value)) most = Math.max(most, requiredCountOf(value, json, weights))
-    if (typeof value === 'object' && value !== null) pending.push(...Object.values(value))
+  let maxCount = 0
+  const pendingValues: (JsonValue | undefined)[] = [json]
+  while (pendingValues.length > 0) {
+    const value = pendingValues.pop()
+    if (isJsonObject(value)) maxCount = Math.max(maxCount, requiredCountOf(value, json, weights))
+    if (typeof value === 'object' && value !== null) pendingValues.push(...Object.values(value))
   }
-  return most
+  return maxCount
 }
 
 function requiredCountOf(schema: JsonObject, root: JsonObject, weights: Map<JsonObject, number>): number {
@@ -387,9 +388,12 @@ export interface RejectedValue {
 export type CheckedValue = { readonly value: unknown; readonly issues?: undefined } | RejectedValue
 
 /** Copies the first issues of a validator, in the form of {@link SchemaIssue}; the others are counted. */
-function createRejectedValue<Issue>(issues: readonly Issue[], copy: (issue: Issue) => SchemaIssue): RejectedValue {
-  if (issues.length <= maxShownIssues) return { issues: issues.map(copy) }
-  return { issues: issues.slice(0, maxShownIssues).map(copy), total: issues.length }
+function createRejectedValue<Issue>(
+  issues: readonly Issue[],
+  toSchemaIssue: (issue: Issue) => SchemaIssue,
+): RejectedValue {
+  if (issues.length <= maxShownIssues) return { issues: issues.map(toSchemaIssue) }
+  return { issues: issues.slice(0, maxShownIssues).map(toSchemaIssue), total: issues.length }
 }
 
 /** Writes the faults of a value, one a line with its path, for a model or a person to read. */
@@ -400,7 +404,7 @@ export function formatIssues({ issues, total = issues.length }: RejectedValue): 
 }
 
 /** Writes a JSON Pointer in the form that people use: `/items/0/name` as `items.0.name`. */
-function formatPointer(jsonPointerOf: string): string {
-  if (jsonPointerOf === '') return '(the whole)'
-  return jsonPointerOf.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+function formatPointer(pointer: string): string {
+  if (pointer === '') return '(the whole)'
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -113,7 +113,7 @@ const finderFactories: ReadonlyMap<string, FinderFactory> = new Map<string, Find
   ['any', () => findNoIssues],
   ['unknown', () => findNoIssues],
   ['object', objectFinder],
-  ['array', arrayFinder],
+  ['array', createArrayFinder],
   ['record', recordFinder],
   ['tuple', tupleFinder],
   ['union', unionFinder],
@@ -202,13 +202,13 @@ function objectFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder
 
 /** A member that the schema does not name: one with faults, or one that should not be there. */
 function addOtherMember(issueCollector: IssueCollector, key: string, memberIssues: readonly Issue[] | undefined): void {
-  if (memberIssues === undefined) issueCollector.addOwn(`Unrecognized key: ${JSON.stringify(key.slice(0, 100))}`)
+  if (memberIssues === undefined) issueCollector.addOwnIssue(`Unrecognized key: ${JSON.stringify(key.slice(0, 100))}`)
   else issueCollector.add(key, memberIssues)
 }
 
 const lengthChecks: ReadonlySet<string> = new Set(['min_length', 'max_length', 'length_equals'])
 
-function arrayFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function createArrayFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { element, checks = [] } = schema._zod.def
   const bounds = checks.map(({ _zod }) => _zod.def)
   if (!bounds.every(({ check }) => lengthChecks.has(check))) traversal.isExhaustive = false
@@ -312,7 +312,7 @@ interface IssueCollector {
   /** Takes the issues of a member or an item. */
   add(key: string | number, inner: readonly Issue[]): void
   /** Takes an issue of the whole. */
-  addOwn(message: string): void
+  addOwnIssue(message: string): void
 }
 
 /** Collects issues up to a number; allocates nothing before the first. */
@@ -330,6 +330,6 @@ function createIssueCollector(maxIssues: number): IssueCollector {
     add(key, inner) {
       for (const issue of inner) addIssue({ ...issue, path: [key, ...(issue.path ?? [])] })
     },
-    addOwn: (message) => addIssue({ message }),
+    addOwnIssue: (message) => addIssue({ message }),
   }
 }

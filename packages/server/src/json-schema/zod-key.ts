@@ -27,7 +27,7 @@ const maxParts = 2000
 export function zodKeyOf(schema: object): string | undefined {
   if (!isZodSchema(schema)) return undefined
   try {
-    return schemaKey(schema, { remaining: maxParts })
+    return schemaKey(schema, { remainingParts: maxParts })
   } catch (error) {
     if (error === opaqueMarker) return undefined
     throw error
@@ -38,7 +38,7 @@ export function zodKeyOf(schema: object): string | undefined {
 const opaqueMarker = Symbol('opaque')
 
 interface PartBudget {
-  remaining: number
+  remainingParts: number
 }
 
 function schemaKey(schema: ZodSchema, budget: PartBudget): string {
@@ -55,8 +55,8 @@ function membersKey(members: object, budget: PartBudget): string {
   for (const [name, member] of Object.entries(members)) {
     if (member === undefined) continue
     // A check may be a schema too, and has one meaning in this place.
-    const isChecks = name === 'checks' && Array.isArray(member)
-    key += `${textKey(name)}${isChecks ? checksKey(member, budget) : valueKeyOf(member, budget)}`
+    const isCheckList = name === 'checks' && Array.isArray(member)
+    key += `${textKey(name)}${isCheckList ? checkListKeyOf(member, budget) : valueKeyOf(member, budget)}`
   }
   return `${key}}`
 }
@@ -68,7 +68,7 @@ function textKey(text: string): string {
 
 /** The key of a value in a definition or in metadata. */
 function valueKeyOf(part: unknown, budget: PartBudget): string {
-  if (budget.remaining-- === 0) throw opaqueMarker
+  if (budget.remainingParts-- === 0) throw opaqueMarker
   if (typeof part === 'string') return textKey(part)
   if (typeof part === 'function') return 'f'
   if (typeof part !== 'object' || part === null) return `${String(part)},`
@@ -86,11 +86,11 @@ function isPlain(part: object): boolean {
 }
 
 /** The key of checks, such as `min(1)` or `refine()`. */
-function checksKey(checks: readonly ZodCheck[], budget: PartBudget): string {
-  return `[${checks.map((check) => checkKey(check, budget)).join('')}]`
+function checkListKeyOf(checks: readonly ZodCheck[], budget: PartBudget): string {
+  return `[${checks.map((check) => checkKeyOf(check, budget)).join('')}]`
 }
 
-function checkKey({ _zod: { def, onattach } }: ZodCheck, budget: PartBudget): string {
+function checkKeyOf({ _zod: { def, onattach } }: ZodCheck, budget: PartBudget): string {
   const isRefinement = def.check === 'custom' && !hasItems(onattach)
   if (!isRefinement && !transparentChecks.has(def.check)) throw opaqueMarker
   return membersKey(def, budget)
@@ -104,7 +104,7 @@ function hasItems(list: unknown): boolean {
  * Validates as zod does, without the code that zod generates for a schema: the generation takes longer than a hundred
  * validations.
  */
-export function createInterpretedValidate(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
+export function createInterpretedValidator(schema: ZodSchema): StandardSchemaV1['~standard']['validate'] {
   // zod makes each of these members when it is first read, and most questions are asked before they are answered.
   return (value) => {
     if (!('safeParse' in schema) || typeof schema.safeParse !== 'function') return schema['~standard'].validate(value)

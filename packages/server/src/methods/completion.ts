@@ -3,7 +3,7 @@ import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, type CompiledTemplate, findVisibleEntry } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/base-definition.ts'
-import { quote } from '../request/report.ts'
+import { quoteName } from '../request/report.ts'
 import type { RequestState } from '../replay/served-request.ts'
 
 /** The most values that one answer may have (server/utilities/completion, completion results). */
@@ -18,13 +18,13 @@ export function completeArgument(params: CompleteRequestParams, request: Request
   const completers = completersFor(ref, request)
   if (!completers.has(argument.name)) {
     const names = [...completers.keys()].join(', ') || 'none'
-    throw invalidCompletionError(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
+    throw invalidCompletionError(`There is no argument ${quoteName(argument.name)} to complete; there are: ${names}`)
   }
   const completer = completers.get(argument.name)
-  if (completer === undefined) return completionResult(emptyCompletion, request)
+  if (completer === undefined) return toCompletionResult(emptyCompletion, request)
   const completedArguments = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(request) }
   return mapAwaitable(completer(argument.value, completedArguments), (suggestions) =>
-    completionResult(suggestions, request),
+    toCompletionResult(suggestions, request),
   )
 }
 
@@ -36,18 +36,18 @@ function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Req
 
   function promptOf(name: string): CompiledPrompt {
     const prompt = findVisibleEntry(catalog.prompts, name, call)
-    if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quote(name)}`)
+    if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quoteName(name)}`)
     return prompt
   }
 
   function templateOf(uri: string): CompiledTemplate {
     const template = findVisibleEntry(catalog.templates, uri, call)
-    if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quote(uri)}`)
+    if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quoteName(uri)}`)
     return template
   }
 }
 
-function completionResult(suggestions: readonly string[] | Completion, { catalog }: RequestState): CompleteResult {
+function toCompletionResult(suggestions: readonly string[] | Completion, { catalog }: RequestState): CompleteResult {
   const { values, total, hasMore } = isValueList(suggestions)
     ? { values: suggestions, total: suggestions.length }
     : suggestions

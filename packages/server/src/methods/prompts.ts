@@ -10,15 +10,15 @@ import {
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, mergeResultMeta, findVisibleEntry, readPage } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
-import { replay } from '../replay/replay.ts'
+import { replayCall } from '../replay/replay.ts'
 import { formatIssues } from '../json-schema/compile-schema.ts'
 import type { PromptContent, PromptReturn } from '../definitions/prompt.ts'
-import { quote } from '../request/report.ts'
+import { quoteName } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 
-type PromptArguments = NonNullable<GetPromptRequestParams['arguments']>
+type GivenPromptArguments = NonNullable<GetPromptRequestParams['arguments']>
 
-const noArguments: PromptArguments = Object.freeze({})
+const noArguments: GivenPromptArguments = Object.freeze({})
 
 /** A page of the prompts that the caller may use (server/prompts, listing prompts). */
 export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
@@ -30,33 +30,39 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
  */
 export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
   const prompt = findVisibleEntry(request.catalog.prompts, params.name, request.call)
-  if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quote(params.name)}`)
+  if (prompt === undefined) throw invalidPromptError(`Unknown prompt: ${quoteName(params.name)}`)
   requireCapabilities(prompt.requires, request)
   const givenArguments = params.arguments ?? noArguments
   rejectMissingArguments(prompt, givenArguments)
   return mapAwaitable(prompt.checkArguments(givenArguments), (checkedArguments) => {
     if (checkedArguments.issues !== undefined) {
-      throw invalidPromptError(`Invalid arguments for prompt ${quote(prompt.key)}:\n${formatIssues(checkedArguments)}`)
+      throw invalidPromptError(
+        `Invalid arguments for prompt ${quoteName(prompt.key)}:\n${formatIssues(checkedArguments)}`,
+      )
     }
     const handler = {
       name: prompt.key,
       run: (ctx: Context) => prompt.definition.run(checkedArguments.value, ctx),
-      finish: (content: PromptReturn) => promptResult(content, prompt, request),
+      finish: (content: PromptReturn) => toPromptResult(content, prompt, request),
     }
-    return replay(handler, request)
+    return replayCall(handler, request)
   })
 }
 
-function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: PromptArguments): void {
+function rejectMissingArguments(prompt: CompiledPrompt, givenArguments: GivenPromptArguments): void {
   const missingNames = prompt.requiredArguments.filter((name) => !Object.hasOwn(givenArguments, name))
   if (missingNames.length === 0) return
   throw invalidPromptError(
-    `Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`,
+    `Prompt ${quoteName(prompt.key)} needs the arguments that are missing: ${missingNames.join(', ')}`,
   )
 }
 
-function promptResult(promptReturn: PromptReturn, prompt: CompiledPrompt, { catalog }: RequestState): GetPromptResult {
-  const { messages, description, _meta } = promptContent(promptReturn)
+function toPromptResult(
+  promptReturn: PromptReturn,
+  prompt: CompiledPrompt,
+  { catalog }: RequestState,
+): GetPromptResult {
+  const { messages, description, _meta } = toPromptContent(promptReturn)
   const resultDescription = description ?? prompt.definition.description
   const meta = mergeResultMeta(_meta, catalog)
   return {
@@ -67,7 +73,7 @@ function promptResult(promptReturn: PromptReturn, prompt: CompiledPrompt, { cata
   }
 }
 
-function promptContent(promptReturn: PromptReturn): PromptContent {
+function toPromptContent(promptReturn: PromptReturn): PromptContent {
   if (typeof promptReturn === 'string') return { messages: [userMessage({ type: 'text', text: promptReturn })] }
   if (isMessageList(promptReturn)) return { messages: promptReturn }
   return 'messages' in promptReturn ? promptReturn : { messages: [userMessage(promptReturn)] }

@@ -4,7 +4,7 @@ import {
   createServer,
   resource,
   type ResourceDefinition,
-  resourceNotFound,
+  resourceNotFoundError,
   type ResourceReturn,
   resourceTemplate,
   type ServerOffers,
@@ -77,7 +77,7 @@ describe('reading', () => {
         name: 'item',
         mimeType: 'application/json',
         read({ id }) {
-          if (id === 'gone') throw resourceNotFound(`test://item/${id}`)
+          if (id === 'gone') throw resourceNotFoundError(`test://item/${id}`)
           return JSON.stringify({ id })
         },
       }),

@@ -18,20 +18,20 @@ import {
   mergeResultMeta,
   type Catalog,
 } from '../compile/catalog.ts'
-import type { Context, InputRequired } from '../definitions/context.ts'
-import { replay } from '../replay/replay.ts'
+import type { Context, InputRequiredReturn } from '../definitions/context.ts'
+import { replayCall } from '../replay/replay.ts'
 import {
-  type ResourceContent,
+  type ResourceReadContent,
   type ResourcePart,
   type ResourceReturn,
-  resourceNotFound,
+  resourceNotFoundError,
 } from '../definitions/resource.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 import { matchUriTemplate } from '../definitions/uri-template.ts'
 import { freezeJsonObject } from '../request/json-copy.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import { reportServerError } from '../request/report.ts'
-import { readOwnPage } from '../compile/compile-resource.ts'
+import { listTemplateResources } from '../compile/compile-resource.ts'
 
 /** A page of the resources that the caller may read (server/resources, listing resources). */
 export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
@@ -60,7 +60,7 @@ export function readResource({ uri }: ReadResourceRequestParams, request: Reques
       return runReadHandler((ctx) => template.definition.read(variables, ctx), { uri, resource: template, request })
     }
   }
-  throw resourceNotFound(uri)
+  throw resourceNotFoundError(uri)
 }
 
 interface ReadTarget {
@@ -70,18 +70,18 @@ interface ReadTarget {
 }
 
 function runReadHandler(
-  run: (ctx: Context) => Awaitable<ResourceReturn | InputRequired>,
+  run: (ctx: Context) => Awaitable<ResourceReturn | InputRequiredReturn>,
   target: ReadTarget,
 ): Awaitable<JsonObject> {
   const finish = (resourceReturn: ResourceReturn) => resourceResult(resourceReturn, target)
-  return replay({ name: target.uri, run, finish }, target.request)
+  return replayCall({ name: target.uri, run, finish }, target.request)
 }
 
 function resourceResult(resourceReturn: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
-  const { contents, ttlMs, cacheScope, _meta } = resourceContent(resourceReturn)
+  const { contents, ttlMs, cacheScope, _meta } = toResourceContent(resourceReturn)
   // An empty list could mean that there is no such resource (server/resources, error handling).
   if (contents.length === 0) {
-    throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFound(uri)`)
+    throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFoundError(uri)`)
   }
   const meta = mergeResultMeta(_meta, request.catalog)
   return {
@@ -93,7 +93,7 @@ function resourceResult(resourceReturn: ResourceReturn, { uri, resource, request
   }
 }
 
-function resourceContent(resourceReturn: ResourceReturn): ResourceContent {
+function toResourceContent(resourceReturn: ResourceReturn): ResourceReadContent {
   if (typeof resourceReturn === 'string') return { contents: [{ text: resourceReturn }] }
   if (resourceReturn instanceof Uint8Array) return { contents: [{ blob: resourceReturn }] }
   if (isPartList(resourceReturn)) return { contents: resourceReturn }
@@ -133,18 +133,19 @@ function templatesWithList({ templates }: Catalog): readonly CompiledTemplate[] 
 async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request
   const all = templatesWithList(catalog)
-  const visible = all.filter((template) => isVisible(template, call))
+  const visibleTemplates = all.filter((template) => isVisible(template, call))
   const [key, ...own] = (cursor ?? '').split('.')
-  const index = visible.findIndex((template) => catalog.templates.cursors.get(template) === key)
-  const found = visible[index]
+  const index = visibleTemplates.findIndex((template) => catalog.templates.cursors.get(template) === key)
+  const found = visibleTemplates[index]
   if (found !== undefined) {
-    const next = visible[index + 1]
+    const next = visibleTemplates[index + 1]
     return readTemplatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, nextTemplate: next, request })
   }
   const page = readPage(catalog.resources, cursor, call)
-  const first = visible[0]
+  const first = visibleTemplates[0]
   if (first !== undefined && page['nextCursor'] === undefined) {
-    if (isEmptyPage(page)) return readTemplatePage(first, { cursor: undefined, nextTemplate: visible[1], request })
+    if (isEmptyPage(page))
+      return readTemplatePage(first, { cursor: undefined, nextTemplate: visibleTemplates[1], request })
     return Object.assign(withCallerCacheScope(page, all), { nextCursor: catalog.templates.cursors.get(first) })
   }
   return withCallerCacheScope(page, all)
@@ -152,8 +153,8 @@ async function readPageWithTemplates(cursor: string | undefined, request: Reques
 
 /** A page differs by caller where one of the templates behind it is not for everybody. */
 function withCallerCacheScope(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
-  const varies = templates.some(({ visibleTo }) => visibleTo !== undefined)
-  return { ...page, ...(varies && { cacheScope: 'private' }) }
+  const variesByCaller = templates.some(({ visibleTo }) => visibleTo !== undefined)
+  return { ...page, ...(variesByCaller && { cacheScope: 'private' }) }
 }
 
 function isEmptyPage({ resources }: JsonObject): boolean {
@@ -170,14 +171,14 @@ interface TemplatePageOptions {
 async function readTemplatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
   const { cursor, nextTemplate, request } = options
   const { catalog } = request
-  const page = await readOwnPage(template.definition, openRequestContext(request), cursor)
+  const page = await listTemplateResources(template.definition, openRequestContext(request), cursor)
   const { cursors } = catalog.templates
-  const own = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
-  const nextCursor = own ?? (nextTemplate && cursors.get(nextTemplate))
+  const ownCursor = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
+  const nextCursor = ownCursor ?? (nextTemplate && cursors.get(nextTemplate))
   const meta = mergeResultMeta(undefined, catalog)
   return {
     resultType: 'complete',
-    resources: page.resources.flatMap((listed) => listEntryOf(listed, template, request)),
+    resources: page.resources.flatMap((listedResource) => listEntryOf(listedResource, template, request)),
     ...(nextCursor !== undefined && { nextCursor }),
     ttlMs: page.ttlMs ?? 0,
     cacheScope: page.cacheScope ?? 'private',
@@ -187,17 +188,17 @@ async function readTemplatePage(template: CompiledTemplate, options: TemplatePag
 
 /** An entry that could not be read is left out, and its author told: a client would only fail with it. */
 function listEntryOf(
-  listed: ListedResource,
+  listedResource: ListedResource,
   { definition, key, template }: CompiledTemplate,
   request: RequestState,
 ): JsonObject[] {
   const { mimeType } = definition
   try {
-    const { uri, name } = listed
+    const { uri, name } = listedResource
     if (matchUriTemplate(template, uri) === undefined)
       throw new Error(`${JSON.stringify(uri)} does not fit the template`)
     if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
-    return [freezeJsonObject({ ...(mimeType !== undefined && { mimeType }), ...listed }, uri)]
+    return [freezeJsonObject({ ...(mimeType !== undefined && { mimeType }), ...listedResource }, uri)]
   } catch (cause) {
     reportServerError(
       new Error('A listed resource was left out', { cause }),

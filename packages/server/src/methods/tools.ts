@@ -16,8 +16,8 @@ import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitabl
 import { type CompiledTool, mergeResultMeta, findVisibleEntry, readPage } from '../compile/catalog.ts'
 import { type Context, type TaskChoice, isInputDeclined } from '../definitions/context.ts'
 import { openRequestContext } from '../replay/open-context.ts'
-import { replay } from '../replay/replay.ts'
-import { quote, reportServerError } from '../request/report.ts'
+import { replayCall } from '../replay/replay.ts'
+import { quoteName, reportServerError } from '../request/report.ts'
 import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 import { formatIssues, type RejectedValue } from '../json-schema/compile-schema.ts'
 import { isHandlerError } from '../replay/handler-error.ts'
@@ -37,13 +37,13 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
 export function callTool(params: CallToolRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
   const tool = findVisibleEntry(catalog.tools, params.name, call)
-  if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
+  if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quoteName(params.name)}`)
   requireCapabilities(tool.requires, request)
-  const toolContent = params.arguments ?? noArguments
+  const toolArguments = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)
-  if (headerParams !== undefined) checkHeaderParam(tool.mirrored, toolContent, headerParams)
+  if (headerParams !== undefined) checkHeaderParam(tool.headerParams, toolArguments, headerParams)
   try {
-    const result = mapAwaitable(tool.checkInput(toolContent), (checkedOutput) =>
+    const result = mapAwaitable(tool.checkInput(toolArguments), (checkedOutput) =>
       checkedOutput.issues === undefined
         ? runTool(tool, checkedOutput.value, request)
         : invalidArgumentsResult(tool, checkedOutput, request),
@@ -71,33 +71,33 @@ function runTool(tool: CompiledTool, args: unknown, request: RequestState): Awai
   const handler = {
     name: tool.key,
     run: (ctx: Context) => tool.definition.run(args, ctx),
-    finish: (toolReturn: unknown) => finishTool(toolReturn, tool, request),
+    finish: (toolReturn: unknown) => toToolResult(toolReturn, tool, request),
     task: tool.definition.task && taskChoiceOf(tool, args, request),
     hasEffects: tool.definition.annotations?.readOnlyHint !== true,
   }
-  return replay(handler, request)
+  return replayCall(handler, request)
 }
 
 /**
  * Converts a returned value into a result. Structured content that the output schema rejects never leaves the server:
  * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
  */
-function finishTool(toolReturn: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
+function toToolResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
   const { checkOutput } = tool
-  if (checkOutput === undefined) return plainResult(toolReturn, tool, request)
+  if (checkOutput === undefined) return toPlainResult(toolReturn, tool, request)
   const toolContent: Partial<ToolContent> = isFullToolResult(toolReturn) ? toolReturn : {}
   const structuredValue = isFullToolResult(toolReturn) ? toolReturn.structuredContent : toolReturn
   // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
   if (toolContent.isError === true && structuredValue === undefined)
-    return toolResultOf(toolContent, undefined, request)
+    return createToolResult(toolContent, undefined, request)
   return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {
     if (checkedOutput.issues === undefined) return structuredResult(toolContent, checkedOutput.value, { tool, request })
     return unusableResult(`breaks its output schema:\n${formatIssues(checkedOutput)}`, tool, request)
   })
 }
 
-function plainResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
-  if (typeof toolReturn === 'string') return toolResultOf({ content: [textBlock(toolReturn)] }, undefined, request)
+function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+  if (typeof toolReturn === 'string') return createToolResult({ content: [textBlock(toolReturn)] }, undefined, request)
   if (!isToolContent(toolReturn)) {
     return unusableResult(
       'is neither text nor { content: [...] }; declare output to return structured content',
@@ -105,7 +105,7 @@ function plainResult(toolReturn: unknown, tool: CompiledTool, request: RequestSt
       request,
     )
   }
-  if (toolReturn.structuredContent === undefined) return toolResultOf(toolReturn, undefined, request)
+  if (toolReturn.structuredContent === undefined) return createToolResult(toolReturn, undefined, request)
   return structuredResult(toolReturn, toolReturn.structuredContent, { tool, request })
 }
 
@@ -132,10 +132,10 @@ function structuredResult(
   if (text === undefined) return unusableResult(`is not JSON but ${typeof value}`, tool, request)
   const content = toolContent.content ?? [textBlock(text)]
   // JSON.stringify has just shown that it can be sent.
-  return toolResultOf({ ...toolContent, content }, value as JsonValue, request)
+  return createToolResult({ ...toolContent, content }, value as JsonValue, request)
 }
 
-function toolResultOf(
+function createToolResult(
   { content = [], isError, _meta }: Partial<ToolContent>,
   structuredContent: JsonValue | undefined,
   { catalog }: RequestState,
@@ -156,7 +156,7 @@ function invalidArgumentsResult(
   rejectedValue: RejectedValue,
   request: RequestState,
 ): CallToolResult {
-  return errorResultOf(`Invalid arguments for tool ${quote(tool.key)}:\n${formatIssues(rejectedValue)}`, request)
+  return errorResultOf(`Invalid arguments for tool ${quoteName(tool.key)}:\n${formatIssues(rejectedValue)}`, request)
 }
 
 /**
@@ -169,18 +169,18 @@ function handleToolError(error: unknown, tool: CompiledTool, request: RequestSta
   const errorContext = { method: request.method, name: tool.key }
   reportServerError(error, errorContext, request.settings)
   // A handler's misuse of its context concerns its author, not a model.
-  if (isHandlerError(error)) return errorResultOf(`Tool ${quote(tool.key)} failed`, request)
+  if (isHandlerError(error)) return errorResultOf(`Tool ${quoteName(tool.key)} failed`, request)
   return errorResultOf(request.settings.describeError(error, errorContext), request)
 }
 
 function unusableResult(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
   const errorContext = { method: request.method, name: tool.key }
-  reportServerError(new Error(`What tool ${quote(tool.key)} returned ${reason}`), errorContext, request.settings)
-  return errorResultOf(`Tool ${quote(tool.key)} failed`, request)
+  reportServerError(new Error(`What tool ${quoteName(tool.key)} returned ${reason}`), errorContext, request.settings)
+  return errorResultOf(`Tool ${quoteName(tool.key)} failed`, request)
 }
 
 function errorResultOf(text: string, request: RequestState): CallToolResult {
-  return toolResultOf({ content: [textBlock(text)], isError: true }, undefined, request)
+  return createToolResult({ content: [textBlock(text)], isError: true }, undefined, request)
 }
 
 function textBlock(text: string): ContentBlock {

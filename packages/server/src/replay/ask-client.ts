@@ -8,7 +8,7 @@ import {
   McpError,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quote } from '../request/report.ts'
+import { quoteName } from '../request/report.ts'
 import { requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './call-identity.ts'
 import { type QuestionRecord, responseFor } from './journal.ts'
@@ -66,29 +66,29 @@ export async function answerQuestion<T>(run: Run, key: string, question: ClientQ
   const outcome = isPromiseLike(parsedAnswer) ? await trackRead(run, parsedAnswer) : parsedAnswer
   if (run.phase !== 'running') throw lateUseError(run, question.functionName)
   if ('value' in outcome) return outcome.value
-  rejectEndlessQuestion(run, { key, text, repeatCause: outcome })
+  rejectEndlessQuestion(run, { key, text, repeatReason: outcome })
   return suspendForAnswer(run, key, {
     question,
     text,
     previousRecord: journalOf(run).questions.get(key),
-    repeatCause: outcome,
+    repeatReason: outcome,
   })
 }
 
 interface RepeatedQuestion {
   readonly key: string
   readonly text: string
-  readonly repeatCause: RepeatReason
+  readonly repeatReason: RepeatReason
 }
 
 /** A question that would be asked again without end fails the call. */
-function rejectEndlessQuestion(run: Run, { key, text, repeatCause }: RepeatedQuestion): void {
-  if ('changeCount' in repeatCause && repeatCause.changeCount > maxQuestionChanges) {
+function rejectEndlessQuestion(run: Run, { key, text, repeatReason }: RepeatedQuestion): void {
+  if ('changeCount' in repeatReason && repeatReason.changeCount > maxQuestionChanges) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
-    throw failRun(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
+    throw failRun(run, 'question', `${quoteName(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
   }
-  if ('invalidAnswerCount' in repeatCause && repeatCause.invalidAnswerCount > maxInvalidAnswers) {
-    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${repeatCause.reason}`)
+  if ('invalidAnswerCount' in repeatReason && repeatReason.invalidAnswerCount > maxInvalidAnswers) {
+    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${repeatReason.reason}`)
   }
 }
 
@@ -97,7 +97,7 @@ interface PendingQuestion<T> {
   readonly text: string
   readonly previousRecord: QuestionRecord | undefined
   /** The reason why an answered question is asked once more. */
-  readonly repeatCause?: RepeatReason | undefined
+  readonly repeatReason?: RepeatReason | undefined
 }
 
 type RepeatReason =
@@ -108,17 +108,21 @@ type RepeatReason =
 function suspendForAnswer<T>(
   run: Run,
   key: string,
-  { question, text, previousRecord, repeatCause }: PendingQuestion<T>,
+  { question, text, previousRecord, repeatReason }: PendingQuestion<T>,
 ): Promise<never> {
   requireCapabilities(question.requiredCapabilities, run.request)
-  const { times, invalidAnswers, changes } = previousRecord ?? { times: 1, invalidAnswers: 0, changes: 0 }
+  const { wireKeyCount, invalidAnswerCount, changeCount } = previousRecord ?? {
+    wireKeyCount: 1,
+    invalidAnswerCount: 0,
+    changeCount: 0,
+  }
   const askedQuestion: AskedQuestion = {
-    request: repeatCause === undefined ? question.request : withRepeatReason(question.request, repeatCause),
+    request: repeatReason === undefined ? question.request : withRepeatReason(question.request, repeatReason),
     text,
-    times: repeatCause === undefined ? times : times + 1,
+    wireKeyCount: repeatReason === undefined ? wireKeyCount : wireKeyCount + 1,
     invalidAnswerCount:
-      repeatCause && 'invalidAnswerCount' in repeatCause ? repeatCause.invalidAnswerCount : invalidAnswers,
-    changeCount: repeatCause && 'changeCount' in repeatCause ? repeatCause.changeCount : changes,
+      repeatReason && 'invalidAnswerCount' in repeatReason ? repeatReason.invalidAnswerCount : invalidAnswerCount,
+    changeCount: repeatReason && 'changeCount' in repeatReason ? repeatReason.changeCount : changeCount,
   }
   return addQuestion(run, key, askedQuestion)
 }
@@ -156,13 +160,13 @@ function parseAnswer<T>(
   { previousRecord, response, question, text }: ParseAnswerOptions<T>,
 ): Awaitable<ParsedAnswer<T>> {
   return mapAwaitable(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
-    const record = previousRecord ?? { fingerprint, times: 1, invalidAnswers: 0, changes: 0, response }
+    const record = previousRecord ?? { fingerprint, wireKeyCount: 1, invalidAnswerCount: 0, changeCount: 0, response }
     journalOf(run).questions.set(key, record)
     // The user answered another question: that of an earlier version, or one whose text is not repeatable.
-    if (fingerprint !== record.fingerprint) return { changeCount: record.changes + 1 }
+    if (fingerprint !== record.fingerprint) return { changeCount: record.changeCount + 1 }
     // A copy: what a handler does to an answer must not change the journal.
     return mapAwaitable(question.parseResponse(cloneJson(response)), (answer) =>
-      'problem' in answer ? { invalidAnswerCount: record.invalidAnswers + 1, reason: answer.problem } : answer,
+      'problem' in answer ? { invalidAnswerCount: record.invalidAnswerCount + 1, reason: answer.problem } : answer,
     )
   })
 }

@@ -16,20 +16,20 @@ const workSliceMs = 10
  */
 export function handleStepBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
-  const reason = isStopping(run) ? undefined : shedReason(run)
+  const reason = isStopping(run) ? undefined : findShedReason(run)
   if (reason !== undefined) return handOffRun(run, reason)
   if (run.isStrict) return restartRun(run)
   return isStopping(run) ? undefined : yieldToEventLoop(run)
 }
 
 /** Returns the reason for which the call should leave this instance now, if there is one. */
-function shedReason(run: Run): ShedReason | undefined {
+function findShedReason(run: Run): ShedReason | undefined {
   if (!canHandOff(run)) return undefined
   const { request, name, drainCount } = run
   const { settings, method } = request
-  const { sheds, stops, round, handOff } = journalOf(run)
+  const { shedCount, stopCount, round, handOff } = journalOf(run)
   const workedMs = settings.now() - (run.workStartedAt ?? 0)
-  const call = { method, name, sheds, rounds: round, workedMs, drainCount, stops, handOff }
+  const call = { method, name, shedCount, roundCount: round, workedMs, drainCount, stopCount, handOff }
   const reason = decideHandOff(settings.loadMonitor, call)
   if (typeof reason !== 'object') return reason
   reportServerError(reason.error, { method, name }, settings)
@@ -49,7 +49,7 @@ function canHandOff({ isPinned, request }: Run): boolean {
 /** A handler that computes from checkpoint to checkpoint would otherwise keep the event loop to itself. */
 function yieldToEventLoop(run: Run): Promise<void> | undefined {
   const { loadMonitor, now } = run.request.settings
-  if (now() - run.yieldedAt < workSliceMs / (1 + loadMonitor.waitingRuns)) return undefined
+  if (now() - run.yieldedAt < workSliceMs / (1 + loadMonitor.waitingRunCount)) return undefined
   return yieldForTick(loadMonitor).then(() => markYielded(run))
 }
 

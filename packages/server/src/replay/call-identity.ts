@@ -7,7 +7,7 @@ import {
   type JsonValue,
   McpError,
   projectMetaKeys,
-  principalIdentity,
+  principalIdentityOf,
 } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import type { RequestState } from './served-request.ts'
@@ -31,7 +31,7 @@ export function identifyCall(request: RequestState): Awaitable<void> {
   }
   const { _meta, inputResponses: _responses, requestState: _state, ...asked } = request.params
   const { method, call } = request
-  const text = stringifySorted(['call', key, principalIdentity(call.principal), method, asked])
+  const text = stringifySorted(['call', key, principalIdentityOf(call.principal), method, asked])
   return mapAwaitable(fingerprintOf(text), (digest) => {
     request.callId = uuidOf(digest)
   })
@@ -43,20 +43,20 @@ export function identifyCall(request: RequestState): Awaitable<void> {
  * the same answers has the same effects, and one state that is sent with other answers has others.
  */
 export function deriveEffectsId(
-  { callId, past, questions }: Pick<Journal, 'callId' | 'past' | 'questions'>,
+  { callId, pastEffectsId, questions }: Pick<Journal, 'callId' | 'pastEffectsId' | 'questions'>,
   responses: ReadonlyMap<string, InputResponse> | undefined,
 ): Awaitable<string> {
   const answers = Array.from(questions, ([key, { response }]): [string, JsonObject | undefined] => [key, response])
   const answeredEntries = answers.filter(([, response]) => response !== undefined).sort(compareKeys)
   // Interfaces of the protocol are JSON, which the compiler cannot see.
-  const explicitEntries = [...(responses ?? [])].sort(compareKeys) as unknown as JsonValue[]
-  if (answeredEntries.length === 0 && explicitEntries.length === 0 && past === undefined) return callId
+  const explicitResponseEntries = [...(responses ?? [])].sort(compareKeys) as unknown as JsonValue[]
+  if (answeredEntries.length === 0 && explicitResponseEntries.length === 0 && pastEffectsId === undefined) return callId
   const text = stringifySorted([
     'answers',
     callId,
-    past ?? null,
+    pastEffectsId ?? null,
     answeredEntries as unknown as JsonValue[],
-    explicitEntries,
+    explicitResponseEntries,
   ])
   return mapAwaitable(fingerprintOf(text), uuidOf)
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
-import { type Context, type TaskChoice, type InputRequired, isInputRequired } from '../definitions/context.ts'
+import { type Context, type TaskChoice, type InputRequiredReturn, isInputRequired } from '../definitions/context.ts'
 import { openContext } from './open-context.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
@@ -13,7 +13,7 @@ import { warnSwallowedError } from './warnings.ts'
 export interface Handler<T> {
   /** The tool, prompt or resource. */
   readonly name: string
-  readonly run: (ctx: Context) => Awaitable<T | InputRequired>
+  readonly run: (ctx: Context) => Awaitable<T | InputRequiredReturn>
   readonly finish: (returned: T) => Awaitable<JsonObject>
   /** The choice whether the call becomes a task before the handler runs. */
   readonly task?: TaskChoice | undefined
@@ -22,14 +22,14 @@ export interface Handler<T> {
 }
 
 /** The end of a run of a handler. */
-export type RunOutcome<T> = { readonly returned: T | InputRequired } | { readonly thrown: unknown }
+export type RunOutcome<T> = { readonly returned: T | InputRequiredReturn } | { readonly thrown: unknown }
 
 /** Runs a handler once. */
 export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<RunOutcome<T>> {
   try {
     return { returned: await handler.run(openContext(run)) }
-  } catch (thrown) {
-    return { thrown }
+  } catch (thrownError) {
+    return { thrown: thrownError }
   }
 }
 
@@ -40,12 +40,12 @@ export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<
   endRunHandOff(run)
   // Finished steps of a run that was stopped are recorded now, or they would be repeated.
   return isStopping(run) && run.end?.kind !== 'finished' && run.end?.kind !== 'store_failed'
-    ? mapAwaitable(waitUntilDrained(run), () => applyEnd(run, outcome, handler))
-    : applyEnd(run, outcome, handler)
+    ? mapAwaitable(waitUntilDrained(run), () => applyRunEnd(run, outcome, handler))
+    : applyRunEnd(run, outcome, handler)
 }
 
 /** Fails the call when something went wrong besides that its run was stopped. */
-function applyEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+function applyRunEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   const end = run.end
   switch (end?.kind) {
     case 'store_failed':
@@ -76,7 +76,7 @@ async function finishShedRun<T>(run: Run, reason: ShedReason, handler: Handler<T
   const result = await shedCall(run, reason)
   if (result !== undefined) return result
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
-  const stayingRun = beginRun(request, name, { journal, responses, before: run, isBoundToInstance: true })
+  const instanceBoundRun = beginRun(request, name, { journal, responses, previousRun: run, isBoundToInstance: true })
   beginCall(request)
-  return finishRun(stayingRun, await runAttempt(handler, stayingRun), handler)
+  return finishRun(instanceBoundRun, await runAttempt(handler, instanceBoundRun), handler)
 }

@@ -95,11 +95,11 @@ export function isSuspension(error: unknown): boolean {
  * Refuses a key that is not 1 to 128 letters, digits and `_ - . : /`. The keys of questions go over the wire, where `~`
  * marks the second and every further time that one is asked.
  */
-export function checkHandlerKey(key: unknown, called: string): asserts key is string {
+export function checkHandlerKey(key: unknown, calledFunction: string): asserts key is string {
   if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
-  const shown = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
+  const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
   const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
-  throw new HandlerError('key', `${called} was given the key ${shown}: ${rule}`)
+  throw new HandlerError('key', `${calledFunction} was given the key ${shownKey}: ${rule}`)
 }
 
 /**
@@ -111,6 +111,6 @@ export function formatExplicitKey(key: string, round: number): string {
 }
 
 /** Under which name a question goes over the wire: its key, and from the second time on how often it was asked. */
-export function formatWireKey(key: string, times: number): string {
-  return times === 1 ? key : `${key}~${times}`
+export function formatWireKey(key: string, occurrence: number): string {
+  return occurrence === 1 ? key : `${key}~${occurrence}`
 }

@@ -13,9 +13,9 @@ export interface Journal {
   /** Rounds in which the client was asked. */
   round: number
   /** Hand-offs for load, or by a policy. */
-  sheds: number
+  shedCount: number
   /** Hand-offs because an instance was stopping. */
-  stops: number
+  stopCount: number
   /** The load of the instance that handed it off last, since the client was last asked. */
   handOff: HandOffReport | undefined
   /**
@@ -25,14 +25,14 @@ export interface Journal {
   /** Results of steps by key. */
   readonly steps: Map<string, StepRecord>
   /** Under which name each step was first tried that has failed: it has no result, and may have had an effect. */
-  readonly tries: Map<string, string>
+  readonly tryIds: Map<string, string>
   readonly checkpoints: Map<string, JsonValue>
   /** Values of `ctx.uuid`, by key. */
   readonly uuids: Map<string, string>
   /** The requests and the state of `inputRequired`, when the last round ended with it. */
-  explicit: ExplicitRoundRecord | undefined
+  explicitRound: ExplicitRoundRecord | undefined
   /** Names the answers to explicit rounds before the last, which the journal does not keep. */
-  past: string | undefined
+  pastEffectsId: string | undefined
   /** Members that a later version of this package wrote, kept for it. */
   readonly others: ReadonlyMap<string, JsonValue>
 }
@@ -42,11 +42,11 @@ export interface QuestionRecord {
   /** A digest of what was asked. */
   readonly fingerprint: string
   /** The number of wire keys of the question; 1 at first. */
-  readonly times: number
+  readonly wireKeyCount: number
   /** Invalid answers so far. */
-  readonly invalidAnswers: number
+  readonly invalidAnswerCount: number
   /** Changes of the question itself so far. */
-  readonly changes: number
+  readonly changeCount: number
   /** The client's answer; the question itself checks it in every run. */
   readonly response?: JsonObject | undefined
 }
@@ -91,49 +91,49 @@ export const journalMemberNames: readonly string[] = [
 const knownMembers = new Set(journalMemberNames)
 
 /** A journal in which nothing stands yet. */
-export function createEmptyJournal(callId: string, began: number): Journal {
+export function createEmptyJournal(callId: string, startedAt: number): Journal {
   return {
     callId,
-    startedAt: began,
+    startedAt,
     round: 0,
-    sheds: 0,
-    stops: 0,
+    shedCount: 0,
+    stopCount: 0,
     handOff: undefined,
     questions: new Map(),
     steps: new Map(),
-    tries: new Map(),
+    tryIds: new Map(),
     checkpoints: new Map(),
     uuids: new Map(),
-    explicit: undefined,
-    past: undefined,
+    explicitRound: undefined,
+    pastEffectsId: undefined,
     others: new Map(),
   }
 }
 
 /** A journal as JSON; short names, because it travels with every round. */
 export function serializeJournal(journal: Journal): JsonObject {
-  const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicit, others } = journal
+  const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, others } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
   const journalJson: Record<string, JsonValue> = { v: journalVersion, flow: callId, began: startedAt, round }
   if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, serializeQuestion)
   if (steps.size > 0) journalJson['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
   if (checkpoints.size > 0) journalJson['checkpoints'] = objectFromMap(checkpoints, (value) => value)
   if (uuids.size > 0) journalJson['uuids'] = objectFromMap(uuids, (value) => value)
-  if (explicit !== undefined) journalJson['explicit'] = serializeExplicitRoundRecord(explicit)
+  if (explicitRound !== undefined) journalJson['explicit'] = serializeExplicitRoundRecord(explicitRound)
   addHistory(journal, journalJson)
   return others.size === 0 ? journalJson : { ...objectFromMap(others, (value) => value), ...journalJson }
 }
 
 /** Hand-offs, and what names effects: most journals have none of it. */
 function addHistory(
-  { startedAt, sheds, stops, handOff, past, tries }: Journal,
+  { startedAt, shedCount, stopCount, handOff, pastEffectsId, tryIds }: Journal,
   journalJson: Record<string, JsonValue>,
 ): void {
-  if (sheds > 0) journalJson['sheds'] = sheds
-  if (stops > 0) journalJson['stops'] = stops
+  if (shedCount > 0) journalJson['sheds'] = shedCount
+  if (stopCount > 0) journalJson['stops'] = stopCount
   if (handOff !== undefined) journalJson['from'] = serializeHandOff(handOff, startedAt)
-  if (past !== undefined) journalJson['past'] = past
-  if (tries.size > 0) journalJson['tries'] = objectFromMap(tries, (id) => id)
+  if (pastEffectsId !== undefined) journalJson['past'] = pastEffectsId
+  if (tryIds.size > 0) journalJson['tries'] = objectFromMap(tryIds, (id) => id)
 }
 
 /**
@@ -141,23 +141,23 @@ function addHistory(
  */
 export function parseJournal(value: JsonValue): Journal | undefined {
   if (!isJsonObject(value) || value['v'] !== journalVersion) return undefined
-  const { flow: callId, began, round } = value
-  if (typeof callId !== 'string' || typeof began !== 'number' || typeof round !== 'number') return undefined
+  const { flow: callId, began: startedAt, round } = value
+  if (typeof callId !== 'string' || typeof startedAt !== 'number' || typeof round !== 'number') return undefined
   const { explicit, sheds, stops, past } = value
   return {
     callId,
-    startedAt: began,
+    startedAt,
     round,
-    sheds: typeof sheds === 'number' ? sheds : 0,
-    stops: typeof stops === 'number' ? stops : 0,
-    handOff: parseHandOff(value['from'], began),
+    shedCount: typeof sheds === 'number' ? sheds : 0,
+    stopCount: typeof stops === 'number' ? stops : 0,
+    handOff: parseHandOff(value['from'], startedAt),
     questions: mapOf(value['questions'], parseQuestionRecord),
     steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
     checkpoints: mapOf(value['checkpoints'], (checkpointValue) => checkpointValue),
     uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
-    explicit: isJsonObject(explicit) ? parseExplicitRoundRecord(explicit) : undefined,
-    tries: mapOf(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
-    past: typeof past === 'string' ? past : undefined,
+    explicitRound: isJsonObject(explicit) ? parseExplicitRoundRecord(explicit) : undefined,
+    tryIds: mapOf(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
+    pastEffectsId: typeof past === 'string' ? past : undefined,
     others: unknownMembersOf(value),
   }
 }
@@ -187,7 +187,7 @@ export function journalEntry(journal: Journal, part: JournalPart, key?: string):
 /** Writing one member must not cost what writing all of them would. */
 function pickJournalMember(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
   const emptyMaps = {
-    tries: new Map(),
+    tryIds: new Map(),
     questions: new Map(),
     steps: new Map(),
     checkpoints: new Map(),
@@ -195,8 +195,9 @@ function pickJournalMember(journal: Journal, part: JournalPart, key: string | un
     others: new Map(),
   }
   if (key === undefined || part === 'round' || part === 'explicit' || part === 'past') return emptyMaps
-  const value = journal[part].get(key)
-  return { ...emptyMaps, [part]: new Map(value === undefined ? [] : [[key, value]]) }
+  const member = part === 'tries' ? 'tryIds' : part
+  const value = journal[member].get(key)
+  return { ...emptyMaps, [member]: new Map(value === undefined ? [] : [[key, value]]) }
 }
 
 /** A copy that shares nothing with the original. */
@@ -208,15 +209,15 @@ export function copyJournal(journal: Journal): Journal {
  * In about 20 bytes, because it travels: the load in hundredths, no more than a hundred times the limit, and the time
  * since the call began.
  */
-function serializeHandOff({ instanceId, load, handedOffAt }: HandOffReport, began: number): JsonValue {
-  return [instanceId, Math.min(9999, Math.round(load * 100)), Math.round(handedOffAt) - began]
+function serializeHandOff({ instanceId, load, handedOffAt }: HandOffReport, startedAt: number): JsonValue {
+  return [instanceId, Math.min(9999, Math.round(load * 100)), Math.round(handedOffAt) - startedAt]
 }
 
-function parseHandOff(value: JsonValue | undefined, began: number): HandOffReport | undefined {
+function parseHandOff(value: JsonValue | undefined, startedAt: number): HandOffReport | undefined {
   if (!Array.isArray(value)) return undefined
-  const [from, load, sinceBegan] = value
-  if (typeof from !== 'string' || typeof load !== 'number' || typeof sinceBegan !== 'number') return undefined
-  return { instanceId: from, load: load / 100, handedOffAt: began + sinceBegan }
+  const [from, load, sinceStart] = value
+  if (typeof from !== 'string' || typeof load !== 'number' || typeof sinceStart !== 'number') return undefined
+  return { instanceId: from, load: load / 100, handedOffAt: startedAt + sinceStart }
 }
 
 /**
@@ -229,18 +230,25 @@ export function responseFor(responses: JsonObject | undefined, key: string): Jso
 }
 
 /** The fingerprint, the answer or null, and the counts; what is as at first is left out at the end. */
-function serializeQuestion({ fingerprint, times, invalidAnswers, changes, response }: QuestionRecord): JsonValue {
+function serializeQuestion({
+  fingerprint,
+  wireKeyCount,
+  invalidAnswerCount,
+  changeCount,
+  response,
+}: QuestionRecord): JsonValue {
   const answer = response === undefined ? null : serializeResponse(response)
-  if (times > 1 || invalidAnswers > 0 || changes > 0) return [fingerprint, answer, times, invalidAnswers, changes]
+  if (wireKeyCount > 1 || invalidAnswerCount > 0 || changeCount > 0)
+    return [fingerprint, answer, wireKeyCount, invalidAnswerCount, changeCount]
   return answer === null ? [fingerprint] : [fingerprint, answer]
 }
 
 function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   if (!Array.isArray(value)) return undefined
-  const [fingerprint, answer, times = 1, invalidAnswers = 0, changes = 0] = value
-  if (typeof fingerprint !== 'string' || typeof times !== 'number') return undefined
-  if (typeof invalidAnswers !== 'number' || typeof changes !== 'number') return undefined
-  return { fingerprint, times, invalidAnswers, changes, response: parseResponse(answer) }
+  const [fingerprint, answer, wireKeyCount = 1, invalidAnswerCount = 0, changeCount = 0] = value
+  if (typeof fingerprint !== 'string' || typeof wireKeyCount !== 'number') return undefined
+  if (typeof invalidAnswerCount !== 'number' || typeof changeCount !== 'number') return undefined
+  return { fingerprint, wireKeyCount, invalidAnswerCount, changeCount, response: parseResponse(answer) }
 }
 
 /** Most answers accept a form: such a one is an array with the content of the form alone. */

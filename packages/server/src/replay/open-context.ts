@@ -70,14 +70,14 @@ export function openContext(run: Run): Context {
     roots: (key) => markRejectionHandled(requestRoots(run, key)),
     step: (key, work) => markRejectionHandled(runStep(run, key, work)),
     checkpoint: (key, initial) => openCheckpoint(run, key, initial),
-    task: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
+    continueAsTask: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
     updated: rejectRenamedMember,
     notifyListChanged: (kind) => publishTopic(kind, request.settings),
     now: () => startTimeOf(run),
     uuid: (key) => recordUuid(run, key),
     responses: run.responses ?? noResponses,
-    state: run.journal?.explicit?.state,
+    state: run.journal?.explicitRound?.state,
   }
   return deferSignal(context, () => signalOf(run))
 }
@@ -103,7 +103,7 @@ function clientViewOf({ meta }: RequestState): ClientView {
 }
 
 function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
-  return findMissingCapabilities(meta[metaKeys.clientCapabilities], featureCapabilities(feature)) === undefined
+  return findMissingCapabilities(meta[metaKeys.clientCapabilities], capabilitiesOfFeature(feature)) === undefined
 }
 
 /** Most requests ask for neither progress nor logs, and then share functions that do nothing. */
@@ -114,7 +114,7 @@ function messageSenderOf(request: RequestState): Pick<RequestContext, 'progress'
     : silentSender
 }
 
-function featureCapabilities(feature: string): ClientCapabilities {
+function capabilitiesOfFeature(feature: string): ClientCapabilities {
   return capabilitiesByFeature.get(feature) ?? { extensions: { [feature]: {} } }
 }
 

@@ -8,7 +8,7 @@ import {
   type Root,
 } from '@x/schema'
 import { DefinitionError } from '../request/definition-error.ts'
-import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
+import { type FormContentOf, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
 import { type AnySchema, formatIssues } from '../json-schema/compile-schema.ts'
 import { mapAwaitable } from '../request/awaitable.ts'
 import { answerQuestion, type ClientQuestion, type AnswerOutcome } from './ask-client.ts'
@@ -22,7 +22,7 @@ export async function askForm<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
   question: FormQuestion<S>,
-): Promise<FormAnswer<AnsweredBy<S>>> {
+): Promise<FormAnswer<FormContentOf<S>>> {
   return requestFormAnswer(run, key, question)
 }
 
@@ -33,7 +33,7 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
   { message, schema }: FormQuestion<S>,
-): Promise<FormAnswer<AnsweredBy<S>>> {
+): Promise<FormAnswer<FormContentOf<S>>> {
   const form = compileQuestionForm(run, key, schema)
   const { requestedSchema, check } = form
   const answer = answerQuestion<FormAnswer<unknown>>(run, key, {
@@ -52,7 +52,7 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
     },
   })
   // The form's own schema has accepted the content.
-  return answer as Promise<FormAnswer<AnsweredBy<S>>>
+  return answer as Promise<FormAnswer<FormContentOf<S>>>
 }
 
 /** A schema that no form can carry is the author's fault, and no failure that a model could do something about. */
@@ -69,7 +69,7 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
   question: FormQuestion<S>,
-): Promise<AnsweredBy<S>> {
+): Promise<FormContentOf<S>> {
   const answer = await requestFormAnswer(run, key, question)
   if (answer.action === 'accept') return answer.content
   throw new InputDeclined(key, answer.action)
@@ -79,13 +79,13 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
 export async function elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
   run: Run,
   questions: Q,
-): Promise<{ readonly [K in keyof Q]: AnsweredBy<Q[K]['schema']> }> {
+): Promise<{ readonly [K in keyof Q]: FormContentOf<Q[K]['schema']> }> {
   const answerEntries = Object.entries(questions).map(async ([key, question]) => [
     key,
     await elicit(run, key, question),
   ])
   // Each key has the answer to its own question.
-  return Object.fromEntries(await Promise.all(answerEntries)) as { [K in keyof Q]: AnsweredBy<Q[K]['schema']> }
+  return Object.fromEntries(await Promise.all(answerEntries)) as { [K in keyof Q]: FormContentOf<Q[K]['schema']> }
 }
 
 /** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
@@ -123,8 +123,10 @@ export async function sampleText(run: Run, key: string, params: CreateMessageReq
   const blocks = [content].flat()
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   if (texts.length > 0) return texts.join('\n')
-  const types = blocks.map(({ type }) => type).join(', ') || 'nothing'
-  throw new Error(`The model answered ctx.sampleText("${key}") with ${types} and no text; ctx.sample gives all of it`)
+  const typesText = blocks.map(({ type }) => type).join(', ') || 'nothing'
+  throw new Error(
+    `The model answered ctx.sampleText("${key}") with ${typesText} and no text; ctx.sample gives all of it`,
+  )
 }
 
 /** The client's roots (client/roots). */

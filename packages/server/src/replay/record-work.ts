@@ -1,8 +1,8 @@
 import { cloneJson } from '@x/core'
 import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quote } from '../request/report.ts'
-import type { Checkpoint, StepContext, StepResult, Widened } from '../definitions/context.ts'
+import { quoteName } from '../request/report.ts'
+import type { Checkpoint, StepContext, StepResult, WidenedValue } from '../definitions/context.ts'
 import { handleStepBoundary, commitJournalEntries, recordJournalEntry } from './boundary.ts'
 import { deriveUuid } from './call-identity.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
@@ -26,7 +26,7 @@ export async function runStep<T extends StepResult>(
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
   registerContextUse(run, { kind: 'step', calledFunction: 'ctx.step', key })
-  const { steps, tries } = journalOf(run)
+  const { steps, tryIds } = journalOf(run)
   const recordedValue = steps.get(key)
   // The journal has the result of this very step. The handler gets a copy, which it may change.
   if (recordedValue !== undefined) return cloneJson(recordedValue.value) as T
@@ -35,10 +35,10 @@ export async function runStep<T extends StepResult>(
     // Values passed to the work, such as a UUID, must be the same when it is repeated.
     const earlierCommit = commitJournalEntries(run)
     if (earlierCommit !== undefined) await earlierCommit
-    const pendingEffectsId = tries.get(key) ?? effectsIdOf(run)
+    const pendingEffectsId = tryIds.get(key) ?? effectsIdOf(run)
     const id = isPromiseLike(pendingEffectsId) ? await pendingEffectsId : pendingEffectsId
     const workResult = await runStepWork(run, { key, id }, work)
-    tries.delete(key)
+    tryIds.delete(key)
     const resultCopy = workResult === undefined ? undefined : checkResult(run, `ctx.step("${key}")`, workResult)
     steps.set(key, { value: resultCopy })
     recordJournalEntry(run, 'steps', key)
@@ -57,13 +57,21 @@ export async function runStep<T extends StepResult>(
 }
 
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
-export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: string, initial: T): Checkpoint<Widened<T>> {
+export function openCheckpoint<T extends JsonLeaf | object>(
+  run: Run,
+  key: string,
+  initial: T,
+): Checkpoint<WidenedValue<T>> {
   registerContextUse(run, { kind: 'checkpoint', calledFunction: 'ctx.checkpoint', key })
   startWorkTimer(run)
   const { checkpoints } = journalOf(run)
   const functionName = `ctx.checkpoint("${key}")`
   // The journal has the value of this very checkpoint, and a copy has the type of its original.
-  let currentValue = checkResult(run, functionName, checkpoints.has(key) ? checkpoints.get(key) : initial) as Widened<T>
+  let currentValue = checkResult(
+    run,
+    functionName,
+    checkpoints.has(key) ? checkpoints.get(key) : initial,
+  ) as WidenedValue<T>
   return {
     get value() {
       return currentValue
@@ -73,7 +81,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(run: Run, key: strin
       const savedValue = checkResult(run, functionName, value)
       checkpoints.set(key, savedValue)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
-      currentValue = cloneJson(savedValue) as Widened<T>
+      currentValue = cloneJson(savedValue) as WidenedValue<T>
       recordJournalEntry(run, 'checkpoints', key)
       const pendingCommit = commitJournalEntries(run)
       if (pendingCommit !== undefined) {
@@ -123,7 +131,7 @@ async function runStepWork<T>(
     const context = { idempotencyKey: `${id}/${key}`, signal: run.request.call.signal }
     return await runInStep(run, () => work(context))
   } catch (error) {
-    journalOf(run).tries.set(key, id)
+    journalOf(run).tryIds.set(key, id)
     recordJournalEntry(run, 'tries', key)
     throw error
   }
@@ -132,6 +140,6 @@ async function runStepWork<T>(
 function checkResult(run: Run, functionName: string, value: unknown): JsonValue {
   const copyResult = tryCopyJson(value)
   if ('reason' in copyResult)
-    throw failRun(run, 'json', `${functionName} of ${quote(run.name)} must give JSON, but ${copyResult.reason}`)
+    throw failRun(run, 'json', `${functionName} of ${quoteName(run.name)} must give JSON, but ${copyResult.reason}`)
   return copyResult.value
 }

@@ -4,7 +4,7 @@ import type { RequestState } from './served-request.ts'
 import { shouldBeginAsTask, beginRun, type RunStart } from './run.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
-import { openStoredCall, openState, firstResponses } from './seal-state.ts'
+import { openStoredCall, openState, firstResponsesOf } from './seal-state.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
 import { type Handler, runAttempt, finishRun } from './finish-run.ts'
 import { openContext } from './open-context.ts'
@@ -15,7 +15,7 @@ import { runWithStrictReplay } from './strict-replay.ts'
  * Runs a handler to its end, or to where it needs the client: then the result asks for that, and when the client comes
  * back, here or at another instance, the handler runs again from the top with what is known so far.
  */
-export function replay<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+export function replayCall<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   // A task was admitted long ago, and would fail if it were refused now.
   if (request.journal !== undefined) return runStoredCall(request.journal, handler, request)
   const { requestState } = request.params
@@ -53,10 +53,10 @@ async function resumeCall<T>(requestState: string, handler: Handler<T>, request:
   }
   checkCapacity(request)
   beginCall(request)
-  return resumeRun(await openStateAndCount(requestState, request, handler.name), handler, request)
+  return resumeRun(await openStateAndCountFailure(requestState, request, handler.name), handler, request)
 }
 
-async function openStateAndCount(requestState: string, request: RequestState, name: string): Promise<RunStart> {
+async function openStateAndCountFailure(requestState: string, request: RequestState, name: string): Promise<RunStart> {
   try {
     return await openState(requestState, request, name)
   } catch (error) {
@@ -66,14 +66,14 @@ async function openStateAndCount(requestState: string, request: RequestState, na
 }
 
 /** Answers that came with the first request; a handler reads them in the explicit form alone. */
-function unaskedRunStart(request: RequestState): RunStart | undefined {
-  return request.params.inputResponses === undefined ? undefined : { responses: firstResponses(request) }
+function unaskedRunStartOf(request: RequestState): RunStart | undefined {
+  return request.params.inputResponses === undefined ? undefined : { responses: firstResponsesOf(request) }
 }
 
 function beginHandlerRun<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   checkCapacity(request)
   if (shouldBeginAsTask(handler.task, request)) return handOverToTask(beginRun(request, handler.name))
-  const start = unaskedRunStart(request)
+  const start = unaskedRunStartOf(request)
   beginCall(request)
   return startRun(handler, request, start)
 }

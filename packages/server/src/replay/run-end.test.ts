@@ -27,7 +27,7 @@ const acts: Readonly<Record<End, (ctx: Context, key: string) => Promise<unknown>
   asked: (ctx, key) => ctx.elicit(key, question),
   finished: async () => {},
   threw: async () => {},
-  became_task: (ctx) => ctx.task(),
+  became_task: (ctx) => ctx.continueAsTask(),
   handed_off: step,
   restarted: step,
   cancelled: async () => {},

@@ -28,12 +28,12 @@ export interface Run {
   /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
   contextUses: Map<string, string> | undefined
   /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
-  passedUses: Set<string> | undefined
+  passedUseKeys: Set<string> | undefined
   /** The end of the run as far as it is known: of those that compete, the one with the higher {@link endRanks}. */
   end: RunEnd | undefined
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
-  pendingCount: number
+  pendingWorkCount: number
   /** Those of them that are answers being looked at. */
   pendingReadCount: number
   readonly isStrict: boolean
@@ -98,7 +98,7 @@ export interface AskedQuestion {
   readonly request: InputRequest
   /** The question as the author wrote it, without what is added when it is asked again. */
   readonly text: string
-  readonly times: number
+  readonly wireKeyCount: number
   readonly invalidAnswerCount: number
   readonly changeCount: number
 }
@@ -114,7 +114,7 @@ export interface RunStart {
   readonly responses?: ReadonlyMap<string, InputResponse> | undefined
   readonly isReplayStrict?: boolean | undefined
   /** The run before this one for the same request. */
-  readonly before?: Run | undefined
+  readonly previousRun?: Run | undefined
   readonly isBoundToInstance?: boolean | undefined
 }
 
@@ -126,10 +126,10 @@ export function beginRun(request: RequestState, name: string, start: RunStart = 
     journal: start.journal,
     responses: start.responses,
     contextUses: undefined,
-    passedUses: undefined,
+    passedUseKeys: undefined,
     end: undefined,
     phase: 'running',
-    pendingCount: 0,
+    pendingWorkCount: 0,
     pendingReadCount: 0,
     isStrict: start.isReplayStrict ?? false,
     isInStep: false,
@@ -139,8 +139,8 @@ export function beginRun(request: RequestState, name: string, start: RunStart = 
     controller: undefined,
     isHandOffCounted: false,
     isPinned: start.isBoundToInstance ?? false,
-    drainCount: start.before?.drainCount ?? request.settings.loadMonitor.drains,
-    workStartedAt: start.before?.workStartedAt,
+    drainCount: start.previousRun?.drainCount ?? request.settings.loadMonitor.drainCount,
+    workStartedAt: start.previousRun?.workStartedAt,
     effectsId: undefined,
     yieldedAt: 0,
   }
@@ -180,15 +180,15 @@ export function registerContextUse(run: Run, { kind, calledFunction, key, text =
     throw error
   }
   run.contextUses ??= new Map()
-  const useKey = `${kind} ${key}`
-  if (run.contextUses.has(useKey)) {
+  const contextUseKey = `${kind} ${key}`
+  if (run.contextUses.has(contextUseKey)) {
     throw failRun(
       run,
       'duplicate',
       `${calledFunction} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
     )
   }
-  run.contextUses.set(useKey, text)
+  run.contextUses.set(contextUseKey, text)
 }
 
 /** Calls the work of a step, which must not use the context before its first await. */
@@ -215,9 +215,9 @@ export function markYielded(run: Run): void {
 
 /** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
 export function markUsesBeforeCheckpoint(run: Run, checkpointKey: string): void {
-  const useKeys = [...(run.contextUses?.keys() ?? [])]
-  const laterUseKeys = useKeys.slice(useKeys.indexOf(`checkpoint ${checkpointKey}`) + 1)
-  run.passedUses = new Set([...(run.passedUses ?? []), ...laterUseKeys])
+  const contextUseKeys = [...(run.contextUses?.keys() ?? [])]
+  const laterUseKeys = contextUseKeys.slice(contextUseKeys.indexOf(`checkpoint ${checkpointKey}`) + 1)
+  run.passedUseKeys = new Set([...(run.passedUseKeys ?? []), ...laterUseKeys])
 }
 
 /** Returns the error of a use after the run: it waits for answers, or its call has ended. */
@@ -238,12 +238,12 @@ export function failRun(run: Run, code: HandlerProblem, message: string): Handle
 
 /** Runs work that the response waits for, even when the run is suspended meanwhile. */
 export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
-  run.pendingCount++
+  run.pendingWorkCount++
   try {
     return await work()
   } finally {
-    run.pendingCount--
-    if (run.pendingCount === 0) run.onDrained?.()
+    run.pendingWorkCount--
+    if (run.pendingWorkCount === 0) run.onDrained?.()
   }
 }
 
@@ -263,7 +263,7 @@ export async function trackRead<T>(run: Run, readPromise: PromiseLike<T>): Promi
 
 /** Resolves when no step is under way any more; undefined when none is. */
 export function waitUntilDrained(run: Run): Promise<void> | undefined {
-  if (run.pendingCount === 0) return undefined
+  if (run.pendingWorkCount === 0) return undefined
   return new Promise((resolve) => {
     run.onDrained = resolve
   })
@@ -414,8 +414,8 @@ export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journa
  * all the same.
  */
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
-  if (run.phase !== 'running') throw lateUseError(run, 'ctx.task')
-  if (run.isInStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
+  if (run.phase !== 'running') throw lateUseError(run, 'ctx.continueAsTask')
+  if (run.isInStep) throw failRun(run, 'nested', 'ctx.continueAsTask was used inside a step: use it between steps')
   if (run.request.journal !== undefined) return true
   return shouldBeginAsTask(choice, run.request) ? continueAsTask(run) : false
 }

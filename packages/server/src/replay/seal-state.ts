@@ -7,7 +7,7 @@ import {
   McpError,
   type JournalStore,
   findMethodRow,
-  principalIdentity,
+  principalIdentityOf,
   quotaError,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
@@ -43,7 +43,7 @@ export async function openState(token: string, request: RequestState, name: stri
     const claims = {
       purpose: statePurpose,
       names: journalMemberNames,
-      binding: stateBinding(request),
+      binding: stateBindingOf(request),
       owner: request.caller,
     }
     value = await stateCodec.open(token, claims)
@@ -77,26 +77,27 @@ export function openStoredCall(
   }
   const matchedResponses = matchResponses(journal, responses, (key) => formatExplicitKey(key, journal.round))
   // Answers in the request that created the task are for the runs before the first question.
-  const isUnasked = journal.round === 0 && journal.explicit === undefined
-  return { journal, responses: isUnasked ? firstResponses(request) : matchedResponses }
+  const isUnasked = journal.round === 0 && journal.explicitRound === undefined
+  return { journal, responses: isUnasked ? firstResponsesOf(request) : matchedResponses }
 }
 
 /** The answers that one request may bring before anything was asked. */
 const maxUnaskedAnswers = 100
 
 /** The characters of all of them together. */
-const maxUnaskedSize = 1_048_576
+const maxUnaskedAnswersSize = 1_048_576
 
 /**
  * Returns the answers of a request without `requestState`, for a handler that returns `inputRequired` without a state:
  * a client that was given no state has none to send (basic/patterns/mrtr). Nobody vouches that they were asked for. The
  * params were checked to hold answers of the three kinds. Throws `McpError(invalidParams)` for too many of them.
  */
-export function firstResponses({ params }: RequestState): ReadonlyMap<string, InputResponse> {
+export function firstResponsesOf({ params }: RequestState): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
   if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)
-  if (sizeOf(inputResponses, maxUnaskedSize) > maxUnaskedSize) throw tooManyAnswersError(`${maxUnaskedSize} characters`)
+  if (sizeOf(inputResponses, maxUnaskedAnswersSize) > maxUnaskedAnswersSize)
+    throw tooManyAnswersError(`${maxUnaskedAnswersSize} characters`)
   // The cast repeats the check of the params.
   return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
 }
@@ -132,7 +133,7 @@ export async function sealState(journal: Journal, request: RequestState, name: s
     return await stateCodec.seal(serializeJournal(journal), {
       purpose: statePurpose,
       names: journalMemberNames,
-      binding: stateBinding(request),
+      binding: stateBindingOf(request),
       owner: request.caller,
       since: journal.startedAt,
     })
@@ -173,13 +174,13 @@ const sessionKey = 'io.modelcontextprotocol/session'
  * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
  * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
  */
-function stateBinding({ method, params, meta, call, settings }: RequestState): JsonValue {
+function stateBindingOf({ method, params, meta, call, settings }: RequestState): JsonValue {
   const { targetParam = 'name' } = findMethodRow(method) ?? {}
   const target = params[targetParam] ?? null
   const boundParams = targetParam === 'name' ? [target, params['arguments'] ?? {}] : [target]
   const session = meta[sessionKey]
   const sessionId = isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : null
-  return [settings.stateAudience, method, boundParams, principalIdentity(call.principal), sessionId]
+  return [settings.stateAudience, method, boundParams, principalIdentityOf(call.principal), sessionId]
 }
 
 /** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */
@@ -189,23 +190,23 @@ function matchResponses(
   responseKeyOf: (key: string) => string = (key) => key,
 ): ReadonlyMap<string, InputResponse> {
   for (const [key, question] of journal.questions) {
-    const response = question.response ?? responseFor(givenResponses, formatWireKey(key, question.times))
+    const response = question.response ?? responseFor(givenResponses, formatWireKey(key, question.wireKeyCount))
     if (response !== undefined) journal.questions.set(key, { ...question, response })
   }
-  return explicitResponses(journal, (key) => responseFor(givenResponses, responseKeyOf(key)))
+  return explicitResponsesOf(journal, (key) => responseFor(givenResponses, responseKeyOf(key)))
 }
 
 /**
  * Returns the answers to an explicit round: of this request, or of an earlier one since which the call has been handed
  * off.
  */
-function explicitResponses(
-  { explicit }: Journal,
+function explicitResponsesOf(
+  { explicitRound }: Journal,
   givenResponses: (key: string) => JsonObject | undefined,
 ): ReadonlyMap<string, InputResponse> {
   const responses = new Map<string, InputResponse>()
-  for (const [key, kind] of explicit?.kinds ?? []) {
-    const response = explicit?.responses?.get(key) ?? givenResponses(key)
+  for (const [key, kind] of explicitRound?.kinds ?? []) {
+    const response = explicitRound?.responses?.get(key) ?? givenResponses(key)
     // The params were checked to hold answers of the three kinds, and this one is of the kind that was asked for.
     if (response !== undefined && isResponseOfKind(kind, response))
       responses.set(key, response as unknown as InputResponse)
@@ -231,9 +232,9 @@ function unsealableValueError(error: unknown, journal: Journal, { params }: Requ
 }
 
 /** The answers that a journal holds, by the keys of their questions. */
-function journalAnswersOf({ questions, explicit }: Journal): JsonValue {
-  const boundParams = Array.from(questions, ([key, { response }]) => [key, response] as const)
-  return Object.fromEntries([...boundParams, ...(explicit?.responses ?? [])])
+function journalAnswersOf({ questions, explicitRound }: Journal): JsonValue {
+  const boundAnswers = Array.from(questions, ([key, { response }]) => [key, response] as const)
+  return Object.fromEntries([...boundAnswers, ...(explicitRound?.responses ?? [])])
 }
 
 function sizeProblem(journal: Journal): string | undefined {

@@ -8,9 +8,9 @@ import {
   projectMetaKeys,
 } from '@x/schema'
 import { mergeResultMeta } from '../compile/catalog.ts'
-import { quote, reportServerError } from '../request/report.ts'
-import { tagHandOff } from '../shedding/hand-off.ts'
-import { countShed, type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
+import { quoteName, reportServerError } from '../request/report.ts'
+import { createHandOffReport } from '../shedding/hand-off.ts'
+import { countShedCall, type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
 import type { ShedEvent, ShedReason } from '../shedding/shedding-options.ts'
 import { toInternalError } from './handler-error.ts'
 import { type Journal, serializeJournal } from './journal.ts'
@@ -26,12 +26,12 @@ import { formatInputRequired } from './input-required-result.ts'
 export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
   const { loadMonitor } = run.request.settings
-  const previousCounts = { sheds: journal.sheds, stops: journal.stops, handOff: journal.handOff }
+  const previousCounts = { sheds: journal.shedCount, stops: journal.stopCount, handOff: journal.handOff }
   countHandOff(reason, journal, loadMonitor)
   storeResponses(run)
   try {
     const requestState = await sealState(journal, run.request, run.name)
-    notifyShed(run, reason, journal.sheds + journal.stops)
+    notifyShedCall(run, reason, journal.shedCount + journal.stopCount)
     return withHandOffPause(formatInputRequired(run, requestState), loadMonitor)
   } catch {
     Object.assign(journal, previousCounts)
@@ -42,11 +42,11 @@ export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject
 /** An instance that stops says nothing of its load, and takes nothing of the budget for load. */
 function countHandOff(reason: ShedReason, journal: Journal, loadMonitor: LoadMonitor): void {
   if (reason === 'stopping') {
-    journal.stops++
+    journal.stopCount++
     journal.handOff = undefined
   } else {
-    journal.sheds++
-    journal.handOff = tagHandOff(loadMonitor)
+    journal.shedCount++
+    journal.handOff = createHandOffReport(loadMonitor)
   }
 }
 
@@ -63,11 +63,11 @@ function withHandOffPause(result: JsonObject, { rules }: LoadMonitor): JsonObjec
 /** Keeps answers to an explicit round: they came with this request, and nobody sends them again. */
 function storeResponses(run: Run): void {
   const journal = journalOf(run)
-  if (run.responses === undefined || (journal.explicit === undefined && run.responses.size === 0)) return
+  if (run.responses === undefined || (journal.explicitRound === undefined && run.responses.size === 0)) return
   const responses = new Map(Array.from(run.responses, ([key, response]) => [key, asJson(response)]))
   // Answers that came before anything was asked have no round of their own.
   const kinds = new Map(Array.from(responses, ([key, response]) => [key, answeredMethod(response)]))
-  journal.explicit = { kinds, state: undefined, ...journal.explicit, responses }
+  journal.explicitRound = { kinds, state: undefined, ...journal.explicitRound, responses }
 }
 
 function asJson(response: InputResponse): JsonObject {
@@ -75,11 +75,11 @@ function asJson(response: InputResponse): JsonObject {
   return response as unknown as JsonObject
 }
 
-function notifyShed({ request, name }: Run, reason: ShedReason, sheds: number): void {
+function notifyShedCall({ request, name }: Run, reason: ShedReason, shedCount: number): void {
   const { method, settings } = request
   const { loadMonitor } = settings
-  countShed(loadMonitor, reason)
-  const event: ShedEvent = { method, name, reason, sheds, load: loadOf(loadMonitor) }
+  countShedCall(loadMonitor, reason)
+  const event: ShedEvent = { method, name, reason, shedCount, load: loadOf(loadMonitor) }
   try {
     loadMonitor.rules.onShed(event)
   } catch (error) {
@@ -91,18 +91,20 @@ function notifyShed({ request, name }: Run, reason: ShedReason, sheds: number): 
 export async function handOverToTask(run: Run): Promise<JsonObject> {
   const { request, name } = run
   const { call, catalog } = request
-  const background = call.context.get(backgroundKey)
-  if (background === undefined) throw tasksUnavailableError(run)
+  const backgroundRunner = call.context.get(backgroundKey)
+  if (backgroundRunner === undefined) throw tasksUnavailableError(run)
   const id = request.callId === undefined ? undefined : await effectsIdOf(run)
-  const result = await background.begin(serializeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
-    throw toInternalError(error, request, name)
-  })
+  const result = await backgroundRunner
+    .begin(serializeJournal(journalOf(run)), id, call.context)
+    .catch((error: unknown) => {
+      throw toInternalError(error, request, name)
+    })
   const meta = mergeResultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }
 }
 
 /** The tool is there for clients of an instance that takes tasks on; the peer can do nothing about it. */
 function tasksUnavailableError({ name }: Run): McpError {
-  const message = `${quote(name)} runs as a task, and nothing takes tasks on here`
+  const message = `${quoteName(name)} runs as a task, and nothing takes tasks on here`
   return new McpError(errorCodes.internal, message)
 }

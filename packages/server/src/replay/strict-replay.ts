@@ -29,7 +29,7 @@ export async function runWithStrictReplay<T>(
   const paramsText = JSON.stringify(request.params)
   let nextStart: RunStart = { ...start, isReplayStrict: true }
   let previousRun: Run | undefined
-  for (let runs = 1; ; runs++) {
+  for (let runCount = 1; ; runCount++) {
     const run: Run = beginRun(request, handler.name, copyStart(nextStart))
     const outcome = await runAttempt(handler, run)
     endRun(run)
@@ -43,8 +43,8 @@ export async function runWithStrictReplay<T>(
     nextStart = {
       ...start,
       journal: journalOf(run),
-      isReplayStrict: isRunRepeatable && runs < maxStrictRuns,
-      before: run,
+      isReplayStrict: isRunRepeatable && runCount < maxStrictRuns,
+      previousRun: run,
     }
     previousRun = run
   }
@@ -86,7 +86,7 @@ function describeDifference(
   const repeatedText = run.contextUses?.get(use)
   if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
   // A loop that goes on from a checkpoint does not come to what lies before it.
-  return previousRun.passedUses?.has(use) === true ? undefined : `did not come to ${useDescription}`
+  return previousRun.passedUseKeys?.has(use) === true ? undefined : `did not come to ${useDescription}`
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {

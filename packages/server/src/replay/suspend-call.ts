@@ -1,7 +1,7 @@
 import { errorCodes, type JsonObject, McpError, metaKeys, type InputRequest } from '@x/schema'
 import { mapAwaitable, type Awaitable } from '../request/awaitable.ts'
 import { HandlerError, formatExplicitKey, checkHandlerKey, formatWireKey } from './handler-error.ts'
-import type { InputRequired } from '../definitions/context.ts'
+import type { InputRequiredReturn } from '../definitions/context.ts'
 import { formatInputRequired, createInputRequiredResult } from './input-required-result.ts'
 import { tryCopyJson } from '../request/json-copy.ts'
 import { mergeMissingCapabilities } from './input-capabilities.ts'
@@ -20,7 +20,7 @@ export function suspendCall(run: Run): Awaitable<JsonObject> {
 }
 
 /** The result of a handler that asked in the protocol's own terms. */
-export function suspendForExplicitRound(run: Run, { requests, state }: InputRequired): Awaitable<JsonObject> {
+export function suspendForExplicitRound(run: Run, { requests, state }: InputRequiredReturn): Awaitable<JsonObject> {
   const entries = Object.entries(requests)
   if (entries.length === 0 && state === undefined) {
     throw new HandlerError('question', 'inputRequired was given neither requests nor state: give at least one of them')
@@ -37,7 +37,7 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
   }
   const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
   return mapAwaitable(recordPastEffects(run), () => {
-    journalOf(run).explicit = { kinds, state: stateCopy.value }
+    journalOf(run).explicitRound = { kinds, state: stateCopy.value }
     recordJournalEntry(run, 'explicit')
     if (run.request.journal === undefined) return createInputRequiredResult(run, entries)
     const round = journalOf(run).round + 1
@@ -55,12 +55,12 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
 function recordPastEffects(run: Run): Awaitable<void> {
   if (run.responses === undefined || run.responses.size === 0) return undefined
   return mapAwaitable(effectsIdOf(run), (pastEffectsId) => {
-    journalOf(run).past = pastEffectsId
+    journalOf(run).pastEffectsId = pastEffectsId
     recordJournalEntry(run, 'past')
   })
 }
 
-function requireAnswerCapabilities({ request }: Run, requests: InputRequired['requests']): void {
+function requireAnswerCapabilities({ request }: Run, requests: InputRequiredReturn['requests']): void {
   const undeclaredCapabilities = mergeMissingCapabilities(
     Object.values(requests),
     request.meta[metaKeys.clientCapabilities],
@@ -74,34 +74,34 @@ function requireAnswerCapabilities({ request }: Run, requests: InputRequired['re
 
 function endExplicitRound(run: Run): void {
   const journal = journalOf(run)
-  if (journal.explicit === undefined) return
-  journal.explicit = undefined
+  if (journal.explicitRound === undefined) return
+  journal.explicitRound = undefined
   recordJournalEntry(run, 'explicit')
 }
 
 /** Notes that everything which a run asks is open, and gives it as the client sees it. */
 function recordQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
-  let recorded: Awaitable<readonly RequestEntry[]> = []
+  let recordedEntries: Awaitable<readonly RequestEntry[]> = []
   for (const [key, asked] of askedQuestionsOf(run) ?? []) {
-    recorded = mapAwaitable(recorded, (before) =>
+    recordedEntries = mapAwaitable(recordedEntries, (before) =>
       mapAwaitable(recordQuestion(run, key, asked), (entry) => [...before, entry]),
     )
   }
-  return recorded
+  return recordedEntries
 }
 
 type RequestEntry = [string, InputRequest]
 
-function recordQuestion(run: Run, key: string, asked: AskedQuestion): Awaitable<RequestEntry> {
-  return mapAwaitable(fingerprintOf(asked.text), (fingerprint): RequestEntry => {
+function recordQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Awaitable<RequestEntry> {
+  return mapAwaitable(fingerprintOf(askedQuestion.text), (fingerprint): RequestEntry => {
     const { questions } = journalOf(run)
     const known = questions.get(key)
     // An open question that reads another way now is another question, and must not be taken for the first.
     const isChanged = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
-    const times = isChanged ? asked.times + 1 : asked.times
-    const changes = isChanged ? asked.changeCount + 1 : asked.changeCount
-    questions.set(key, { fingerprint, times, invalidAnswers: asked.invalidAnswerCount, changes })
+    const wireKeyCount = isChanged ? askedQuestion.wireKeyCount + 1 : askedQuestion.wireKeyCount
+    const changeCount = isChanged ? askedQuestion.changeCount + 1 : askedQuestion.changeCount
+    questions.set(key, { fingerprint, wireKeyCount, invalidAnswerCount: askedQuestion.invalidAnswerCount, changeCount })
     recordJournalEntry(run, 'questions', key)
-    return [formatWireKey(key, times), asked.request]
+    return [formatWireKey(key, wireKeyCount), askedQuestion.request]
   })
 }

@@ -1,4 +1,4 @@
-import { quote, type WarningCode } from '../request/report.ts'
+import { quoteName, type WarningCode } from '../request/report.ts'
 import { askedQuestionsOf, type Run } from './run.ts'
 import { isSuspension } from './handler-error.ts'
 
@@ -13,7 +13,7 @@ interface ReplayProblem {
 export function warnAboutRun(run: Run, { code, problem, key }: ReplayProblem): void {
   const { method, settings } = run.request
   const errorContext = { method, name: run.name }
-  settings.warn({ code, message: `${method} ${quote(run.name)} ${problem}`, where: errorContext, key })
+  settings.warn({ code, message: `${method} ${quoteName(run.name)} ${problem}`, where: errorContext, key })
 }
 
 /** The schema of a question is built in every run, which costs more than the run itself. */
@@ -31,10 +31,14 @@ export function warnSwallowedError(
   if ('thrown' in outcome && (run.hasSwallowedError || isSuspension(outcome.thrown))) return
   const [key] = askedQuestionsOf(run)?.keys() ?? []
   const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
-  const did =
+  const describedAction =
     key === undefined
       ? `was to ${run.end?.kind === 'became_task' ? 'become a task' : 'move to another instance'}`
       : `asked "${key}"`
   const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
-  warnAboutRun(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
+  warnAboutRun(run, {
+    code: 'swallowed',
+    problem: `${describedAction} and then ${ended} as if it had not: ${advice}`,
+    key,
+  })
 }

@@ -8,9 +8,9 @@ export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
 }
 
 /** Continues with a value: at once when it is there already, so that a synchronous handler costs no tick. */
-export function mapAwaitable<T, R>(value: Awaitable<T>, proceed: (value: T) => Awaitable<R>): Awaitable<R> {
+export function mapAwaitable<T, R>(value: Awaitable<T>, transform: (value: T) => Awaitable<R>): Awaitable<R> {
   // A thenable of an author's may return nothing from its `then`.
-  return isPromiseLike(value) ? Promise.resolve(value).then((result) => proceed(result)) : proceed(value)
+  return isPromiseLike(value) ? Promise.resolve(value).then((result) => transform(result)) : transform(value)
 }
 
 // Taken when the module loads, so that a test's fake timers do not hold a handler up.

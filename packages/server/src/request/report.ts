@@ -7,20 +7,20 @@ export interface ErrorContext {
 
 /** The part of a server's settings that reports errors. */
 export interface ErrorReporter {
-  readonly onError: (error: unknown, where: ErrorContext) => void
+  readonly onError: (error: unknown, errorContext: ErrorContext) => void
 }
 
 /** Reports an error that the peer does not see whole. An `onError` that fails changes nothing. */
-export function reportServerError(error: unknown, where: ErrorContext, { onError }: ErrorReporter): void {
+export function reportServerError(error: unknown, errorContext: ErrorContext, { onError }: ErrorReporter): void {
   try {
-    onError(error, where)
+    onError(error, errorContext)
   } catch {
     // The request goes on: its answer must not depend on how its errors are written down.
   }
 }
 
 /** A name from a peer, for an error message: quoted, and never long. */
-export function quote(name: string): string {
+export function quoteName(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 

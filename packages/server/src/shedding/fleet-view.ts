@@ -16,7 +16,7 @@ export interface FleetView {
   readonly reports: Map<string, { readonly load: number; readonly receivedAt: number }>
   /** Recent hand-offs, and those of them that the balancer brought back here. */
   handOffCount: number
-  returnedCount: number
+  returnedCallCount: number
   /** Those that came back, by call: a state that is sent more than once counts once. */
   readonly returnedCalls: Set<string>
   /** Time at which a call was last handed off for load. */
@@ -35,7 +35,7 @@ export function createEmptyFleetView(randomId: () => string): FleetView {
     },
     reports: new Map(),
     handOffCount: 0,
-    returnedCount: 0,
+    returnedCallCount: 0,
     returnedCalls: new Set(),
     lastHandOffAt: Number.NEGATIVE_INFINITY,
   }
@@ -79,22 +79,22 @@ export interface ClockTimes {
 }
 
 /**
- * Learns from a call that arrives with a tag. `callId` names this hand-off of this call: a client that sends the state
+ * Learns from a call that arrives with a report. `callId` names this hand-off of this call: a client that sends the state
  * again tells nothing new.
  */
 export function recordLoadReport(
   fleet: FleetView,
-  { tag, callId }: { tag: HandOffReport; callId: string },
+  { tag: handOffReport, callId }: { tag: HandOffReport; callId: string },
   clockTimes: ClockTimes,
 ): void {
-  if (tag.instanceId === fleet.id) return countReturnedCall(fleet, callId)
-  const ageMs = reportAge(tag, clockTimes)
+  if (handOffReport.instanceId === fleet.id) return countReturnedCall(fleet, callId)
+  const ageMs = reportAge(handOffReport, clockTimes)
   if (ageMs > staleReportMs) return
   const reportedAt = clockTimes.now - ageMs
-  const knownReport = fleet.reports.get(tag.instanceId)
+  const knownReport = fleet.reports.get(handOffReport.instanceId)
   if (knownReport !== undefined && knownReport.receivedAt >= reportedAt) return
-  fleet.reports.delete(tag.instanceId)
-  fleet.reports.set(tag.instanceId, { load: tag.load, receivedAt: reportedAt })
+  fleet.reports.delete(handOffReport.instanceId)
+  fleet.reports.set(handOffReport.instanceId, { load: handOffReport.load, receivedAt: reportedAt })
   const [oldest] = fleet.reports.keys()
   if (fleet.reports.size > maxReports && oldest !== undefined) fleet.reports.delete(oldest)
 }
@@ -104,23 +104,23 @@ export function recordLoadReport(
  */
 export function isWorthHandingOff(
   fleet: FleetView,
-  { load, tag }: { load: number; tag: HandOffReport | undefined },
+  { load, tag: handOffReport }: { load: number; tag: HandOffReport | undefined },
   clockTimes: ClockTimes,
 ): boolean {
   if (!isClearlyHigher(load, averageFleetLoad(fleet, clockTimes.now))) return false
   if (isSticky(fleet) && clockTimes.now - fleet.lastHandOffAt < stickyRetryMs) return false
   // Not back to where it came from, unless that was better off.
-  if (tag === undefined || tag.instanceId === fleet.id) return true
-  return isClearlyHigher(load, tag.load * Math.exp(-reportAge(tag, clockTimes) / originDecayMs))
+  if (handOffReport === undefined || handOffReport.instanceId === fleet.id) return true
+  return isClearlyHigher(load, handOffReport.load * Math.exp(-reportAge(handOffReport, clockTimes) / originDecayMs))
 }
 
-/** Notes that a call is handed off for load, and returns the tag that travels with it. */
+/** Notes that a call is handed off for load, and returns the report that travels with it. */
 export function registerHandOff(fleet: FleetView, load: number, clockTimes: ClockTimes): HandOffReport {
   fleet.lastHandOffAt = clockTimes.now
   fleet.handOffCount++
   if (fleet.handOffCount > maxHandOffCount) {
     fleet.handOffCount /= 2
-    fleet.returnedCount /= 2
+    fleet.returnedCallCount /= 2
   }
   return { instanceId: fleet.id, load, handedOffAt: clockTimes.wallTime }
 }
@@ -128,15 +128,15 @@ export function registerHandOff(fleet: FleetView, load: number, clockTimes: Cloc
 function countReturnedCall(fleet: FleetView, callId: string): void {
   if (fleet.returnedCalls.has(callId)) return
   fleet.returnedCalls.add(callId)
-  fleet.returnedCount++
+  fleet.returnedCallCount++
   const [oldest] = fleet.returnedCalls
   if (fleet.returnedCalls.size > maxReturnedCalls && oldest !== undefined) fleet.returnedCalls.delete(oldest)
 }
 
 const maxReturnedCalls = 1000
 
-function isSticky({ handOffCount, returnedCount }: FleetView): boolean {
-  return handOffCount > 3 && returnedCount / handOffCount > stickyShare
+function isSticky({ handOffCount, returnedCallCount }: FleetView): boolean {
+  return handOffCount > 3 && returnedCallCount / handOffCount > stickyShare
 }
 
 /** The mean load of the others. Silence is good news: whoever was not heard of for a while counts as idle. */

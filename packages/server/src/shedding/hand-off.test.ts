@@ -206,7 +206,7 @@ describe('readiness', () => {
 
   test.each([
     ['four times the limit of shedding', {}, 101],
-    ['a limit of its own', { readyLimit: { eventLoopDelayMs: 50 } }, 51],
+    ['a limit of its own', { readinessLimit: { eventLoopDelayMs: 50 } }, 51],
   ])('ends after five seconds over %s', async (_, shedding, eventLoopDelayMs) => {
     const clock = { time: 0 }
     const here = instance(clock, { eventLoopDelayMs }, { shedding })

@@ -20,7 +20,7 @@ export interface CallAtBoundary extends SheddingCall {
   /** The stops announced when the call came. */
   readonly drainCount: number
   /** Hand-offs of the call because an instance was stopping. */
-  readonly stops: number
+  readonly stopCount: number
   /** The load of the instance that it came from. */
   readonly handOff: HandOffReport | undefined
 }
@@ -30,16 +30,16 @@ export interface CallAtBoundary extends SheddingCall {
  */
 export function decideHandOff(
   monitor: LoadMonitor,
-  { drainCount, stops, handOff, ...call }: CallAtBoundary,
+  { drainCount, stopCount, handOff, ...call }: CallAtBoundary,
 ): ShedReason | { readonly error: unknown } | undefined {
   const { rules, activeDrains } = monitor
-  if (activeDrains > 0 && monitor.drains > drainCount) return 'stopping'
+  if (activeDrains > 0 && monitor.drainCount > drainCount) return 'stopping'
   sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
   // Before the budget: a call that stayed would be lost with the instance.
   if (activeDrains > 0) return 'stopping'
-  const usedBudget = Math.max(0, call.rounds - freeRoundCount) + Math.max(0, stops - freeStopCount)
-  if (call.sheds >= rules.budget - usedBudget) return undefined
+  const usedBudget = Math.max(0, call.roundCount - freeRoundCount) + Math.max(0, stopCount - freeStopCount)
+  if (call.shedCount >= rules.budget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)
   return shouldHandOffForLoad(monitor, handOff) ? 'load' : undefined
 }
@@ -61,35 +61,39 @@ function applyPolicy(
  * measurements, and is clearly worse off than the others and than the instance that the call came from. The call then
  * has used one of the allowance.
  */
-function shouldHandOffForLoad(monitor: LoadMonitor, tag: HandOffReport | undefined): boolean {
+function shouldHandOffForLoad(monitor: LoadMonitor, handOffReport: HandOffReport | undefined): boolean {
   updateOverload(monitor)
-  if (!isOverloaded(monitor.overload) || monitor.allowance < 1) return false
-  const load = currentRelativeLoad(monitor)
-  return isWorthHandingOff(monitor.fleet, { load, tag }, clockTimesOf(monitor)) && takeAllowance(monitor)
+  if (!isOverloaded(monitor.overload) || monitor.shedAllowance < 1) return false
+  const load = currentRelativeLoadOf(monitor)
+  return isWorthHandingOff(monitor.fleet, { load, tag: handOffReport }, clockTimesOf(monitor)) && takeAllowance(monitor)
 }
 
 /** A call that arrives with its state. */
-export interface ResumedCall {
+export interface HandedOffCall {
   readonly callId: string
   /** Hand-offs of the call for load. */
-  readonly sheds: number
+  readonly shedCount: number
   readonly handOff: HandOffReport | undefined
 }
 
-/** Learns from the tag of a call that was handed off, when it arrives. */
-export function recordHandOff(monitor: LoadMonitor, { callId, sheds, handOff: tag }: ResumedCall): void {
-  if (tag !== undefined) recordLoadReport(monitor.fleet, { tag, callId: `${callId}/${sheds}` }, clockTimesOf(monitor))
+/** Learns from the report of a call that was handed off, when it arrives. */
+export function recordHandOff(
+  monitor: LoadMonitor,
+  { callId, shedCount, handOff: handOffReport }: HandedOffCall,
+): void {
+  if (handOffReport !== undefined)
+    recordLoadReport(monitor.fleet, { tag: handOffReport, callId: `${callId}/${shedCount}` }, clockTimesOf(monitor))
 }
 
-/** Notes that a call is handed off, and returns the tag for its state. */
-export function tagHandOff(monitor: LoadMonitor): HandOffReport {
-  return registerHandOff(monitor.fleet, currentRelativeLoad(monitor), clockTimesOf(monitor))
+/** Notes that a call is handed off, and returns the report for its state. */
+export function createHandOffReport(monitor: LoadMonitor): HandOffReport {
+  return registerHandOff(monitor.fleet, currentRelativeLoadOf(monitor), clockTimesOf(monitor))
 }
 
 function clockTimesOf({ source }: LoadMonitor): ClockTimes {
   return { now: source.now(), wallTime: source.wallClock() }
 }
 
-function currentRelativeLoad(monitor: LoadMonitor): number {
+function currentRelativeLoadOf(monitor: LoadMonitor): number {
   return relativeLoad(loadOf(monitor), monitor.rules.limits)
 }

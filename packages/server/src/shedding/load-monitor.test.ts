@@ -5,7 +5,7 @@ import {
   endMonitoredCall,
   loadOf,
   sampleLoad,
-  serverLoad,
+  readServerLoad,
 } from './load-monitor.ts'
 import { sheddingRulesOf } from './shedding-rules.ts'
 import type { Load } from './shedding-options.ts'
@@ -24,7 +24,7 @@ function monitorOf(take?: () => Partial<Load>) {
     wallClock: () => 1_800_000_000_000 + time,
     randomId: () => 'me',
     setTimer: (run: () => void, ms: number) => void timers.push({ due: time + ms, run }),
-    measure: take,
+    measureLoad: take,
     onFailure: (error: unknown) => void failures.push(error),
   }
   const monitor = createLoadMonitor(sheddingRulesOf({}, false), source)
@@ -130,20 +130,20 @@ test('a server that is overloaded is ready for five seconds more, and again as s
   load.eventLoopDelayMs = 101
   const over = Array.from({ length: 52 }, () => {
     tick()
-    return serverLoad(monitor).ready
+    return readServerLoad(monitor).ready
   })
   expect(over.indexOf(false)).toBe(50)
   load.eventLoopDelayMs = 80
   tick()
-  expect(serverLoad(monitor).ready).toBe(true)
+  expect(readServerLoad(monitor).ready).toBe(true)
 })
 
 test('what was measured under load says nothing of a server that has nothing to do', () => {
   const { monitor, tick } = monitorOf()
   beginMonitoredCall(monitor)
   for (let count = 0; count < 60; count++) tick(300)
-  expect(serverLoad(monitor).ready).toBe(false)
+  expect(readServerLoad(monitor).ready).toBe(false)
   endMonitoredCall(monitor)
   tick(300)
-  expect(serverLoad(monitor)).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
+  expect(readServerLoad(monitor)).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
 })

@@ -3,8 +3,8 @@ import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError, t
 import type { StateCodec } from '@x/state-codec'
 import { createEmptyFleetView, type FleetView, randomTag } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
-import { type HardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
-import type { Load, ServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
+import { type ResolvedHardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
+import type { Load, McpServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
 import type { ServerWarning } from '../request/report.ts'
 import { waitForImmediate } from '../request/awaitable.ts'
 import { DefinitionError } from '../request/definition-error.ts'
@@ -14,17 +14,17 @@ export interface LoadMonitor {
   readonly rules: SheddingRules
   readonly source: LoadSource
   /** Handlers that run. */
-  running: number
+  runningCount: number
   /** Those of them whose calls came back with a state. */
-  returningCalls: number
+  returningCount: number
   /** The same by the key of the caller; callers without one are absent. */
-  readonly returningByCaller: Map<string, number>
+  readonly returningCountByCaller: Map<string, number>
   /** Those of them that are being handed off. */
   handOffsInProgress: number
   /** Runs that wait for the next tick. */
-  waitingRuns: number
+  waitingRunCount: number
   /** Stops announced so far. */
-  drains: number
+  drainCount: number
   /** Announced stops that were not taken back. */
   activeDrains: number
   /** True when a timer measures periodically. */
@@ -32,7 +32,7 @@ export interface LoadMonitor {
   /** Time at which the next tick should come. */
   tickDueAt: number
   measuredAt: number
-  measured: Partial<Load>
+  measuredLoad: Partial<Load>
   /** By how many milliseconds ticks were late, smoothed. */
   tickDelayMs: number
   /** The values that are over the limits of shedding. */
@@ -42,13 +42,13 @@ export interface LoadMonitor {
   /** Since when something has been over its limit of readiness. */
   unreadySince: number | undefined
   /** Calls that may be handed off until the allowance is renewed. */
-  allowance: number
+  shedAllowance: number
   allowanceRenewedAt: number
   /** The loads of other instances, as their hand-offs tell them. */
   readonly fleet: FleetView
-  readonly sheds: Record<ShedReason, number>
-  rejected: number
-  resumed: number
+  readonly shedCounts: Record<ShedReason, number>
+  rejectedCallCount: number
+  resumedCallCount: number
 }
 
 /** The time and the measurements of a load monitor. */
@@ -62,7 +62,7 @@ interface LoadSource {
    * the event loop.
    */
   readonly setTimer: ((run: () => void, ms: number) => void) | undefined
-  readonly measure: SheddingOptions['load']
+  readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
   /** Returns a random name for this instance; not its process id, which other machines have as well. */
@@ -86,39 +86,39 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
   return {
     rules: sheddingRules,
     source,
-    running: 0,
-    returningCalls: 0,
-    returningByCaller: new Map(),
+    runningCount: 0,
+    returningCount: 0,
+    returningCountByCaller: new Map(),
     handOffsInProgress: 0,
-    waitingRuns: 0,
-    drains: 0,
+    waitingRunCount: 0,
+    drainCount: 0,
     activeDrains: 0,
     isTicking: false,
     tickDueAt: 0,
     measuredAt: Number.NEGATIVE_INFINITY,
-    measured: {},
+    measuredLoad: {},
     tickDelayMs: 0,
     overload: noOverload,
     readinessOverload: noOverload,
     unreadySince: undefined,
-    allowance: 0,
+    shedAllowance: 0,
     allowanceRenewedAt: Number.NEGATIVE_INFINITY,
     fleet: createEmptyFleetView(source.randomId),
-    sheds: { load: 0, policy: 0, stopping: 0 },
-    rejected: 0,
-    resumed: 0,
+    shedCounts: { load: 0, policy: 0, stopping: 0 },
+    rejectedCallCount: 0,
+    resumedCallCount: 0,
   }
 }
 
 /** Notes that a handler begins. */
 export function beginMonitoredCall(monitor: LoadMonitor): void {
-  monitor.running++
+  monitor.runningCount++
   if (!monitor.isTicking) scheduleTick(monitor)
 }
 
 /** Notes that a handler has come to its end. */
 export function endMonitoredCall(monitor: LoadMonitor): void {
-  monitor.running--
+  monitor.runningCount--
 }
 
 /** Notes that a running call is about to be handed off: it does not count for the load any more. */
@@ -133,35 +133,35 @@ export function endHandOff(monitor: LoadMonitor): void {
 
 /** Takes one hand-off of the allowance; returns false when it is used up. */
 export function takeAllowance(monitor: LoadMonitor): boolean {
-  if (monitor.allowance < 1) return false
-  monitor.allowance--
+  if (monitor.shedAllowance < 1) return false
+  monitor.shedAllowance--
   return true
 }
 
 /** Counts a call that was handed off. */
-export function countShed(monitor: LoadMonitor, reason: ShedReason): void {
-  monitor.sheds[reason]++
+export function countShedCall(monitor: LoadMonitor, reason: ShedReason): void {
+  monitor.shedCounts[reason]++
 }
 
 /** Counts a call that continues here, from the state that it came with. */
 export function countResumedCall(monitor: LoadMonitor): void {
-  monitor.resumed++
+  monitor.resumedCallCount++
 }
 
 /** Resolves after the next tick of the event loop, and counts the run that waits for it meanwhile. */
 export async function yieldForTick(monitor: LoadMonitor): Promise<void> {
-  monitor.waitingRuns++
+  monitor.waitingRunCount++
   await waitForImmediate()
-  monitor.waitingRuns--
+  monitor.waitingRunCount--
 }
 
 /** Returns the load as it is known. */
 export function loadOf(monitor: LoadMonitor): Load {
   const {
-    running = monitor.running - monitor.handOffsInProgress,
+    running = monitor.runningCount - monitor.handOffsInProgress,
     eventLoopDelayMs = monitor.tickDelayMs,
     heapShare,
-  } = monitor.measured
+  } = monitor.measuredLoad
   return { running, eventLoopDelayMs, heapShare }
 }
 
@@ -173,25 +173,25 @@ export function sampleLoad(monitor: LoadMonitor): void {
   monitor.measuredAt = now
   if (monitor.isTicking && now >= monitor.tickDueAt)
     monitor.tickDelayMs = (monitor.tickDelayMs + now - monitor.tickDueAt) / 2
-  monitor.measured = measureCustomLoad(source)
+  monitor.measuredLoad = measureCustomLoad(source)
   updateOverload(monitor)
   if (now - monitor.allowanceRenewedAt < allowanceIntervalMs - timerSlackMs) return
   monitor.allowanceRenewedAt = now
   // Were all calls handed off at once, the next measurement would show an idle instance among flooded ones.
-  monitor.allowance = Math.max(1, Math.ceil(monitor.running * allowanceShare))
+  monitor.shedAllowance = Math.max(1, Math.ceil(monitor.runningCount * allowanceShare))
 }
 
 /** Compares the load with the limits. The number of running calls changes with each of them, so it is looked at now. */
 export function updateOverload(monitor: LoadMonitor): void {
-  const { limits, readyLimits } = monitor.rules
+  const { limits, readinessLimits } = monitor.rules
   const load = loadOf(monitor)
   monitor.overload = overloadOf(load, limits, monitor.overload)
-  monitor.readinessOverload = overloadOf(load, readyLimits, monitor.readinessOverload)
+  monitor.readinessOverload = overloadOf(load, readinessLimits, monitor.readinessOverload)
   if (isOverloaded(monitor.readinessOverload)) monitor.unreadySince ??= monitor.source.now()
   else monitor.unreadySince = undefined
 }
 
-function measureCustomLoad({ measure: customMeasure, onFailure }: LoadSource): Partial<Load> {
+function measureCustomLoad({ measureLoad: customMeasure, onFailure }: LoadSource): Partial<Load> {
   try {
     return customMeasure === undefined ? {} : customMeasure()
   } catch (error) {
@@ -210,7 +210,7 @@ function scheduleTick(monitor: LoadMonitor): void {
 
 function handleTick(monitor: LoadMonitor): void {
   sampleLoad(monitor)
-  if (monitor.running > 0) return scheduleTick(monitor)
+  if (monitor.runningCount > 0) return scheduleTick(monitor)
   monitor.isTicking = false
   // The last measurement says nothing of the time to come.
   monitor.tickDelayMs = 0
@@ -247,7 +247,7 @@ export function checkCapacity(request: MonitoredRequest): void {
     ? findExceededResumedCallLimit(monitor, request.caller)
     : findExceededNewCallLimit(monitor)
   if (limit === undefined) return
-  monitor.rejected++
+  monitor.rejectedCallCount++
   const { retryAfterMs, hardLimit } = monitor.rules
   const message = `The server is at its hard limit (${limit} is ${hardLimit[limit]}) and has not begun this call`
   const data = { reason: 'overloaded', limit: `hardLimit.${limit}`, max: hardLimit[limit], retryAfterMs }
@@ -262,8 +262,8 @@ export function beginCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   beginMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.returningCalls++
-  incrementCount(monitor.returningByCaller, request.caller)
+  monitor.returningCount++
+  incrementCount(monitor.returningCountByCaller, request.caller)
 }
 
 /** Notes that the handler of a request has come to its end. */
@@ -271,28 +271,28 @@ export function endCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   endMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.returningCalls--
-  decrementCount(monitor.returningByCaller, request.caller)
+  monitor.returningCount--
+  decrementCount(monitor.returningCountByCaller, request.caller)
 }
 
 /** Returns whether the load is at the hard limit. */
 function isAtHardLimit(monitor: LoadMonitor): boolean {
-  return monitor.running >= monitor.rules.hardLimit.running || isEventLoopTooLate(monitor, 1)
+  return monitor.runningCount >= monitor.rules.hardLimit.running || isEventLoopTooLate(monitor, 1)
 }
 
-type HardLimitName = keyof HardLimits
+type HardLimitName = keyof ResolvedHardLimits
 
 /** Returns the limit that keeps a new call out. */
 function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
   const { running } = monitor.rules.hardLimit
-  if (monitor.running >= running && monitor.running - monitor.returningCalls >= reservedCallCount(monitor))
+  if (monitor.runningCount >= running && monitor.runningCount - monitor.returningCount >= reserveOf(monitor))
     return 'running'
   return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
 
 /** Returns the limit that keeps a call out that comes back. */
 function findExceededResumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
-  if (monitor.running >= monitor.rules.hardLimit.running && !canResume(monitor, caller)) return 'running'
+  if (monitor.runningCount >= monitor.rules.hardLimit.running && !canResume(monitor, caller)) return 'running'
   return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
 }
 
@@ -303,11 +303,11 @@ function isEventLoopTooLate(monitor: LoadMonitor, factor: number): boolean {
 
 function canResume(monitor: LoadMonitor, caller: string): boolean {
   const { running } = monitor.rules.hardLimit
-  if (monitor.running >= running * 2 || monitor.returningCalls >= running * 2 - reservedCallCount(monitor)) return false
-  return (monitor.returningByCaller.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
+  if (monitor.runningCount >= running * 2 || monitor.returningCount >= running * 2 - reserveOf(monitor)) return false
+  return (monitor.returningCountByCaller.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
 }
 
-function reservedCallCount({ rules }: LoadMonitor): number {
+function reserveOf({ rules }: LoadMonitor): number {
   return Math.ceil(rules.hardLimit.running * newCallShare)
 }
 
@@ -344,13 +344,13 @@ export function openLoadMonitor(
       message: `shedding.load failed, so only what the server measures itself is known: ${String(error)}`,
     })
   }
-  const measure = typeof shedding === 'object' ? shedding.load : undefined
+  const measureLoad = typeof shedding === 'object' ? shedding.load : undefined
   return createLoadMonitor(sheddingRulesOf(shedding, state), {
     now,
     wallClock,
     // There, the time until the next request would look like a delay.
     setTimer: isWorkerd() ? undefined : setUnrefTimer,
-    measure,
+    measureLoad,
     onFailure,
     randomId: randomTag,
   })
@@ -371,25 +371,25 @@ const unreadyAfterMs = 5000
 
 /** Hands running calls off from now on; returns the function that takes it back. */
 export function beginDrain(monitor: LoadMonitor): Undrain {
-  let lasts = true
-  monitor.drains++
+  let isDrainActive = true
+  monitor.drainCount++
   monitor.activeDrains++
   return () => {
-    if (lasts) monitor.activeDrains--
-    lasts = false
+    if (isDrainActive) monitor.activeDrains--
+    isDrainActive = false
   }
 }
 
 /** A snapshot of a server's load. */
-export function serverLoad(monitor: LoadMonitor): ServerLoad {
+export function readServerLoad(monitor: LoadMonitor): McpServerLoad {
   sampleLoad(monitor)
-  const { sheds, rejected, resumed } = monitor
-  const draining = monitor.activeDrains > 0
+  const { shedCounts, rejectedCallCount, resumedCallCount } = monitor
+  const isDraining = monitor.activeDrains > 0
   return {
-    ready: !draining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
-    draining,
+    ready: !isDraining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
+    draining: isDraining,
     ...loadOf(monitor),
-    counters: { sheds: { ...sheds }, rejected, resumed },
+    counters: { sheds: { ...shedCounts }, rejected: rejectedCallCount, resumed: resumedCallCount },
   }
 }
 
@@ -402,7 +402,7 @@ export interface CallerLimit {
   readonly max: number
   readonly retryAfterMs: number
   /** Calls that run, by the key of their caller; callers without one are absent. */
-  readonly runningByCaller: Map<string, number>
+  readonly runningCountByCaller: Map<string, number>
 }
 
 const defaultMaxCalls = 1000
@@ -413,12 +413,12 @@ export function createCallerLimit(maxCallsPerCaller = defaultMaxCalls, retryAfte
     const reason = `maxCallsPerCaller is ${maxCallsPerCaller}; write a number from 1`
     throw new DefinitionError('value', 'server', { reason })
   }
-  return { max: maxCallsPerCaller, retryAfterMs, runningByCaller: new Map() }
+  return { max: maxCallsPerCaller, retryAfterMs, runningCountByCaller: new Map() }
 }
 
 /** Rejects a call whose caller has as many at once as one may have. A call that is answered at once never counts. */
-export function checkCallerLimit({ max, retryAfterMs, runningByCaller }: CallerLimit, caller: string): void {
-  if ((runningByCaller.get(caller) ?? 0) < max) return
+export function checkCallerLimit({ max, retryAfterMs, runningCountByCaller }: CallerLimit, caller: string): void {
+  if ((runningCountByCaller.get(caller) ?? 0) < max) return
   throw quotaError({ limit: 'maxCallsPerCaller', max, retryAfterMs, advice: 'wait for the answer to another call' })
 }
 

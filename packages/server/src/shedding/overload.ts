@@ -40,6 +40,6 @@ export function relativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load,
   return Math.max(running / limits.running, eventLoopDelayMs / limits.eventLoopDelayMs, heapShare / limits.heapShare)
 }
 
-function isOverLimit(value: number, limit: number, previousState: boolean): boolean {
-  return value > (previousState ? limit * recoveryShare : limit)
+function isOverLimit(value: number, limit: number, wasOverLimit: boolean): boolean {
+  return value > (wasOverLimit ? limit * recoveryShare : limit)
 }

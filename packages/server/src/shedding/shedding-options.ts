@@ -16,9 +16,9 @@ export interface SheddingCall {
   /** The tool, prompt or resource. */
   readonly name: string
   /** Earlier hand-offs of the call. */
-  readonly sheds: number
+  readonly shedCount: number
   /** Rounds in which the call has asked its client. */
-  readonly rounds: number
+  readonly roundCount: number
   /** For how many milliseconds it has worked here, from its first step or checkpoint on. */
   readonly workedMs: number
 }
@@ -33,7 +33,7 @@ export interface ShedEvent {
   readonly name: string
   readonly reason: ShedReason
   /** Hand-offs of the call, this one included. */
-  readonly sheds: number
+  readonly shedCount: number
   /** The load that was known when it was decided. */
   readonly load: Load
 }
@@ -57,7 +57,7 @@ export interface SheddingOptions {
    */
   readonly load?: (() => Partial<Load>) | undefined
   /** Soft limit of running calls; none when absent. Shedding ends below four fifths of a soft limit. */
-  readonly maxRunning?: number | undefined
+  readonly maxRunningCalls?: number | undefined
   /**
    * Soft limit of the event loop's delay in milliseconds, 25 when absent: from there on an instance compares itself
    * with the others.
@@ -78,7 +78,7 @@ export interface SheddingOptions {
    * Limits over which a server is not ready, once it has been over one of them for five seconds. When absent: four
    * times the soft limits of running calls and of the event loop's delay, and the soft limit of the heap.
    */
-  readonly readyLimit?: ReadyLimit | undefined
+  readonly readinessLimit?: ReadinessLimit | undefined
   /**
    * After how many milliseconds a client should send a call again that was handed off, as a hint in the result's
    * `_meta`. When absent, clients choose: that of this project waits for 25 to 50 ms.
@@ -100,7 +100,7 @@ export interface HardLimit {
 }
 
 /** From where on a server is not ready. */
-export interface ReadyLimit {
+export interface ReadinessLimit {
   readonly running?: number | undefined
   readonly eventLoopDelayMs?: number | undefined
   /** From 0 to 1. */
@@ -108,7 +108,7 @@ export interface ReadyLimit {
 }
 
 /** The load of a server at one moment. */
-export interface ServerLoad extends Load {
+export interface McpServerLoad extends Load {
   /**
    * True when a balancer should send calls here: the server does not stop, is not at its hard limit, and has not been
    * over its limits of readiness for five seconds.

@@ -7,10 +7,10 @@ export interface SheddingRules {
   readonly calls: 'movable' | 'all' | 'none'
   readonly policy: SheddingOptions['policy']
   readonly limits: LoadLimits
-  readonly readyLimits: LoadLimits
+  readonly readinessLimits: LoadLimits
   readonly minWorkMs: number
   readonly budget: number
-  readonly hardLimit: HardLimits
+  readonly hardLimit: ResolvedHardLimits
   readonly retryAfterMs: number
   /** Milliseconds that a client waits before it sends a handed-off call again; undefined leaves it to the client. */
   readonly handOffPauseMs: number | undefined
@@ -25,7 +25,7 @@ export interface LoadLimits {
 }
 
 /** From where on an instance refuses. */
-export interface HardLimits {
+export interface ResolvedHardLimits {
   readonly running: number
   readonly eventLoopDelayMs: number
 }
@@ -47,7 +47,7 @@ export function sheddingRulesOf(
     calls: shedding === false ? 'none' : sheddableCallsOf(options, state),
     policy,
     limits,
-    readyLimits: compileReadyLimits(options, limits),
+    readinessLimits: compileReadinessLimits(options, limits),
     minWorkMs: requireAtLeast(0, 'minWorkMs', minWorkMs),
     budget: requireAtLeast(0, 'budget', budget),
     hardLimit: compileHardLimits(options),
@@ -58,12 +58,12 @@ export function sheddingRulesOf(
 }
 
 function compileSoftLimits({
-  maxRunning = noLimit,
+  maxRunningCalls = noLimit,
   maxEventLoopDelayMs = 25,
   maxHeapShare = 0.85,
 }: SheddingOptions): LoadLimits {
   return {
-    running: requireAtLeast(1, 'maxRunning', maxRunning),
+    running: requireAtLeast(1, 'maxRunningCalls', maxRunningCalls),
     eventLoopDelayMs: requireAtLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
     heapShare: checkShare('maxHeapShare', maxHeapShare),
   }
@@ -72,22 +72,22 @@ function compileSoftLimits({
 /**
  * Were readiness to follow the soft limits, a balancer would leave out every instance that sheds, and flood the others.
  */
-function compileReadyLimits({ readyLimit = {} }: SheddingOptions, softLoadLimits: LoadLimits): LoadLimits {
+function compileReadinessLimits({ readinessLimit = {} }: SheddingOptions, softLoadLimits: LoadLimits): LoadLimits {
   const {
     running = softLoadLimits.running * 4,
     eventLoopDelayMs = softLoadLimits.eventLoopDelayMs * 4,
     heapShare = softLoadLimits.heapShare,
-  } = readyLimit
+  } = readinessLimit
   return {
-    running: requireAtLeast(1, 'readyLimit.running', running),
-    eventLoopDelayMs: requireAtLeast(1, 'readyLimit.eventLoopDelayMs', eventLoopDelayMs),
-    heapShare: checkShare('readyLimit.heapShare', heapShare),
+    running: requireAtLeast(1, 'readinessLimit.running', running),
+    eventLoopDelayMs: requireAtLeast(1, 'readinessLimit.eventLoopDelayMs', eventLoopDelayMs),
+    heapShare: checkShare('readinessLimit.heapShare', heapShare),
   }
 }
 
 function compileHardLimits({
   hardLimit: { running = noLimit, eventLoopDelayMs = noLimit } = {},
-}: SheddingOptions): HardLimits {
+}: SheddingOptions): ResolvedHardLimits {
   return {
     running: requireAtLeast(1, 'hardLimit.running', running),
     eventLoopDelayMs: requireAtLeast(1, 'hardLimit.eventLoopDelayMs', eventLoopDelayMs),

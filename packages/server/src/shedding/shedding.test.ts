@@ -34,7 +34,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect([text, ran]).toEqual(['step/0 step/1', ['step/0', 'step/1']])
       const { name } = { name: 'do', ...kind.params, ...(kind.kind === 'resource' && { name: 'do://it' }) }
       const load = { running: 0, eventLoopDelayMs: 1000, heapShare: undefined }
-      expect(busy.sheds).toEqual([{ method: kind.method, name, reason: 'load', sheds: 1, load }])
+      expect(busy.sheds).toEqual([{ method: kind.method, name, reason: 'load', shedCount: 1, load }])
     },
   )
 
@@ -63,7 +63,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
   const limits: [string, SheddingOptions, object][] = [
     ['the event loop is late', { maxEventLoopDelayMs: 20 }, { eventLoopDelayMs: 21 }],
     ['the heap is nearly full', { maxHeapShare: 0.5 }, { heapShare: 0.51 }],
-    ['too many calls run', { maxRunning: 3 }, { running: 4 }],
+    ['too many calls run', { maxRunningCalls: 3 }, { running: 4 }],
   ]
   test.each(limits)('a call moves when %s', async (_, shedding, load) => {
     const hand = createManualLoad()
@@ -95,7 +95,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     if (first === undefined) throw new Error('there are three')
     const played = await completeCall([first, ...more])
     expect(played.rounds).toHaveLength(5)
-    expect(hands.flatMap(({ sheds }) => sheds.map((event) => event.sheds)).sort()).toEqual([1, 2, 3, 4, 5])
+    expect(hands.flatMap(({ sheds }) => sheds.map((event) => event.shedCount)).sort()).toEqual([1, 2, 3, 4, 5])
     expect(new Set(ran).size).toBe(ran.length)
     expect(ran).toHaveLength(20)
   })
@@ -120,7 +120,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     const answers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`ask/${index}`, accept()]))
     const played = await completeCall(serveWithLoad(hand, run, mode), answers)
     expect([played.text, played.rounds.length]).toEqual(['done', 8])
-    expect(hand.sheds.map(({ sheds }) => sheds)).toEqual([1, 2])
+    expect(hand.sheds.map(({ shedCount }) => shedCount)).toEqual([1, 2])
   })
 
   test('sheds are no rounds: nobody is warned that a call asks too often', async () => {
@@ -154,13 +154,13 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     const seen: unknown[] = []
     const policy: SheddingOptions['policy'] = (...about) => {
       seen.push(about)
-      return about[1].sheds < 2
+      return about[1].shedCount < 2
     }
     const served = serveWithLoad(hand, counting(3), { ...mode, shedding: { policy, maxEventLoopDelayMs: 1 } })
     expect((await completeCall(served)).rounds).toHaveLength(2)
     const load = { running: 1, eventLoopDelayMs: 1000, heapShare: undefined }
-    const call = { method: 'tools/call', name: 'do', rounds: 0, workedMs: 0 }
-    expect(seen).toEqual([0, 1, 2].map((sheds) => [load, { ...call, sheds }]))
+    const call = { method: 'tools/call', name: 'do', roundCount: 0, workedMs: 0 }
+    expect(seen).toEqual([0, 1, 2].map((shedCount) => [load, { ...call, shedCount }]))
     expect(hand.sheds.map(({ reason }) => reason)).toEqual(['policy', 'policy'])
     expect(served.server.load.counters.sheds).toEqual({ load: 0, policy: 2, stopping: 0 })
   })
@@ -194,7 +194,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
     expect(served.server.load.counters.sheds.load).toBe(2)
   })
 
-  test('calls beyond maxRunning move an eighth at a time, until it has fallen to four fifths', async () => {
+  test('calls beyond maxRunningCalls move an eighth at a time, until it has fallen to four fifths', async () => {
     const hand = createManualLoad()
     const open: (() => void)[] = []
     const run: RunHandler = async (ctx) => {
@@ -204,7 +204,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       }
       return 'done'
     }
-    const served = serveWithLoad(hand, run, { strictReplay: false, shedding: { maxRunning: 10 } })
+    const served = serveWithLoad(hand, run, { strictReplay: false, shedding: { maxRunningCalls: 10 } })
     const calls = Array.from({ length: 12 }, () => send(served))
     for (const left of [10, 8, 8]) {
       for (const go of open.splice(0)) go()
@@ -245,7 +245,7 @@ describe('which calls may move', () => {
 
 describe('options that make no sense', () => {
   const wrong: [SheddingOptions, string][] = [
-    [{ maxRunning: 0 }, 'maxRunning is 0; write a number from 1'],
+    [{ maxRunningCalls: 0 }, 'maxRunningCalls is 0; write a number from 1'],
     [{ maxEventLoopDelayMs: Number.NaN }, 'maxEventLoopDelayMs is NaN'],
     [{ maxHeapShare: 85 }, 'maxHeapShare is 85; write a number above 0 and up to 1'],
     [{ minWorkMs: -1 }, 'minWorkMs is -1; write a number from 0'],
@@ -254,8 +254,8 @@ describe('options that make no sense', () => {
     [{ hardLimit: { eventLoopDelayMs: 0 } }, 'hardLimit.eventLoopDelayMs is 0'],
     [{ retryAfterMs: -1 }, 'retryAfterMs is -1'],
     [{ handOffPauseMs: -1 }, 'handOffPauseMs is -1'],
-    [{ readyLimit: { running: 0 } }, 'readyLimit.running is 0'],
-    [{ readyLimit: { heapShare: 2 } }, 'readyLimit.heapShare is 2'],
+    [{ readinessLimit: { running: 0 } }, 'readinessLimit.running is 0'],
+    [{ readinessLimit: { heapShare: 2 } }, 'readinessLimit.heapShare is 2'],
   ]
   test.each(wrong)('%o is refused', (shedding, message) => {
     const create = () => createServer({ name: 'demo', version: '1', state: sealedState({ keys }), shedding })

@@ -250,8 +250,8 @@ test.each<SubscriptionOptions>([
   { maxUris: 1.5 },
   { maxTopics: 0 },
   { maxTopicsPerCaller: 0 },
-  { slowReaderMs: Number.POSITIVE_INFINITY },
-  { slowReaderMs: 2_147_483_648 },
+  { slowReaderTimeoutMs: Number.POSITIVE_INFINITY },
+  { slowReaderTimeoutMs: 2_147_483_648 },
 ])('%j makes no server', (options) => {
   expect(() => serve(options)).toThrow(DefinitionError)
   expect(() => serve(options)).toThrow('write a whole number from 1')

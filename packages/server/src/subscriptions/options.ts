@@ -23,7 +23,7 @@ export interface SubscriptionOptions {
   /** Lists and resource URIs that all streams of one caller together may ask for; 10,000 when absent. */
   readonly maxTopicsPerCaller?: number | undefined
   /** Milliseconds that a reader may leave what it was sent before its stream is broken off; 60,000 when absent. */
-  readonly slowReaderMs?: number | undefined
+  readonly slowReaderTimeoutMs?: number | undefined
   /** The platform's when absent. */
   readonly runtime?: Clock | undefined
 }
@@ -39,7 +39,7 @@ const defaultLimits = {
   maxUris: 100,
   maxTopics: 100_000,
   maxTopicsPerCaller: 10_000,
-  slowReaderMs: 60_000,
+  slowReaderTimeoutMs: 60_000,
 }
 
 /** Fills in what is absent. Throws {@link DefinitionError} for a number that makes no sense. */
@@ -52,7 +52,7 @@ export function compileSubscriptionSettings(options: SubscriptionOptions): Subsc
     maxUris: readLimit('maxUris'),
     maxTopics: readLimit('maxTopics'),
     maxTopicsPerCaller: readLimit('maxTopicsPerCaller'),
-    slowReaderMs: readLimit('slowReaderMs'),
+    slowReaderTimeoutMs: readLimit('slowReaderTimeoutMs'),
     runtime: options.runtime ?? platformRuntime,
   }
 }

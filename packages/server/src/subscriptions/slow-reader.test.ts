@@ -38,7 +38,7 @@ function serve() {
     tools: [],
     prompts: [],
     resourceTemplates: [note],
-    subscriptions: { bus, runtime: clock, slowReaderMs: 5000 },
+    subscriptions: { bus, runtime: clock, slowReaderTimeoutMs: 5000 },
   })
   return { server, bus, clock }
 }
@@ -100,7 +100,7 @@ describe('while a reader is behind', () => {
     expect([stream.changes(), clock.waiting]).toEqual([['tools', 'prompts'], 0])
   })
 
-  test('it is not waited for longer than slowReaderMs: the client is told, and nothing stays', async () => {
+  test('it is not waited for longer than slowReaderTimeoutMs: the client is told, and nothing stays', async () => {
     const { bus, clock, slow, stream } = await stalled()
     clock.advance(4999)
     await flushAsyncWork()

@@ -43,20 +43,20 @@ export function takeSlot(slots: StreamSlots, { caller, topicCount }: SlotRequest
   if (slots.openStreamCount >= limits.maxStreams) throw serverFullError(limits, 'maxStreams')
   if (slots.usedTopicCount + topicCount > limits.maxTopics) throw serverFullError(limits, 'maxTopics')
   if (callerSlot.openStreamCount === 0) byCaller.set(caller, callerSlot)
-  adjustCounts(slots, callerSlot, { streams: 1, topics: topicCount })
+  adjustCounts(slots, callerSlot, { streamDelta: 1, topicDelta: topicCount })
   return callerSlot
 }
 
 /** Releases a slot and its topics, once. */
-export function releaseSlot(slots: StreamSlots, slot: CallerSlots, topics: number): void {
-  adjustCounts(slots, slot, { streams: -1, topics: -topics })
+export function releaseSlot(slots: StreamSlots, slot: CallerSlots, topicCount: number): void {
+  adjustCounts(slots, slot, { streamDelta: -1, topicDelta: -topicCount })
   if (slot.openStreamCount === 0) slots.byCaller.delete(slot.caller)
 }
 
 function adjustCounts(
   slots: StreamSlots,
   callerSlot: CallerSlots,
-  { streams: streamDelta, topics: topicDelta }: { streams: number; topics: number },
+  { streamDelta, topicDelta }: { streamDelta: number; topicDelta: number },
 ): void {
   slots.openStreamCount += streamDelta
   slots.usedTopicCount += topicDelta

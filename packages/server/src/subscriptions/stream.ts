@@ -45,7 +45,7 @@ export interface SubscriptionStream {
   /** The keys of what changed while the reader was behind; undefined when it is not. */
   missedKeys: Set<string> | undefined
   /** The timers that would end it. */
-  slowTimer: unknown
+  slowReaderTimer: unknown
   expiryTimer: unknown
   /** Hears that the call was cancelled. */
   readonly onCancelled: () => void
@@ -81,7 +81,7 @@ export function createStream(
     topics,
     isAcknowledged: false,
     missedKeys: undefined,
-    slowTimer: undefined,
+    slowReaderTimer: undefined,
     expiryTimer: undefined,
     onCancelled: () =>
       endStream(hub, stream, stream.isAcknowledged ? undefined : { error: abortReasonOf(stream.call) }),
@@ -119,7 +119,7 @@ export function endStream(
   stream.missedKeys = undefined
   if (isAcknowledged) for (const key of topics) removeListener(hub, key, stream)
   offCancel(call, stream.onCancelled)
-  hub.clock.clearTimeout(stream.slowTimer)
+  hub.clock.clearTimeout(stream.slowReaderTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
   hub.busSubscription.release()
   releaseSlot(hub.slots, stream.slot, topics.length)
@@ -152,14 +152,14 @@ export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, k
 
 function waitForReader(hub: SubscriptionHub, stream: SubscriptionStream, drainPromise: Promise<void>): void {
   const { clock, slowReaderTimeoutMs } = hub
-  stream.slowTimer = clock.setTimeout(
+  stream.slowReaderTimer = clock.setTimeout(
     () => endStream(hub, stream, { error: slowReaderError(slowReaderTimeoutMs) }),
     slowReaderTimeoutMs,
   )
   const catchUp = (): void => {
     const { missedKeys } = stream
     if (missedKeys === undefined) return
-    clock.clearTimeout(stream.slowTimer)
+    clock.clearTimeout(stream.slowReaderTimer)
     stream.missedKeys = undefined
     for (const key of missedKeys) notifyStream(hub, stream, key)
   }

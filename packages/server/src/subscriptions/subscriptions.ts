@@ -55,7 +55,7 @@ const disabledSubscriptions: Subscriptions = {
  */
 export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
   if (options === false) return disabledSubscriptions
-  const { bus, runtime: clock, slowReaderMs, maxUris, ...limits } = compileSubscriptionSettings(options)
+  const { bus, runtime: clock, slowReaderTimeoutMs, maxUris, ...limits } = compileSubscriptionSettings(options)
   const { wallClock, onError } = deps
   const listener = {
     onChange: ({ topic }: { topic: string }) => deliverChange(hub, topic),
@@ -65,7 +65,7 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
     topics: new Map(),
     clock,
     wallClock,
-    slowReaderTimeoutMs: slowReaderMs,
+    slowReaderTimeoutMs,
     slots: createStreamSlots(limits),
     busSubscription: createSharedBusSubscription(bus, listener, onError),
   }
@@ -92,7 +92,7 @@ function followSubscription(
 ): void {
   const { call, filter } = subscription
   if (isCancelled(call)) throw abortReasonOf(call)
-  rejectExpired(call.principal?.expiresAt, hub.wallClock())
+  rejectExpiredToken(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, finish)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busSubscription.acquire().then(
@@ -118,7 +118,7 @@ function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListe
 }
 
 /** A number that is not one has expired as well. */
-function rejectExpired(expiresAt: number | undefined, now: number): void {
+function rejectExpiredToken(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return
   throw new McpError(
     errorCodes.invalidRequest,

@@ -11,12 +11,12 @@ import {
 } from '@x/schema'
 import { inputRequest, inputRequiredResult } from '@x/schema/zod'
 import type { StateCodec } from '@x/state-codec'
-import type { Awaitable, Context, InputRequired, McpServer, ServerDefinition, ServerWarning } from '../index.ts'
+import type { Awaitable, Context, InputRequiredReturn, McpServer, ServerDefinition, ServerWarning } from '../index.ts'
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
 import { sendRequest, type AskOptions, createErrorCollector, type ReportedError } from './ask.ts'
 
 /** What a test's handler does. */
-export type RunHandler = (ctx: Context) => Awaitable<string | InputRequired>
+export type RunHandler = (ctx: Context) => Awaitable<string | InputRequiredReturn>
 
 /** A server with one handler, under the name `do`, and what it told its author. */
 export interface TestServer {

@@ -97,7 +97,7 @@ describe.each(replayModes)(
         run: async (_, ctx) => {
           const { name } = await ctx.elicit('who', { message: 'For whom?', schema: named })
           await ctx.step('plan', () => work(`plan for ${name}`))
-          const isTask = await ctx.task()
+          const isTask = await ctx.continueAsTask()
           const { name: again } = await ctx.elicit('really', { message: 'Really?', schema: named })
           return `${await ctx.step('save', () => work(`save for ${again}`))} ${isTask}`
         },
@@ -127,7 +127,7 @@ describe.each(replayModes)(
       const becoming = tool('become', {
         description: 'Becomes a task',
         input: z.object({ must: z.boolean() }),
-        run: async ({ must }, ctx) => `task: ${await ctx.task(must ? 'required' : 'allowed')}`,
+        run: async ({ must }, ctx) => `task: ${await ctx.continueAsTask(must ? 'required' : 'allowed')}`,
       })
       const { result, error } = createFleet().add([becoming], {}, definition)
       const call = (must: boolean) => ({ name: 'become', arguments: { must } })

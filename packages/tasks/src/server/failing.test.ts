@@ -143,7 +143,7 @@ test('a handler that swallows its suspension is no more than reported when it be
     description: 'Swallows',
     run: async (_, ctx) => {
       try {
-        await ctx.task()
+        await ctx.continueAsTask()
       } catch (error) {
         return `swallowed ${isSuspension(error)}`
       }

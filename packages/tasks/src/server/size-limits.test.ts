@@ -134,7 +134,7 @@ test('what was recorded in a call that becomes a task counts as well, and the ca
     description: 'x',
     run: async (_, ctx) => {
       await ctx.step('scan', () => long(3000))
-      await ctx.task('required')
+      await ctx.continueAsTask('required')
       return 'done'
     },
   })

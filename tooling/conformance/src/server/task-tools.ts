@@ -59,7 +59,7 @@ export const taskTools = [
     description: 'Asks first, and then works as a task',
     run: async (_, ctx) => {
       const { name } = await ctx.elicit('user_name', { message: 'What is your name?', schema: named })
-      await ctx.task()
+      await ctx.continueAsTask()
       return `Hello, ${name}!`
     },
   }),

@@ -1,4 +1,4 @@
-import { createServer, form, resourceNotFound, resourceTemplate, sealedState, tool, ToolError } from '@x/server'
+import { createServer, form, resourceNotFoundError, resourceTemplate, sealedState, tool, ToolError } from '@x/server'
 import { tasks } from '@x/tasks/server'
 import { z } from 'zod'
 import {
@@ -139,7 +139,7 @@ const issues = resourceTemplate('issue://{id}', {
   },
   async read({ id: number }) {
     const found = await findIssue(Number.parseInt(number, 10) || 0)
-    if (found === undefined) throw resourceNotFound(`issue://${number}`)
+    if (found === undefined) throw resourceNotFoundError(`issue://${number}`)
     return JSON.stringify(found)
   },
 })
