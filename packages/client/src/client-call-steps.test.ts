@@ -1,6 +1,6 @@
 import { callHeadersKey, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { unknownResultOf } from './request/client-error.ts'
+import { unknownTypeResultOf } from './request/client-error.ts'
 import type { ClientExtension, ClientExtensionHost } from './client-extension.ts'
 import { createClient } from './create-client.ts'
 import {
@@ -52,14 +52,14 @@ describe('A call of an extension', () => {
     ['encoded where a header cannot carry it', 'für', '=?base64?ZsO8cg==?='],
   ])('repeats in a header what it is about, %s', async (_title, taskId, header) => {
     const exchange = createScriptedExchange(() => ({ ok: true }))
-    await createClient(exchange, hostInfo).request('tasks/get', { taskId }, { named: 'taskId' })
+    await createClient(exchange, hostInfo).request('tasks/get', { taskId }, { targetParam: 'taskId' })
     expect(exchange.received[0]?.call.context.get(callHeadersKey)?.get('Mcp-Name')).toBe(header)
   })
 
   test('has no such header without a name, and fails before it is sent with one that no header can carry', async () => {
     const exchange = createScriptedExchange(() => ({ error: { code: -32603, message: 'no' } }))
     const client = createClient(exchange, hostInfo)
-    const named = { named: 'taskId' }
+    const named = { targetParam: 'taskId' }
     await expect(client.request('tasks/get', { taskId: 5 }, named)).rejects.toMatchObject({ code: 'rpc' })
     await expect(client.request('tasks/get', { taskId: 'x' }, named)).rejects.toMatchObject({ target: 'x' })
     await expect(client.request('tasks/get', { taskId: '\uD800' }, named)).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe('A result of a type that the client does not know', () => {
       .callTool('greet')
       .catch((failure: unknown) => failure)
     expect(error).toMatchObject({ code: 'invalid_result', method: 'tools/call' })
-    expect(unknownResultOf(error)).toEqual(result)
+    expect(unknownTypeResultOf(error)).toEqual(result)
     expect(JSON.stringify([error, String(error)])).not.toContain('a secret')
   })
 
@@ -104,7 +104,7 @@ describe('A result of a type that the client does not know', () => {
       hostInfo,
     )
     const error: unknown = await client.callTool('greet').catch((failure: unknown) => failure)
-    expect([unknownResultOf(error), unknownResultOf(new Error('x')), unknownResultOf(5)]).toEqual(
+    expect([unknownTypeResultOf(error), unknownTypeResultOf(new Error('x')), unknownTypeResultOf(5)]).toEqual(
       Array(3).fill(undefined),
     )
   })
@@ -113,7 +113,7 @@ describe('A result of a type that the client does not know', () => {
 describe('Input that is asked another way', () => {
   const client = createClient(
     createScriptedExchange(() => createTextResult('hi')),
-    { ...hostInfo, extensions: [exposing], elicit: accept, rounds: { limit: 2 } },
+    { ...hostInfo, extensions: [exposing], elicit: accept, rounds: { maxRounds: 2 } },
   )
   const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
 
@@ -162,7 +162,7 @@ describe('A result that came another way', () => {
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } } }
   const client = createClient(
     createScriptedExchange(() => createToolsPage([createMinimalTool('count', { outputSchema })])),
-    { ...hostInfo, extensions: [exposing], validateOutput: () => () => [{ path: '/n', message: 'no number' }] },
+    { ...hostInfo, extensions: [exposing], outputSchemaCompiler: () => () => [{ path: '/n', message: 'no number' }] },
   )
 
   test('is given with its type, also where older servers leave that out', async () => {

@@ -17,7 +17,7 @@ export interface ExternalInputRequests {
   readonly name: string
   /** The requests by their keys. They are checked here, whatever their type says. */
   readonly inputRequests: InputRequests | JsonObject
-  /** The number of times that the call has been asked, this time included; `rounds.limit` bounds it. */
+  /** The number of times that the call has been asked, this time included; `rounds.maxRounds` bounds it. */
   readonly round: number
 }
 
@@ -37,7 +37,7 @@ export interface ClientCallSteps {
 }
 
 interface ClientCallStepsContext {
-  readonly tools: ToolCalls
+  readonly toolCalls: ToolCalls
   readonly options: CoreClientOptions
   readonly clientState: ClientState
 }
@@ -48,7 +48,7 @@ interface CheckedRequests {
 }
 
 /** Makes the {@link ClientCallSteps} of a client. */
-export function createClientCallSteps({ tools, options, clientState }: ClientCallStepsContext): ClientCallSteps {
+export function createClientCallSteps({ toolCalls, options, clientState }: ClientCallStepsContext): ClientCallSteps {
   const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, clientState) }
   const checkExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
@@ -59,7 +59,7 @@ export function createClientCallSteps({ tools, options, clientState }: ClientCal
     const requiredInput = parseInputRequired({ inputRequests })
     if ('issue' in requiredInput)
       throw new ClientError('invalid_result', `the input request is not valid at ${requiredInput.issue}`, errorContext)
-    checkRound(call, { asked: requiredInput, repeatCount: round }, roundsContext)
+    checkRound(call, { inputRequired: requiredInput, repeatCount: round }, roundsContext)
     return { inputRequired: requiredInput, errorContext }
   }
   return {
@@ -83,14 +83,14 @@ export function createClientCallSteps({ tools, options, clientState }: ClientCal
       return checkAnswers(inputRequired, answers, errorContext) ?? {}
     },
     checkToolResult: async (name, result, options = {}) => {
-      const preparation = tools.prepare(name, options)
+      const preparation = toolCalls.prepareCall(name, options)
       if (preparation) await preparation
       const call = { method: 'tools/call', params: { name } } as const
       const errorContext = roundsContext.errorContextOf(call)
       const outcome = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => errorContext)
       if (isInputRequired(outcome))
         throw new ClientError('invalid_result', 'a final result asks for input', errorContext)
-      tools.create(call.params, options).check?.(outcome)
+      toolCalls.create(call.params, options).check?.(outcome)
       return outcome
     },
   }

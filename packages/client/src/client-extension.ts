@@ -2,7 +2,7 @@ import type { ClientCapabilities, LiteralName, Middleware } from '@x/schema'
 import type { ClientCallSteps } from './client-call-steps.ts'
 import type { Client } from './client.ts'
 import type { CoreClientOptions } from './request/options.ts'
-import type { ToolCall } from './tools/call-tool.ts'
+import type { SendToolCall } from './tools/call-tool.ts'
 import type { ExtensionRequest } from './request/request.ts'
 
 declare const apiType: unique symbol
@@ -34,7 +34,7 @@ export interface ClientExtensionHost extends ClientCallSteps {
   /** The server's software as it last named itself; see {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
   /** Calls a tool through its rounds, as far as this client knows the result's type. */
-  readonly callTool: ToolCall
+  readonly callTool: SendToolCall
   /**
    * Makes one more client of the same connection and options, with a middleware around its exchange and without this
    * extension, whose capabilities it still declares.
@@ -49,7 +49,7 @@ export interface ClientExtensionInstance<Api extends object | undefined = object
   /** Wraps every request, inside the `use` of the client. */
   readonly middleware?: Middleware | undefined
   /** Wraps every call of a tool, to complete results of the extension's own types. */
-  readonly wrapToolCall?: ((next: ToolCall) => ToolCall) | undefined
+  readonly wrapToolCall?: ((next: SendToolCall) => SendToolCall) | undefined
   /** Ends what the extension opened. */
   close?(): Promise<void>
 }

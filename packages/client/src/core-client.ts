@@ -5,13 +5,13 @@ import { type ClientCallSteps, createClientCallSteps } from './client-call-steps
 import { createListCalls, createOfferedLists, createListFetchers } from './offered-lists.ts'
 import { type CoreClientOptions, warningListenerOf } from './request/options.ts'
 import {
-  requireCompleteResult,
+  withCompleteResult,
   createExtensionRequest,
   createSendOnce,
-  createSendRaw,
+  createSendRawRequest,
   createClientState,
   errorContextOf,
-  preferVersion,
+  trySelectVersion,
 } from './request/request.ts'
 import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
@@ -38,43 +38,43 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const state = createClientState(options, connection.url, (serverInfo) => {
     client.serverInfo = serverInfo
   })
-  const sendRaw = createSendRaw({ exchange, transportExchange: connection.exchange }, options, state)
+  const sendRawRequest = createSendRawRequest({ exchange, transportExchange: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
   const {
     send: sendOnce,
     cache,
     getPartition,
-  } = withCache(createSendOnce(sendRaw, state), cacheOptions, options.runtime)
-  const send = requireCompleteResult(sendOnce, state)
+  } = withCache(createSendOnce(sendRawRequest, state), cacheOptions, options.runtime)
+  const send = withCompleteResult(sendOnce, state)
   const onWarning = warningListenerOf(options)
   const index = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
   const lists = createOfferedLists({ send, clientState: state, maxPages, maxListSize, forget: cache.clear }, index)
   const errorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
   const toolCalls = createToolCalls({
-    once: sendOnce,
+    sendOnce,
     tools: index,
     listTools: (options) => lists().tools.toArray(options),
-    checkOf: options.validateOutput && createOutputChecks(options.validateOutput, onWarning),
+    checkOf: options.outputSchemaCompiler && createOutputChecks(options.outputSchemaCompiler, onWarning),
     errorContextOf: errorContext,
   })
 
-  const askingCalls = createMultiRoundCalls(sendOnce, toolCalls, { options, errorContextOf: errorContext })
+  const multiRoundCalls = createMultiRoundCalls(sendOnce, toolCalls, { options, errorContextOf: errorContext })
   // A member that is set, because a getter in a literal would cost each client 1.5 KB.
   const client: Omit<CoreClient['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {
       const result = await send({ method: 'server/discover', params: {} }, options)
-      preferVersion(result.supportedVersions, state)
+      trySelectVersion(result.supportedVersions, state)
       return result
     },
-    ...askingCalls,
+    ...multiRoundCalls,
     complete: (ref, argument, { arguments: known, ...options } = {}) => {
       const params = { ref, argument, ...(known !== undefined && { context: { arguments: known } }) }
       return send({ method: 'completion/complete', params }, options)
     },
     ...createListCalls(lists),
     ...createSubscriptionCalls(() => ({
-      once: sendOnce,
+      sendOnce,
       clientState: state,
       partition: getPartition(),
       clock: options.runtime,
@@ -83,10 +83,10 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       isCacheEnabled: cacheOptions !== false,
       lists: createListFetchers(lists()),
     })),
-    request: createExtensionRequest(sendRaw, state),
+    request: createExtensionRequest(sendRawRequest, state),
     cache,
     serverInfo: undefined,
   }
-  const parts = (): ClientCallSteps => createClientCallSteps({ tools: toolCalls, options, clientState: state })
-  return { client, callSteps: parts, callTool: toSendToolCall(askingCalls.callTool) }
+  const parts = (): ClientCallSteps => createClientCallSteps({ toolCalls, options, clientState: state })
+  return { client, callSteps: parts, callTool: toSendToolCall(multiRoundCalls.callTool) }
 }

@@ -53,8 +53,8 @@ export function createClient<
     const otherExtensions = extensions.filter((candidate) => candidate !== extension)
     const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) => {
       const { url, closed, canMixPrincipals } = connection
-      const forked = { exchange: middleware(connection.exchange), url, canMixPrincipals, ...(closed && { closed }) }
-      return createClient(forked, { ...clientOptions, ...changes, extensions: otherExtensions })
+      const forkedConnection = { exchange: middleware(connection.exchange), url, canMixPrincipals, ...(closed && { closed }) }
+      return createClient(forkedConnection, { ...clientOptions, ...changes, extensions: otherExtensions })
     }
     const host: ClientExtensionHost = {
       ...callSteps(),
@@ -75,7 +75,7 @@ export function createClient<
     await Promise.all(instances.map((instance) => instance.close?.()))
     await connection.close?.()
   }
-  const ownMembers = {
+  const wrappedMembers = {
     ...namedCalls,
     ...(wrappedCallTool !== callTool && { callTool: toCallTool(wrappedCallTool) }),
     ...Object.fromEntries(instances.flatMap(({ name, api }) => (api === undefined ? [] : [[name, api]]))),
@@ -83,7 +83,7 @@ export function createClient<
     [Symbol.asyncDispose]: close,
   }
   // The members are those of the extensions in the list, as their types say; `server` stays a getter.
-  return Object.assign(client, ownMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
+  return Object.assign(client, wrappedMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
 /** A connection is closed with its client; a server in this process has an end of its own. */

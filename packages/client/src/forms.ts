@@ -8,7 +8,7 @@ export type { Choice } from './forms/check-form.ts'
 export {
   type BooleanField,
   type ChoiceField,
-  type ChoicesField,
+  type MultiChoiceField,
   type FieldBase,
   type Form,
   type FormCheck,

@@ -7,7 +7,7 @@
 export type { ClientCache } from './caching/cache.ts'
 export { createCacheStore } from './caching/cache-store.ts'
 export { type CacheEntry, type CacheOptions, type CacheStore, type CacheStoreOptions } from './request/options.ts'
-export type { CallTool, ToolCall, ToolOutcome } from './tools/call-tool.ts'
+export type { CallToolFunction, SendToolCall, ToolOutcome } from './tools/call-tool.ts'
 export {
   type CallErrorContext,
   ClientError,
@@ -29,7 +29,7 @@ export { createClient } from './create-client.ts'
 export type { TypesOf } from '@x/schema'
 export type {
   CallParameters,
-  NoCallName,
+  UncallableName,
   PromptFunctions,
   ToolFunctions,
   TypedCalls,

@@ -1,7 +1,7 @@
 import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
 import type { CallOptions } from './request/call-options.ts'
 
-/** The result of a tool whose types are known. The content is what the server declares; `validateOutput` checks it. */
+/** The result of a tool whose types are known. The content is what the server declares; `outputSchemaCompiler` checks it. */
 export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {
   /** Absent when the tool failed (`isError`). */
   readonly structuredContent?: Output
@@ -19,11 +19,11 @@ export type CallParameters<Input> = Input extends undefined
 /**
  * Names that are no calls: promises and JSON look them up, and every object has the others. Use `callTool` for them.
  */
-export type NoCallName = 'then' | 'toJSON' | keyof typeof Object.prototype
+export type UncallableName = 'then' | 'toJSON' | keyof typeof Object.prototype
 
 /** A function per tool. Only the types of tools that are used cost the compiler time. */
 export type ToolFunctions<Tools> = {
-  readonly [Name in Exclude<keyof Tools, NoCallName>]: Tools[Name] extends {
+  readonly [Name in Exclude<keyof Tools, UncallableName>]: Tools[Name] extends {
     readonly input: infer Input
     readonly output: infer Output
   }
@@ -33,7 +33,7 @@ export type ToolFunctions<Tools> = {
 
 /** A function per prompt. */
 export type PromptFunctions<Prompts> = {
-  readonly [Name in Exclude<keyof Prompts, NoCallName>]: (
+  readonly [Name in Exclude<keyof Prompts, UncallableName>]: (
     ...parameters: CallParameters<Prompts[Name]>
   ) => Promise<GetPromptResult>
 }
@@ -53,14 +53,14 @@ export interface TypedCalls<Types> {
 }
 
 /** The target of all named calls, which has only the members that every object has. */
-const noOwnCalls: UnknownServer = Object.freeze({})
+const proxyTarget: UnknownServer = Object.freeze({})
 
 type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions) => Promise<Result>
 
 /** Makes an object with a function for every name, which is made with its first use. */
 export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
   let callsByName: Map<string, (args?: Args, options?: CallOptions) => Promise<Result>> | undefined
-  return new Proxy(noOwnCalls, {
+  return new Proxy(proxyTarget, {
     get(target, name) {
       // An object with `then` would be called when it is awaited, and one with `toJSON` when it is serialized.
       if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {

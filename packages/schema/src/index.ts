@@ -25,7 +25,7 @@ export {
   withHeader,
   withNotify,
 } from './composition/call-context.ts'
-export { callerKeyOf, principalIdentity, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
+export { callerKeyOf, principalIdentityOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export {
   type AsyncResource,
   type ClientTarget,

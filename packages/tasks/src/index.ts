@@ -27,7 +27,7 @@ export type {
   WorkingTask,
 } from './schema/task.ts'
 export type {
-  AnswerOutcome,
+  TaskAnswerOutcome,
   CancelOutcome,
   ClaimedTask,
   EngineListener,

@@ -57,7 +57,7 @@ test('a bug is resolved the same, wherever its handler is stopped', async () => 
 test('a question can be answered for an hour', async () => {
   const runtime = testRuntime()
   await using client = testClient(createTracker, { runtime })
-  const round = await client.manual.callTool('resolve_bug', { id: 1 })
+  const round = await client.manualRounds.callTool('resolve_bug', { id: 1 })
   assert(round.status === 'input_required')
   await runtime.advance(61 * 60_000)
   const late = round.resume({ resolution: { action: 'accept', content: { resolution: 'Fixed' } } })

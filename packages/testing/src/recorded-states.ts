@@ -157,7 +157,7 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
     const answerRegistry = createAnswerRegistry(call.answers)
     let round: Round<MultiRoundMethod> = await beginRecordedCall(client, call)
     while (round.status === 'input_required') {
-      const { state, ...pending } = round.pending
+      const { state, ...pending } = round.pendingCall
       const sealed = state === undefined ? undefined : trackedKit.sealedValues.get(state)
       if (sealed === undefined)
         throw new TestingError('usage', 'The call asks without a state, so none can be recorded')
@@ -197,7 +197,7 @@ async function continueState(
   try {
     const answerRegistry = createAnswerRegistry(call.answers)
     const state = await trackedKit.kit.state.seal(sealed.value, sealed.claims)
-    let round: Round<MultiRoundMethod> = await client.manual.resume(
+    let round: Round<MultiRoundMethod> = await client.manualRounds.resume(
       { ...pending, state },
       await answersOf(pending, answerRegistry),
     )
@@ -206,7 +206,7 @@ async function continueState(
       const repeatedKey = others.map(splitKey).find(({ occurrence: times }) => times > 1)
       if (repeatedKey !== undefined) return { problem: `it asks "${repeatedKey.key}" again, which was answered` }
       askedKeys.push(...others)
-      round = await round.resume(await answersOf(round.pending, answerRegistry))
+      round = await round.resume(await answersOf(round.pendingCall, answerRegistry))
     }
     return {
       round: pending.round,
@@ -222,7 +222,7 @@ async function continueState(
 }
 
 function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): OpenedTestClient {
-  const opened = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { limit: 100 } })
+  const opened = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { maxRounds: 100 } })
   if (opened.trackedKit.isUsed('state')) return opened
   const write = 'write (kit) => createServer({ ...definition, ...kit })'
   throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${write}`)
@@ -232,10 +232,10 @@ function beginRecordedCall(
   client: TestClient,
   { tool, prompt, resource, arguments: args }: RecordedCall,
 ): Promise<Round<MultiRoundMethod>> {
-  if (tool !== undefined) return client.manual.callTool(tool, args)
+  if (tool !== undefined) return client.manualRounds.callTool(tool, args)
   // The arguments of prompts are strings, which the server checks.
-  if (prompt !== undefined) return client.manual.getPrompt(prompt, args as Record<string, string> | undefined)
-  if (resource !== undefined) return client.manual.readResource(resource)
+  if (prompt !== undefined) return client.manualRounds.getPrompt(prompt, args as Record<string, string> | undefined)
+  if (resource !== undefined) return client.manualRounds.readResource(resource)
   throw new TestingError('usage', 'A recorded call names a tool, a prompt or a resource')
 }
 

@@ -236,7 +236,7 @@ test('messages travel as JSON', async () => {
 test('time stands still until the test moves it: a state expires when it is told to', async () => {
   const runtime = testRuntime({ now: 1000 })
   await using client = testClient(make, { runtime, answers: { ...answers, name: 'decline' } })
-  const first = await client.manual.callTool('greet')
+  const first = await client.manualRounds.callTool('greet')
   if (first.status !== 'input_required') throw new Error('It asks')
   await runtime.advance(59 * 60_000)
   const second = await first.resume({ name: { action: 'accept', content: answers.name } })

@@ -115,7 +115,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
       ...(runtime !== undefined && { runtime: clockFor(runtime) }),
       ...others,
       capabilities,
-      rounds: { pauseMs: { initial: 0, max: 0 }, ...others.rounds },
+      rounds: { pauseBounds: { initialMs: 0, maxMs: 0 }, ...others.rounds },
     },
   )
   const close = client.close.bind(client)

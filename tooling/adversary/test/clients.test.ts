@@ -94,7 +94,7 @@ function clientOf(exchange: Exchange): ReturnType<typeof createClient> {
     version: '1.0.0',
     retries: 0,
     maxPages: 3,
-    rounds: { limit: 3, pauseMs: { initial: 0, max: 0 } },
+    rounds: { maxRounds: 3, pauseBounds: { initialMs: 0, maxMs: 0 } },
     elicit,
     openUrl: elicit,
   })

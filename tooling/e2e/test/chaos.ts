@@ -105,7 +105,7 @@ export async function makeTrouble({ fleet, database, throwDie, isOver }: Chaos):
 export async function expectNoTaskLeft(database: RealPostgres, pool: Pool): Promise<void> {
   await pool.query('UPDATE mcp_tasks.task SET expires_at = statement_timestamp()')
   const engine = postgresEngine(database.url)
-  while ((await engine.sweep()) > 0);
+  while ((await engine.deleteExpiredTasks()) > 0);
   await engine.claim(1000)
   await engine.close()
   for (const table of ['mcp_tasks.task', 'mcp_tasks.journal', 'mcp_tasks.answer', 'mcp_tasks_jobs.job']) {

@@ -143,7 +143,7 @@ overEveryTransport('a hostile server', (serve) => {
     await using served = await serve(honest, instead(answers))
     const warnings: ClientWarning[] = []
     const onWarning = (warning: ClientWarning): void => void warnings.push(warning)
-    const { client } = served.connect({ validateOutput: compileJsonSchema, onWarning })
+    const { client } = served.connect({ outputSchemaCompiler: compileJsonSchema, onWarning })
     for (const { name } of await client.listTools()) await client.callTool(name).catch(() => {})
     expect(trap.visits()).toBe(0)
     expect(warnings.length).toBeGreaterThan(0)

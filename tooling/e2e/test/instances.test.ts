@@ -160,7 +160,7 @@ function openCalls(fleet: Fleet) {
   return {
     goOn,
     begin: async (count: number): Promise<void> => {
-      const begun = Array.from({ length: count }, () => client.manual.callTool('often', { times }))
+      const begun = Array.from({ length: count }, () => client.manualRounds.callTool('often', { times }))
       open.push(...(await Promise.all(begun)))
     },
     runBusily: async (count: number): Promise<void> => {

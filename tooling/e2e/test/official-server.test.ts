@@ -155,7 +155,7 @@ describe.each([
 
   test('gives the question to whoever asks for its rounds', async () => {
     await using peer = await connect({ capabilities: { elicitation: {} } })
-    const round = await peer.client.manual.callTool('travel')
+    const round = await peer.client.manualRounds.callTool('travel')
     if (round.status === 'complete') throw new Error('the server asked nothing')
     expect(Object.keys(round.requests)).toEqual(['city'])
     const last = await round.resume({ city: { action: 'accept', content: { city: 'Lima' } } })

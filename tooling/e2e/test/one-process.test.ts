@@ -35,7 +35,7 @@ describe('a server that runs as a process', () => {
       seen.push(event)
       if (event.type === 'toolsListChanged') break
       if (event.type !== 'opened') continue
-      if (event.missed) await client.callTool('change')
+      if (event.mayHaveMissedChanges) await client.callTool('change')
       else process.kill(connection.process.pid ?? 0, 'SIGKILL')
     }
     expect(seen).toMatchObject([

@@ -52,9 +52,11 @@ async function begin(url: string): Promise<PendingCall> {
   const connection = connectHttp(url, { headers: { authorization: 'Bearer first-host' } })
   try {
     const options = { name: 'first-host', version: '1.0.0', capabilities: { elicitation: {} } }
-    const round: Round<'tools/call'> = await createClient(connection, options).manual.callTool('resolve', { id: 1 })
+    const round: Round<'tools/call'> = await createClient(connection, options).manualRounds.callTool('resolve', {
+      id: 1,
+    })
     if (round.status === 'complete') throw new Error('the server asked nothing')
-    const kept: PendingCall = JSON.parse(JSON.stringify(round.pending))
+    const kept: PendingCall = JSON.parse(JSON.stringify(round.pendingCall))
     return kept
   } finally {
     await connection.close()

@@ -87,7 +87,7 @@ async function openShop(serve: Serve, credentials?: StateCodec): Promise<Shop> {
     named(sessions),
     hidden(sessions),
   ]
-  const tasking = tasks({ engine, credentials, pollIntervalMs: 20, maxUnsupportedMs: 1, workPollMs: 20 })
+  const tasking = tasks({ engine, credentials, pollIntervalMs: 20, unsupportedTaskTimeoutMs: 1, workPollMs: 20 })
   const served = await serve({ tools, state: sealed({ keys: [randomKey()] }), extensions: [tasking, sessions] })
   return {
     sessions,

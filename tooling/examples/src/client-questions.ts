@@ -32,7 +32,7 @@ export async function resolveItem(client: Client, id: number): Promise<readonly 
     {
       signal: AbortSignal.timeout(600_000),
       rounds: {
-        limit: 5,
+        maxRounds: 5,
         onRound: ({ round, status, requests, stateBytes }) => {
           timeline.push(`${round}: ${status} [${Object.keys(requests).join()}], ${stateBytes} bytes of state`)
         },
@@ -46,15 +46,15 @@ export async function resolveItem(client: Client, id: number): Promise<readonly 
 // #region manual
 export async function start(exchange: Exchange, keep: (pending: string) => Promise<void>): Promise<string> {
   const client = createClient(exchange, { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } })
-  const round = await client.manual.callTool('resolve', { id: 4522 })
+  const round = await client.manualRounds.callTool('resolve', { id: 4522 })
   if (round.status === 'complete') return 'done at once'
-  await keep(JSON.stringify(round.pending))
+  await keep(JSON.stringify(round.pendingCall))
   return `wants ${Object.keys(round.requests).join()}`
 }
 
 export async function goOn(exchange: Exchange, kept: string, content: ElicitAnswer['content']): Promise<string> {
   const client = createClient(exchange, { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } })
-  const round = await client.manual.resume(JSON.parse(kept), { resolution: { action: 'accept', content } })
+  const round = await client.manualRounds.resume(JSON.parse(kept), { resolution: { action: 'accept', content } })
   return round.status
 }
 // #endregion

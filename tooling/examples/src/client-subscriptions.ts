@@ -18,7 +18,7 @@ export async function follow(client: Client, uris: readonly string[], tell: (lin
   for await (const event of client.listen(filter, options)) {
     if (event.type === 'opened') {
       const { resourceSubscriptions: heard = [] } = event.notifications
-      tell(`listening to ${heard.join()}${event.missed ? ', and something may have changed' : ''}`)
+      tell(`listening to ${heard.join()}${event.mayHaveMissedChanges ? ', and something may have changed' : ''}`)
     }
     if (event.type === 'resourceUpdated') tell(`${event.uri} is another now`)
     if (event.type === 'interrupted') tell(event.error ? event.error.message : 'the server ended the stream')

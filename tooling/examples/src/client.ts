@@ -60,7 +60,7 @@ export async function callOrExplain(client: Client, name: string): Promise<strin
 export const careful = createClient(server, {
   name: 'host',
   version: '1.0.0',
-  validateOutput: compileJsonSchema,
+  outputSchemaCompiler: compileJsonSchema,
   cache: false,
   onWarning: ({ tool, reason }) => process.stderr.write(`${tool} was left out: ${reason}\n`),
 })

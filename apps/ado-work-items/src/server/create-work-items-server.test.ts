@@ -14,7 +14,7 @@ import { createWorkItemsServer } from './create-work-items-server.ts'
 const [state, resolution, duplicateOf] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason', 'Custom.DuplicateOf']
 const uri = 'ado://fabrikam/Fabrikam%20Fiber/workitems'
 const template = 'ado://{organization}/{project}/workitems/{id}'
-const options = { name: 'test', version: '1.0.0', cache: false, validateOutput: compileJsonSchema } as const
+const options = { name: 'test', version: '1.0.0', cache: false, outputSchemaCompiler: compileJsonSchema } as const
 
 // Nobody can be asked, over either carrier.
 const inMemoryOptions = { ...options, capabilities: {} } satisfies TestClientOptions

@@ -180,11 +180,11 @@ describe('while a user is asked', () => {
 
 test('a last round whose answer was lost may be sent again: it is told what was done, and nothing is written twice', async () => {
   await using fixture = await fleet()
-  const first = await fixture.client.manual.callTool('update_work_item', resolve)
+  const first = await fixture.client.manualRounds.callTool('update_work_item', resolve)
   if (first.status === 'complete') throw new Error('it should ask')
   const said = []
   for (let sent = 0; sent < 3; sent++) {
-    const round = await fixture.client.manual.resume(first.pending, accepted)
+    const round = await fixture.client.manualRounds.resume(first.pendingCall, accepted)
     said.push(round.status === 'complete' ? textOf(round.result) : round.status)
   }
   expect(new Set(said).size).toBe(1)
@@ -194,7 +194,7 @@ test('a last round whose answer was lost may be sent again: it is told what was 
 
 test('the state of an instance with other keys is refused, so instances share theirs', async () => {
   await using fixture = await fleet()
-  const first = await fixture.client.manual.callTool('update_work_item', resolve)
+  const first = await fixture.client.manualRounds.callTool('update_work_item', resolve)
   if (first.status === 'complete') throw new Error('it should ask')
   const state = sealedState({ keys: [randomKey()] })
   const { azureDevOps } = fixture.emulated
@@ -204,7 +204,7 @@ test('the state of an instance with other keys is refused, so instances share th
     version: '1',
     capabilities,
   })
-  await expect(other.manual.resume(first.pending, accepted)).rejects.toMatchObject({ rpc: { code: -32602 } })
+  await expect(other.manualRounds.resume(first.pendingCall, accepted)).rejects.toMatchObject({ rpc: { code: -32602 } })
 })
 
 interface Fixture extends AsyncDisposable {

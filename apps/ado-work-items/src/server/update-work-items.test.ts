@@ -169,12 +169,12 @@ describe('a client without tasks', () => {
   test('may send its last answer again: nothing is done twice, and it is told the same', async () => {
     await using fleet = await withoutTasks({ views: [same, same], answers: {} })
     const { client } = fleet
-    const first = await client.manual.callTool('update_work_items', resolve(4601, 4609))
+    const first = await client.manualRounds.callTool('update_work_items', resolve(4601, 4609))
     if (first.status === 'complete') throw new Error('it should ask')
     const answer = { resolution: { action: 'accept', content: { resolution: 'Fixed' } } } as const
     const said = []
     for (let sent = 0; sent < 3; sent++) {
-      const round = await client.manual.resume(first.pending, answer)
+      const round = await client.manualRounds.resume(first.pendingCall, answer)
       said.push(round.status === 'complete' ? textOf(round.result).join() : round.status)
     }
     expect(new Set(said)).toEqual(new Set(['2 of 2 work items were changed: User Story #4601, Bug #4609.']))

@@ -24,9 +24,9 @@ export interface PendingRead {
 /** The results of one partition of a store. */
 export interface CachePartition {
   find(key: CacheKey): CacheEntry | undefined
-  begin(key: CacheKey): PendingRead
+  beginRead(key: CacheKey): PendingRead
   /** Removes stale results; results that are being requested at this moment are not stored. */
-  removeStale(isStale: StaleKeyPredicate): void
+  removeStaleEntries(isStale: StaleKeyPredicate): void
   /** Visits the results that are stored now. */
   forEach(visit: CacheVisitor): void
   /** Visits each result that is stored from now on, until the returned function is called. */
@@ -46,7 +46,7 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
   }
   return {
     find: (key) => store.get(storeKeyOf(key)),
-    begin: (key) => {
+    beginRead: (key) => {
       const pendingRead: PendingRead = {
         store: (entry) => {
           // A request whose result became stale while it ran no longer counts as running.
@@ -61,7 +61,7 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
       pendingReads.set(pendingRead, key)
       return pendingRead
     },
-    removeStale: (isStale) => {
+    removeStaleEntries: (isStale) => {
       for (const [one, key] of pendingReads) if (isStale(key)) pendingReads.delete(one)
       for (const key of keys()) if (isStale(key)) store.delete(key.text)
     },
@@ -78,8 +78,8 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
 /** A partition that stores nothing. */
 export const emptyPartition: CachePartition = {
   find: () => undefined,
-  begin: () => ({ store: () => {}, discard: () => {} }),
-  removeStale: () => {},
+  beginRead: () => ({ store: () => {}, discard: () => {} }),
+  removeStaleEntries: () => {},
   forEach: () => {},
   onStored: () => () => {},
 }

@@ -52,8 +52,8 @@ describe('The cache of a client', () => {
     }
     expect(bare.exchange.received).toHaveLength(4)
     const partitioned = view()
-    const shared = { store: createCacheStore(), partition: 'ada' }
-    const client = createClient(partitioned, { ...hostInfo, cache: { shared } })
+    const sharedStore = { store: createCacheStore(), partition: 'ada' }
+    const client = createClient(partitioned, { ...hostInfo, cache: { sharedStore } })
     await client.readResource('a:b')
     await client.readResource('a:b')
     expect(partitioned.exchange.received).toHaveLength(1)
@@ -139,7 +139,7 @@ describe('The cache of a client', () => {
         asked.push(who)
         return contents(`secret of ${partition}`, { ttlMs: 1000, cacheScope: 'public' })
       })
-      return createClient(exchange, { ...hostInfo, cache: { shared: { store, partition } } })
+      return createClient(exchange, { ...hostInfo, cache: { sharedStore: { store, partition } } })
     }
     await clientOf('ada', 'server,ada').readResource('a:b')
     expect(await clientOf('ada again', 'server,ada').readResource('a:b')).toEqual(

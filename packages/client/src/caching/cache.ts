@@ -38,10 +38,10 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
     misses: 0,
     handleNotification(notification: RpcNotification): void {
       const isStale = stalePredicateByNotification(notification)
-      if (isStale) partition().removeStale(isStale)
+      if (isStale) partition().removeStaleEntries(isStale)
     },
     clear(method?: string): void {
-      partition().removeStale((key) => method === undefined || key.method === method)
+      partition().removeStaleEntries((key) => method === undefined || key.method === method)
     },
   }
   let openedPartition: CachePartition | undefined
@@ -60,7 +60,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       return cachedEntry.result as unknown as CompleteResults[M]
     }
     cache.misses += 1
-    const pendingRead = partition().begin(call)
+    const pendingRead = partition().beginRead(call)
     try {
       const result = await send(call, options)
       if (isInputRequired(result)) return result
@@ -78,9 +78,9 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       pendingRead.discard()
     }
   }
-  const sendCached: SendOnce = (call, options) =>
+  const sendThroughCache: SendOnce = (call, options) =>
     isCacheable(call.method, call.params) ? readThroughCache(call, options) : send(call, options)
-  return { send: options === false ? send : sendCached, cache, getPartition: partition }
+  return { send: options === false ? send : sendThroughCache, cache, getPartition: partition }
 }
 
 /** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
@@ -88,11 +88,11 @@ export function cacheOptionsOf(
   cache: false | CacheOptions = {},
   { canMixPrincipals = false }: ConnectionView,
 ): false | CacheOptions {
-  return cache === false || (canMixPrincipals && cache.shared === undefined) ? false : cache
+  return cache === false || (canMixPrincipals && cache.sharedStore === undefined) ? false : cache
 }
 
 function openCachePartition(options: CacheOptions): CachePartition {
-  const { store, partition } = options.shared ?? { store: createCacheStore(options), partition: '' }
+  const { store, partition } = options.sharedStore ?? { store: createCacheStore(options), partition: '' }
   return openPartition(store, partition)
 }
 

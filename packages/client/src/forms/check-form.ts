@@ -20,20 +20,20 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
   for (const [name, field] of fields) {
     const value = Object.hasOwn(fieldValues, name) ? fieldValues[name] : field.default
     if (value === undefined) {
-      if (requiredNames.has(name)) return { issue: `${contentPath(name)}: it is required` }
+      if (requiredNames.has(name)) return { issue: `${contentPathOf(name)}: it is required` }
     } else if (isFieldValue(value)) {
-      const expected = describeExpectedValues(field, value)
-      if (expected !== undefined) return { issue: `${contentPath(name)}: expected ${expected}` }
+      const expectedDescription = describeExpectedValues(field, value)
+      if (expectedDescription !== undefined) return { issue: `${contentPathOf(name)}: expected ${expectedDescription}` }
       entries.push([name, value])
     } else {
-      return { issue: `${contentPath(name)}: expected ${fieldTypeName(field)}` }
+      return { issue: `${contentPathOf(name)}: expected ${fieldTypeName(field)}` }
     }
   }
   // fromEntries defines members, so that a field such as __proto__ stays a field.
   return { content: Object.fromEntries(entries) }
 }
 
-function contentPath(name: string): string {
+function contentPathOf(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }
 

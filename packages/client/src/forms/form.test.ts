@@ -31,9 +31,9 @@ describe('A definition becomes a field', () => {
     [
       'a number',
       { type: 'number', maximum: 1, default: 0 },
-      { type: 'number', integer: false, maximum: 1, default: 0 },
+      { type: 'number', isInteger: false, maximum: 1, default: 0 },
     ],
-    ['an integer', { type: 'integer', minimum: 1 }, { type: 'number', integer: true, minimum: 1 }],
+    ['an integer', { type: 'integer', minimum: 1 }, { type: 'number', isInteger: true, minimum: 1 }],
     ['a yes or no', { type: 'boolean', default: false }, { type: 'boolean', default: false }],
     ['a choice', { type: 'string', enum: ['r', 'g'], default: 'g' }, { type: 'choice', choices: bare, default: 'g' }],
     ['a titled choice', { type: 'string', oneOf: titled }, { type: 'choice', choices: named }],

@@ -28,10 +28,10 @@ export interface TextField extends FieldBase {
   parse(typedText: string): string | undefined
 }
 
-/** A number; a whole number if `integer` is set. */
+/** A number; a whole number if `isInteger` is set. */
 export interface NumberField extends FieldBase {
   readonly type: 'number'
-  readonly integer: boolean
+  readonly isInteger: boolean
   readonly minimum?: number | undefined
   readonly maximum?: number | undefined
   readonly default?: number | undefined
@@ -53,7 +53,7 @@ export interface ChoiceField extends FieldBase {
 }
 
 /** Several of the choices. */
-export interface ChoicesField extends FieldBase {
+export interface MultiChoiceField extends FieldBase {
   readonly type: 'choices'
   readonly choices: readonly Choice[]
   readonly minItems?: number | undefined
@@ -62,7 +62,7 @@ export interface ChoicesField extends FieldBase {
 }
 
 /** A field of a form. A default is there only if it passes the check of its field. */
-export type FormField = TextField | NumberField | BooleanField | ChoiceField | ChoicesField
+export type FormField = TextField | NumberField | BooleanField | ChoiceField | MultiChoiceField
 
 /** The content of an answer, or the sentences about the fields that are wrong, by name and in the order of the form. */
 export type FormCheck =
@@ -122,18 +122,25 @@ function checkFields(fields: readonly FormField[], values: Readonly<Record<strin
 function fieldFromDefinition(definition: PrimitiveSchemaDefinition, base: FieldBase): FormField {
   switch (definition.type) {
     case 'boolean':
-      return { ...base, type: 'boolean', default: validDefault(base, definition.default) }
+      return { ...base, type: 'boolean', default: validDefaultOf(base, definition.default) }
     case 'array': {
       const { items, minItems, maxItems } = definition
       const choices = choicesOf(items) ?? []
-      return { ...base, type: 'choices', choices, minItems, maxItems, default: validDefault(base, definition.default) }
+      return {
+        ...base,
+        type: 'choices',
+        choices,
+        minItems,
+        maxItems,
+        default: validDefaultOf(base, definition.default),
+      }
     }
     case 'string':
       return fieldFromTextDefinition(definition, base)
     default: {
       const { type, minimum, maximum } = definition
-      const numberOptions = { integer: type === 'integer', minimum, maximum, parse: parseNumber }
-      return { ...base, type: 'number', ...numberOptions, default: validDefault(base, definition.default) }
+      const numberOptions = { isInteger: type === 'integer', minimum, maximum, parse: parseNumber }
+      return { ...base, type: 'number', ...numberOptions, default: validDefaultOf(base, definition.default) }
     }
   }
 }
@@ -142,14 +149,14 @@ type TextDefinition = Extract<PrimitiveSchemaDefinition, { readonly type: 'strin
 
 function fieldFromTextDefinition(definition: TextDefinition, base: FieldBase): TextField | ChoiceField {
   const choices = choicesOf(definition)
-  const defaultValue = validDefault(base, definition.default)
+  const defaultValue = validDefaultOf(base, definition.default)
   if (choices !== undefined) return { ...base, type: 'choice', choices, default: defaultValue }
   const { format, minLength, maxLength }: Partial<StringSchema> =
     'enum' in definition || 'oneOf' in definition ? {} : definition
   return { ...base, type: 'text', format, minLength, maxLength, default: defaultValue, parse: parseText }
 }
 
-function validDefault<Value>({ check }: FieldBase, value: Value | undefined): Value | undefined {
+function validDefaultOf<Value>({ check }: FieldBase, value: Value | undefined): Value | undefined {
   return value === undefined || check(value) !== undefined ? undefined : value
 }
 
@@ -167,12 +174,12 @@ function missingValueIssue(isRequired: boolean): string | undefined {
 }
 
 function describeMismatch(definition: PrimitiveSchemaDefinition, value: unknown): string | undefined {
-  const expected = fieldMismatch(definition, value)
-  if (expected === undefined) return undefined
+  const expectedDescription = fieldMismatch(definition, value)
+  if (expectedDescription === undefined) return undefined
   if (definition.type === 'boolean') return 'Choose yes or no'
   const isSelection =
     definition.type === 'array' || (definition.type === 'string' && choicesOf(definition) !== undefined)
-  return `${isSelection ? 'Choose' : 'Write'} ${expected}`
+  return `${isSelection ? 'Choose' : 'Write'} ${expectedDescription}`
 }
 
 function labelFromName(name: string): string {

@@ -94,7 +94,7 @@ export function attachUnknownResult(error: ClientError, result: JsonObject): Cli
  * Returns the untrusted result of an unknown type for which a call failed, for an extension that knows the type.
  * Undefined for every other failure.
  */
-export function unknownResultOf(error: unknown): JsonObject | undefined {
+export function unknownTypeResultOf(error: unknown): JsonObject | undefined {
   return error instanceof ClientError ? unknownResults.get(error) : undefined
 }
 
@@ -113,11 +113,11 @@ export function isResourceNotFound(error: unknown): boolean {
   return code === legacyResourceNotFound || (code === errorCodes.invalidParams && isJsonObject(data) && 'uri' in data)
 }
 
-/** Returns the path and reason of a failed check, for an error; `whole` names the value itself, if it needs a name. */
-export function describeCheckFailure({ path, expected, got }: Failure, whole = ''): string {
-  const where = toPrintableName(path.replace(/^\./, '')) || whole
+/** Returns the path and reason of a failed check, for an error; `wholeValueName` names the value itself, if it needs a name. */
+export function describeCheckFailure({ path, expected, got }: Failure, wholeValueName = ''): string {
+  const valueName = toPrintableName(path.replace(/^\./, '')) || wholeValueName
   const reason = `expected ${expected}, got ${got}`
-  return where === '' ? reason : `${where}: ${reason}`
+  return valueName === '' ? reason : `${valueName}: ${reason}`
 }
 
 /** Returns a key that the server chose, as errors show it. */

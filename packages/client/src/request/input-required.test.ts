@@ -38,7 +38,7 @@ test('a round that is answered by hand has the URL as a browser opens it', async
       capabilities: { elicitation: { url: {} } },
     },
   )
-  const round = await client.manual.callTool('buy')
+  const round = await client.manualRounds.callTool('buy')
   expect(JSON.stringify(round)).toContain('https://xn--pple-43d.example/')
 })
 

@@ -8,7 +8,7 @@ import { errorContextOf, type ClientState, type SendRequest } from './request.ts
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
 
 /** One kind of list. */
-export interface ListKind<M extends ListMethod, Item> {
+export interface ListDescription<M extends ListMethod, Item> {
   readonly method: M
   readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
   /** Returns the key of an item, to skip the items already seen when a list is started again. */
@@ -33,7 +33,10 @@ export interface ListContext {
 }
 
 /** Creates a list that is read page by page (server/utilities/pagination). */
-export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, context: ListContext): List<Item> {
+export function createList<M extends ListMethod, Item>(
+  kind: ListDescription<M, Item>,
+  context: ListContext,
+): List<Item> {
   return {
     each: async function* (options = {}) {
       const yieldedKeys = new Set<string>()

@@ -20,7 +20,7 @@ export function dispatchNotification(message: RpcNotification, request: RpcReque
     return true
   }
   if (method === 'notifications/message' && options.onLog) {
-    const logMessage = logFrom(params)
+    const logMessage = toLogMessage(params)
     if (logMessage) options.onLog(logMessage)
   }
   return false
@@ -34,7 +34,7 @@ function progressFrom({ total, message }: JsonObject, progress: number): Progres
   }
 }
 
-function logFrom({ level, logger, data = null }: JsonObject): LogMessage | undefined {
+function toLogMessage({ level, logger, data = null }: JsonObject): LogMessage | undefined {
   if (!isLoggingLevel(level)) return undefined
   return typeof logger === 'string' ? { level, logger, data } : { level, data }
 }

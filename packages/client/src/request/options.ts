@@ -36,7 +36,7 @@ export interface CoreClientOptions extends InputHandlers {
   readonly versions?: readonly [string, ...string[]] | undefined
   /**
    * `false` requests every result from the server. Default: a cache of this client's own, which must then serve one
-   * principal; none over a connection whose `headers` is a function, unless `shared` names the partition of its
+   * principal; none over a connection whose `headers` is a function, unless `sharedStore` names the partition of its
    * principal. Results that are cached are frozen.
    */
   readonly cache?: false | CacheOptions | undefined
@@ -63,7 +63,7 @@ export interface CoreClientOptions extends InputHandlers {
    * Both come from the server: `compileJsonSchema` bounds the time that they take, regular expressions included, and
    * another compiler has to do so itself.
    */
-  readonly validateOutput?: JsonSchemaCompiler | undefined
+  readonly outputSchemaCompiler?: JsonSchemaCompiler | undefined
   readonly runtime?: Clock | undefined
 }
 
@@ -121,5 +121,5 @@ export interface CacheOptions extends CacheStoreOptions {
    * A store that several clients share. `partition` names the server and the principal of this client. Results never
    * cross from one partition to another, public ones included.
    */
-  readonly shared?: { readonly store: CacheStore; readonly partition: string } | undefined
+  readonly sharedStore?: { readonly store: CacheStore; readonly partition: string } | undefined
 }

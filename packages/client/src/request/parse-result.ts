@@ -23,12 +23,12 @@ export function parseResult<M extends ClientMethod>(
   const row = findMethodRow(method)
   const { result } = response
   const type = result.resultType
-  if (type !== undefined && type !== 'complete') return parseIncomplete(result, row, errorContext)
-  const resultCheck = checkCompleteResult(method, normalizeResult(result, row))
-  if ('issue' in resultCheck) {
-    throw new ClientError('invalid_result', `the result is not valid at ${resultCheck.issue}`, errorContext())
+  if (type !== undefined && type !== 'complete') return parseIncompleteResult(result, row, errorContext)
+  const checkOutcome = checkCompleteResult(method, normalizeResult(result, row))
+  if ('issue' in checkOutcome) {
+    throw new ClientError('invalid_result', `the result is not valid at ${checkOutcome.issue}`, errorContext())
   }
-  return resultCheck.result
+  return checkOutcome.result
 }
 
 /** Creates the error of a call that the peer answered with an error. */
@@ -39,7 +39,7 @@ export function peerError({ error: rpc }: RpcError, errorContext: CallErrorConte
   })
 }
 
-function parseIncomplete(
+function parseIncompleteResult(
   result: JsonObject,
   row: MethodRow | undefined,
   errorContext: () => CallErrorContext,

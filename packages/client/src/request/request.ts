@@ -95,7 +95,7 @@ export interface RequestExchanges {
  * Creates the function that sends one request: with its `_meta`, and once more in another revision where the server
  * names one (basic/versioning, protocol version negotiation).
  */
-export function createSendRaw(
+export function createSendRawRequest(
   { exchange, transportExchange }: RequestExchanges,
   options: CoreClientOptions,
   state: ClientState,
@@ -143,18 +143,19 @@ export function createSendRaw(
     // The reader of a response that lasts opens it again itself.
     if ('error' in response && call.onMessage === undefined)
       response = await resendUnstartedRequest(response, sendUntilAnswered, resendLimitsOf(options, callOptions))
-    const serverVersions = supportedVersions(response)
+    const serverVersions = supportedVersionsOf(response)
     if (serverVersions) {
-      if (!preferVersion(serverVersions, state)) throw unsupportedVersionError(response, serverVersions, errorContext())
+      if (!trySelectVersion(serverVersions, state))
+        throw unsupportedVersionError(response, serverVersions, errorContext())
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
       response = await sendUntilAnswered()
     }
-    recordServer(response, state)
+    recordServerInfo(response, state)
     return response
   }
 }
 
-function recordServer(response: RpcResponse, state: ClientState): void {
+function recordServerInfo(response: RpcResponse, state: ClientState): void {
   const server = serverInfoOf(response)
   if (server === undefined) return
   state.serverInfo = server
@@ -211,23 +212,23 @@ function mcpNameHeader(
 }
 
 /** Creates the calls of the methods that this client knows, whose results are checked. */
-export function createSendOnce(sendRaw: SendRaw, state: ClientState): SendOnce {
+export function createSendOnce(sendRawRequest: SendRaw, state: ClientState): SendOnce {
   return async (call, options) =>
-    parseResult(call.method, await sendRaw(call, options), () => errorContextOf(call, state))
+    parseResult(call.method, await sendRawRequest(call, options), () => errorContextOf(call, state))
 }
 
 /** Creates the calls of all other methods, whose results are returned unchecked. */
-export function createExtensionRequest(sendRaw: SendRaw, state: ClientState): ExtensionRequest {
+export function createExtensionRequest(sendRawRequest: SendRaw, state: ClientState): ExtensionRequest {
   return async (method, params = {}, options = {}) => {
-    const { repeatable, named, onNotification: onMessage } = options
+    const { repeatable, targetParam, onNotification: onMessage } = options
     const call = {
       method,
       params,
-      targetParam: named,
+      targetParam,
       onMessage,
       isRepeatable: repeatable === true ? () => true : undefined,
     }
-    const response = await sendRaw(call, options)
+    const response = await sendRawRequest(call, options)
     if ('error' in response) throw peerError(response, errorContextOf(call, state))
     return response.result
   }
@@ -239,7 +240,7 @@ export interface ExtensionCallOptions extends CallOptions {
    * The member of the params that names the target: errors name it, and over HTTP `Mcp-Name` repeats it
    * (basic/transports/streamable-http).
    */
-  readonly named?: string | undefined
+  readonly targetParam?: string | undefined
   /**
    * True when nothing is done twice although the server has the request twice: it is then sent again when its answer
    * was lost.
@@ -260,7 +261,7 @@ export type ExtensionRequest = (
 ) => Promise<JsonObject>
 
 /** Wraps the calls of methods that must not ask for input, so that their results are complete (basic/patterns/mrtr). */
-export function requireCompleteResult(sendOnce: SendOnce, state: ClientState): SendRequest {
+export function withCompleteResult(sendOnce: SendOnce, state: ClientState): SendRequest {
   return async (call, options) => {
     const outcome = await sendOnce(call, options)
     if (!isInputRequired(outcome)) return outcome
@@ -337,7 +338,7 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
 }
 
 /** Chooses the first revision that both sides have; returns false and keeps the current one when there is none. */
-export function preferVersion(serverVersions: readonly unknown[], state: ClientState): boolean {
+export function trySelectVersion(serverVersions: readonly unknown[], state: ClientState): boolean {
   const commonVersion = state.clientVersions.find((version) => serverVersions.includes(version))
   if (commonVersion === undefined) return false
   state.version = commonVersion
@@ -348,7 +349,7 @@ export function preferVersion(serverVersions: readonly unknown[], state: ClientS
  * Returns the revisions that the server serves, if it rejected the request for its revision (basic/versioning, protocol
  * version negotiation).
  */
-function supportedVersions(response: RpcResponse): readonly unknown[] | undefined {
+function supportedVersionsOf(response: RpcResponse): readonly unknown[] | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.unsupportedProtocolVersion) return undefined
   const { data } = response.error
   return isJsonObject(data) && Array.isArray(data.supported) ? data.supported : []

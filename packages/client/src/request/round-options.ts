@@ -23,20 +23,20 @@ export interface RoundView {
 /** The pause before a round that only hands the call off, in milliseconds. */
 export interface PauseBounds {
   /** The longest pause of the first four in a row; each further one may be twice as long. Default 50. */
-  readonly initial?: number | undefined
+  readonly initialMs?: number | undefined
   /** The longest of all. Default 400. */
-  readonly max?: number | undefined
+  readonly maxMs?: number | undefined
 }
 
 /** Options of a call that the server answers with `input_required` (basic/patterns/mrtr). */
 export interface RoundOptions {
   /** The number of `input_required` results of one call. Default 10. */
-  readonly limit?: number | undefined
+  readonly maxRounds?: number | undefined
   /**
    * The pause before a retry without questions, unless the server says how long. A random half of each pause is
    * omitted.
    */
-  readonly pauseMs?: PauseBounds | undefined
+  readonly pauseBounds?: PauseBounds | undefined
   /** Milliseconds of a call with all its rounds and answers. Default: no bound but the call's signal. */
   readonly totalTimeoutMs?: number | undefined
   /** Milliseconds of the answers of one round. Default: no bound, because people take their time. */
@@ -54,8 +54,8 @@ export interface RoundOptions {
 /** Returns the options of one call: its own, else its client's. */
 export function mergeRoundOptions(client: RoundOptions = {}, call: RoundOptions = {}): RoundOptions {
   return {
-    limit: call.limit ?? client.limit,
-    pauseMs: call.pauseMs ?? client.pauseMs,
+    maxRounds: call.maxRounds ?? client.maxRounds,
+    pauseBounds: call.pauseBounds ?? client.pauseBounds,
     totalTimeoutMs: call.totalTimeoutMs ?? client.totalTimeoutMs,
     answerTimeoutMs: call.answerTimeoutMs ?? client.answerTimeoutMs,
     restart: call.restart ?? client.restart,
@@ -64,15 +64,15 @@ export function mergeRoundOptions(client: RoundOptions = {}, call: RoundOptions 
 }
 
 /** Number of hand-offs in a row that are followed at the shortest pause. */
-const flatDelayCount = 4
+const shortestPauseCount = 4
 
 /** A server may ask for a longer pause than this, and does not get it. */
-const maxRequestedMs = 5000
+const maxRequestedPauseMs = 5000
 
 /** Inputs to the pause before a retry that follows a hand-off. */
 interface HandOffDelayOptions {
   /** Number of hand-offs in a row before this one. */
-  readonly previousCount: number
+  readonly previousHandOffCount: number
   /** The `_meta` of the result, in which the server may say how long to wait. */
   readonly meta: JsonObject | undefined
   readonly bounds: PauseBounds
@@ -84,12 +84,16 @@ interface HandOffDelayOptions {
  * as a rule. A random part keeps the calls of an instance that stops from all coming back at one moment.
  */
 export function computeHandOffDelayMs(
-  { previousCount, meta, bounds }: HandOffDelayOptions,
+  { previousHandOffCount, meta, bounds }: HandOffDelayOptions,
   random: () => number = Math.random,
 ): number {
   const requestedMs = meta?.[projectMetaKeys.retryAfterMs]
   if (typeof requestedMs === 'number' && requestedMs >= 0)
-    return Math.min(requestedMs, maxRequestedMs) * (1 + random() / 2)
-  const { initial = 50, max: most = 400 } = bounds
-  return computeBackoffMs(Math.max(0, previousCount - flatDelayCount + 1), { firstMs: initial, maxMs: most }, random)
+    return Math.min(requestedMs, maxRequestedPauseMs) * (1 + random() / 2)
+  const { initialMs = 50, maxMs: most = 400 } = bounds
+  return computeBackoffMs(
+    Math.max(0, previousHandOffCount - shortestPauseCount + 1),
+    { firstMs: initialMs, maxMs: most },
+    random,
+  )
 }

@@ -195,7 +195,7 @@ describe('the idempotency key', () => {
     const exchange = losing(0)
     const idempotencyKey = 'AAAAAAAAAAAAAAAAAAAAAA'
     await createClient(exchange, quick).callTool('greet', {}, { idempotencyKey })
-    await createClient(exchange, quick).manual.callTool('greet', {}, { idempotencyKey })
+    await createClient(exchange, quick).manualRounds.callTool('greet', {}, { idempotencyKey })
     expect([keyOf(exchange, 0), keyOf(exchange, 1)]).toEqual([idempotencyKey, idempotencyKey])
   })
 

@@ -20,9 +20,9 @@ const calls: readonly [string, (client: Client, options: CallOptions) => Promise
   ['callTool', (client, options) => client.callTool('t', {}, options)],
   ['getPrompt', (client, options) => client.getPrompt('p', {}, options)],
   ['readResource', (client, options) => client.readResource('a:b', options)],
-  ['manual.callTool', (client, options) => client.manual.callTool('t', {}, options)],
-  ['manual.getPrompt', (client, options) => client.manual.getPrompt('p', {}, options)],
-  ['manual.readResource', (client, options) => client.manual.readResource('a:b', options)],
+  ['manual.callTool', (client, options) => client.manualRounds.callTool('t', {}, options)],
+  ['manual.getPrompt', (client, options) => client.manualRounds.getPrompt('p', {}, options)],
+  ['manual.readResource', (client, options) => client.manualRounds.readResource('a:b', options)],
 ]
 
 describe.each(calls)('The time of %s', (_name, run) => {

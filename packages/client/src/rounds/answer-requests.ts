@@ -31,7 +31,7 @@ export async function answerRequests(
 ): Promise<InputResponses> {
   const { handlers, errorContext, round, clock, signal, timeoutMs } = answerContext
   // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
-  const handledRequests = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
+  const requestsWithHandlers = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
   const answerTimeoutError = (): ClientError => {
     const keys = [...requests.keys()].slice(0, 3).map(toPrintableKey).join(', ')
     const reason = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
@@ -50,7 +50,7 @@ export async function answerRequests(
   try {
     abortScope.signal.throwIfAborted()
     const answers = Promise.all(
-      handledRequests.map(({ entry, ask }) =>
+      requestsWithHandlers.map(({ entry, ask }) =>
         answerRequest(entry, { answerer: ask, context: inputContextOf(entry[0]), errorContext }),
       ),
     )

@@ -26,8 +26,8 @@ interface CallFactory {
 }
 
 /** Creates the calls of a client that may have several requests. */
-export function createRequestFactory(sendOnce: SendOnce, tool: ToolCalls): CallFactory {
-  const otherCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
+export function createRequestFactory(sendOnce: SendOnce, toolCalls: ToolCalls): CallFactory {
+  const createOtherCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
     method,
     params,
     options: callOptions,
@@ -38,15 +38,15 @@ export function createRequestFactory(sendOnce: SendOnce, tool: ToolCalls): CallF
     readonly [M in MultiRoundMethod]: (params: JsonObject, options: ReadOptions) => Promise<MultiRoundCall<M>>
   } = {
     'tools/call': async (params, options) => {
-      await tool.prepare(String(params.name), options)
-      return tool.create(params, options)
+      await toolCalls.prepareCall(String(params.name), options)
+      return toolCalls.create(params, options)
     },
-    'prompts/get': async (params, options) => otherCall('prompts/get', params, options),
-    'resources/read': async (params, options) => otherCall('resources/read', params, options),
+    'prompts/get': async (params, options) => createOtherCall('prompts/get', params, options),
+    'resources/read': async (params, options) => createOtherCall('resources/read', params, options),
   }
   return {
-    toolCalls: tool,
-    createReadCall: otherCall,
+    toolCalls,
+    createReadCall: createOtherCall,
     createCall: (method, params, options) => callsByMethod[method](params, options),
   }
 }

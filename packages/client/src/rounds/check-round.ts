@@ -6,8 +6,8 @@ import { checkInputRequests } from './input-kinds.ts'
 import type { RoundsContext, MultiRoundCall } from './multi-round-call.ts'
 
 /** The number of `input_required` results of one call, and the last of them. */
-interface RoundCount {
-  readonly asked: InputRequired
+interface RoundRepeat {
+  readonly inputRequired: InputRequired
   readonly repeatCount: number
 }
 
@@ -16,17 +16,17 @@ interface RoundCount {
  */
 export function checkRound<M extends MultiRoundMethod>(
   call: Pick<MultiRoundCall<M>, 'method' | 'params' | 'options'>,
-  { asked, repeatCount }: RoundCount,
+  { inputRequired, repeatCount }: RoundRepeat,
   { options, errorContextOf }: RoundsContext,
 ): void {
-  const limit = call.options.rounds?.limit ?? options.rounds?.limit ?? 10
+  const maxRounds = call.options.rounds?.maxRounds ?? options.rounds?.maxRounds ?? 10
   const errorContext = errorContextOf(call)
-  // Not `times > limit`, which is never true for a limit that is not a number.
-  if (!(repeatCount <= limit)) {
-    const reason = `the server asked for input more than ${limit} times; allow more with rounds.limit`
+  // Not `repeatCount > maxRounds`, which is never true for a limit that is not a number.
+  if (!(repeatCount <= maxRounds)) {
+    const reason = `the server asked for input more than ${maxRounds} times; allow more with rounds.maxRounds`
     throw new ClientError('too_many_rounds', reason, errorContext)
   }
-  checkInputRequests(asked, declaredCapabilities(options, call.options), errorContext)
+  checkInputRequests(inputRequired, declaredCapabilities(options, call.options), errorContext)
 }
 
 /**

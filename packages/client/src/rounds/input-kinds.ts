@@ -51,7 +51,7 @@ export function checkInputRequests(
       const reason = `the server asks ${toPrintableKey(key)}, which needs ${capability}: this client has not declared it`
       throw new ClientError('input_required', reason, errorContext)
     }
-    const unsafeUrlIssue = urlIssue(request)
+    const unsafeUrlIssue = findUrlIssue(request)
     if (unsafeUrlIssue === undefined) continue
     throw new ClientError(
       'invalid_result',
@@ -61,7 +61,7 @@ export function checkInputRequests(
   }
 }
 
-function urlIssue(request: InputRequest): string | undefined {
+function findUrlIssue(request: InputRequest): string | undefined {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return undefined
   return unsafeUrlReason(request.params.url)
 }

@@ -28,7 +28,7 @@ describe('A call by hand', () => {
       createInputRequired({ who: nameFormRequest }, 's1'),
       createInputRequired({ sure: nameFormRequest }),
     )
-    const first = await createClient(exchange, manualHost).manual.callTool('greet', { loud: true })
+    const first = await createClient(exchange, manualHost).manualRounds.callTool('greet', { loud: true })
     if (first.status !== 'input_required') throw new Error('nothing was asked')
     expect(first.requests).toEqual({ who: nameFormRequest })
     const second = await first.resume({ who: accept })
@@ -48,9 +48,11 @@ describe('A call by hand', () => {
 
   test('is complete when nothing is asked', async () => {
     const prompt = createSequentialExchange({ messages: [] })
-    expect(await createClient(prompt, hostInfo).manual.getPrompt('p')).toMatchObject({ status: 'complete' })
+    expect(await createClient(prompt, hostInfo).manualRounds.getPrompt('p')).toMatchObject({ status: 'complete' })
     const resource = createSequentialExchange({ contents: [] })
-    expect(await createClient(resource, hostInfo).manual.readResource('a:b')).toMatchObject({ status: 'complete' })
+    expect(await createClient(resource, hostInfo).manualRounds.readResource('a:b')).toMatchObject({
+      status: 'complete',
+    })
     expect([prompt.received[0]?.params, resource.received[0]?.params]).toEqual([{ name: 'p' }, { uri: 'a:b' }])
   })
 
@@ -60,13 +62,13 @@ describe('A call by hand', () => {
       ...hostInfo,
       elicit: () => ((asked += 1), accept),
     })
-    expect(await client.manual.callTool('greet')).toMatchObject({ status: 'input_required' })
+    expect(await client.manualRounds.callTool('greet')).toMatchObject({ status: 'input_required' })
     expect(asked).toBe(0)
   })
 
   test('may be asked nothing but to come again', async () => {
     const exchange = createSequentialExchange(createInputRequired(undefined, 's1'))
-    const round = await createClient(exchange, hostInfo).manual.readResource('a:b', { timeoutMs: 5 })
+    const round = await createClient(exchange, hostInfo).manualRounds.readResource('a:b', { timeoutMs: 5 })
     if (round.status !== 'input_required') throw new Error('nothing was asked')
     expect(round.requests).toEqual({})
     await round.resume({}).catch(() => {})
@@ -77,7 +79,7 @@ describe('A call by hand', () => {
     const exchange = createSequentialExchange(
       createInputRequired({ who: form({ name: { type: 'string', default: 'Ada' } }) }),
     )
-    const round = await createClient(exchange, manualHost).manual.callTool('greet')
+    const round = await createClient(exchange, manualHost).manualRounds.callTool('greet')
     if (round.status === 'input_required') await round.resume({ who: { action: 'accept', content: {} } })
     expect(exchange.received[1]?.params.inputResponses).toEqual({ who: accept })
   })
@@ -93,7 +95,7 @@ describe('A call by hand', () => {
     ],
   ])('sends nothing when %s', async (_title, answers, words) => {
     const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest, sure: nameFormRequest }))
-    const round = await createClient(exchange, manualHost).manual.callTool('greet')
+    const round = await createClient(exchange, manualHost).manualRounds.callTool('greet')
     if (round.status !== 'input_required') throw new Error('nothing was asked')
     await expect(round.resume(answers as never)).rejects.toMatchObject({
       code: 'invalid_answer',
@@ -109,7 +111,7 @@ describe('A call by hand', () => {
     ['nothing that exists', { method: 'x' }, 'invalid_result'],
   ])('fails when it is asked %s', async (_title, request, code) => {
     const client = createClient(createSequentialExchange(createInputRequired({ who: request })), manualHost)
-    await expect(client.manual.callTool('greet')).rejects.toMatchObject({ code })
+    await expect(client.manualRounds.callTool('greet')).rejects.toMatchObject({ code })
   })
 
   test('shows no URL that must not be shown', async () => {
@@ -120,12 +122,14 @@ describe('A call by hand', () => {
         capabilities: { elicitation: { url: {} } },
       },
     )
-    await expect(client.manual.callTool('buy')).rejects.toMatchObject({ code: 'invalid_result' })
+    await expect(client.manualRounds.callTool('buy')).rejects.toMatchObject({ code: 'invalid_result' })
   })
 
   test('ends at the limit of rounds', async () => {
     const exchange = createScriptedExchange(() => createInputRequired({ who: nameFormRequest }, 's'))
-    const round = await createClient(exchange, { ...manualHost, rounds: { limit: 1 } }).manual.callTool('greet')
+    const round = await createClient(exchange, { ...manualHost, rounds: { maxRounds: 1 } }).manualRounds.callTool(
+      'greet',
+    )
     if (round.status !== 'input_required') throw new Error('nothing was asked')
     const failure = round.resume({ who: accept })
     await expect(failure).rejects.toMatchObject({ code: 'too_many_rounds', target: 'greet' })
@@ -137,8 +141,8 @@ describe('A call by hand', () => {
         ? createToolsPage([createMinimalTool('sum', { outputSchema: { type: 'object' } })])
         : createTextResult('x'),
     )
-    const client = createClient(exchange, { ...hostInfo, validateOutput: () => () => [] })
-    await expect(client.manual.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
+    const client = createClient(exchange, { ...hostInfo, outputSchemaCompiler: () => () => [] })
+    await expect(client.manualRounds.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
   })
 })
 
@@ -146,9 +150,9 @@ describe('A pending call', () => {
   const pendingOf = async (): Promise<string> => {
     const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }, 's1 \ud800'))
     const secret = { meta: { token: 'hunter2' } } as const
-    const round = await createClient(exchange, manualHost).manual.callTool('greet', { loud: true }, secret)
+    const round = await createClient(exchange, manualHost).manualRounds.callTool('greet', { loud: true }, secret)
     if (round.status !== 'input_required') throw new Error('nothing was asked')
-    return JSON.stringify(round.pending)
+    return JSON.stringify(round.pendingCall)
   }
 
   test('is plain JSON, with nothing of the options of the call', async () => {
@@ -165,12 +169,12 @@ describe('A pending call', () => {
     const pending: PendingCall<'tools/call'> = JSON.parse(await pendingOf())
     const exchange = createSequentialExchange(createInputRequired({ sure: nameFormRequest }, 's2'))
     const options = { capabilities: { elicitation: { form: {} } }, ...hostInfo }
-    const round = await createClient(exchange, options).manual.resume(
+    const round = await createClient(exchange, options).manualRounds.resume(
       pending,
       { who: accept },
       { meta: { trace: 't' } },
     )
-    expect(round).toMatchObject({ status: 'input_required', pending: { round: 2, state: 's2' } })
+    expect(round).toMatchObject({ status: 'input_required', pendingCall: { round: 2, state: 's2' } })
     const [first] = exchange.received
     expect(first?.params).toEqual({
       name: 'greet',
@@ -222,7 +226,7 @@ describe('A pending call', () => {
     ],
   ])('%s is refused, and nothing is sent', async (_title, pending, words) => {
     const exchange = createSequentialExchange()
-    const failure = createClient(exchange, manualHost).manual.resume(pending as never, { who: accept })
+    const failure = createClient(exchange, manualHost).manualRounds.resume(pending as never, { who: accept })
     await expect(failure).rejects.toMatchObject({ code: 'invalid_pending', message: expect.stringContaining(words) })
     expect(exchange.received).toHaveLength(0)
   })
@@ -233,7 +237,7 @@ describe('A pending call', () => {
       ...good,
       params: { name: 'greet', arguments: {}, requestState: 'forged', inputResponses: {}, _meta: { a: 1 }, other: 1 },
     } as never
-    await createClient(exchange, manualHost).manual.resume(pending, { who: accept })
+    await createClient(exchange, manualHost).manualRounds.resume(pending, { who: accept })
     expect(exchange.received[0]?.params).toEqual({
       name: 'greet',
       arguments: {},
@@ -248,7 +252,7 @@ describe('A pending call', () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), keys, async (value, key) => {
         const client = createClient(createSequentialExchange(), manualHost)
-        const outcome: unknown = await client.manual
+        const outcome: unknown = await client.manualRounds
           .resume({ ...good, [key]: value } as never, { who: accept })
           .catch((error: unknown) => error)
         if (!(outcome instanceof Error)) expect(outcome).toMatchObject({ status: 'complete' })

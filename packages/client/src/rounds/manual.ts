@@ -26,7 +26,7 @@ export interface InputRequiredRound<M extends MultiRoundMethod> {
   /**
    * The call as plain JSON, for `client.manual.resume`, in this process or another. It contains none of the options.
    */
-  readonly pending: PendingCall<M>
+  readonly pendingCall: PendingCall<M>
   /** Sends one answer for each key and continues the call. Options are those of the call; none are carried over. */
   readonly resume: (answers: InputAnswers, options?: CallOptions) => Promise<Round<M>>
 }
@@ -41,7 +41,7 @@ export interface ManualRounds {
   readResource(uri: string, options?: ReadOptions): Promise<Round<'resources/read'>>
   /** Continues a serialized call; rejects with `ClientError` `invalid_pending` for any other value. */
   resume<M extends MultiRoundMethod>(
-    pending: PendingCall<M>,
+    pendingCall: PendingCall<M>,
     answers: InputAnswers,
     options?: CallOptions,
   ): Promise<Round<M>>
@@ -51,7 +51,7 @@ export interface ManualRounds {
 export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
   const runRound = async <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
-    startState: RoundStartState,
+    startState: ManualRoundStart,
   ): Promise<Round<M>> => {
     const outcome = await sendRound(call, { ...startState, isRestarted: false }, context)
     if (isInputRequired(outcome)) return createAskedRound(call, outcome, startState.round)
@@ -64,15 +64,15 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
     requiredInput: InputRequired,
     round: number,
   ): InputRequiredRound<M> => {
-    checkRound(call, { asked: requiredInput, repeatCount: round }, context)
+    checkRound(call, { inputRequired: requiredInput, repeatCount: round }, context)
     const { method, params } = call
     const { state } = requiredInput
     const requests = Object.fromEntries(requiredInput.requests)
-    const pending = { method, params, requests, ...(state !== undefined && { state }), round }
+    const pendingCall = { method, params, requests, ...(state !== undefined && { state }), round }
     return {
       status: 'input_required',
       requests,
-      pending,
+      pendingCall,
       resume: async (answers, options = {}) =>
         resumeRound(await createCall(method, params, options), { inputRequired: requiredInput, round }, answers),
     }
@@ -111,7 +111,7 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
   }
 }
 
-interface RoundStartState {
+interface ManualRoundStart {
   readonly params: JsonObject
   readonly round: number
 }

@@ -112,7 +112,7 @@ test.each<[string, ScriptedExchange, string]>([
 ])('The error of %s repeats neither answers nor the state', async (_title, exchange, code) => {
   const client = createClient(exchange, {
     ...hostInfo,
-    rounds: { limit: 1 },
+    rounds: { maxRounds: 1 },
     elicit: () => ({ action: 'accept', content: { name: 'hunter2' } }),
   })
   const error: unknown = await client.callTool('greet').catch((reason: unknown) => reason)

@@ -5,18 +5,18 @@ import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { RoundsContext } from './multi-round-call.ts'
 import { createRequestFactory, withIdempotencyKey } from './call-factory.ts'
-import type { CallTool, ToolCalls } from '../tools/call-tool.ts'
+import type { CallToolFunction, ToolCalls } from '../tools/call-tool.ts'
 
 /** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
 export interface MultiRoundCalls {
   /** Calls a tool (server/tools, calling tools). */
-  callTool: CallTool
+  callTool: CallToolFunction
   /** Returns a prompt with its arguments filled in (server/prompts, getting a prompt). */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>
   /** Returns the contents of a resource (server/resources, reading resources). */
   readResource(uri: string, options?: ReadOptions): Promise<ReadResourceResult>
   /** The same calls, one request at a time; the caller answers the input requests. */
-  readonly manual: ManualRounds
+  readonly manualRounds: ManualRounds
 }
 
 /** Creates the calls that may have several rounds. */
@@ -25,7 +25,7 @@ export function createMultiRoundCalls(sendOnce: SendOnce, tools: ToolCalls, cont
   const callFactory = createRequestFactory(sendOnce, tools)
   return {
     callTool: async (name, args = {}, options = {}) => {
-      const preparation = tools.prepare(name, options)
+      const preparation = tools.prepareCall(name, options)
       if (preparation) await preparation
       return runAllRounds(tools.create({ name, arguments: args }, withIdempotencyKey(options)))
     },
@@ -39,6 +39,6 @@ export function createMultiRoundCalls(sendOnce: SendOnce, tools: ToolCalls, cont
       ),
     readResource: (uri, options = {}) =>
       runAllRounds(callFactory.createReadCall('resources/read', { uri }, withIdempotencyKey(options))),
-    manual: createManualRounds(callFactory.createCall, context),
+    manualRounds: createManualRounds(callFactory.createCall, context),
   }
 }

@@ -62,14 +62,14 @@ function isWithinMessageBounds(value: unknown): boolean {
   const { bytes, depth, elements } = defaultBounds
   const pendingValues: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
   let [units, count] = [0, 0]
-  for (let current = pendingValues.pop(); current; current = pendingValues.pop()) {
-    if (typeof current.value === 'string') units += current.value.length
-    if (units > bytes || count > elements || current.level > depth) return false
-    if (typeof current.value !== 'object' || current.value === null) continue
-    for (const [key, member] of Object.entries(current.value)) {
+  for (let currentValue = pendingValues.pop(); currentValue; currentValue = pendingValues.pop()) {
+    if (typeof currentValue.value === 'string') units += currentValue.value.length
+    if (units > bytes || count > elements || currentValue.level > depth) return false
+    if (typeof currentValue.value !== 'object' || currentValue.value === null) continue
+    for (const [key, member] of Object.entries(currentValue.value)) {
       units += key.length
       count += 1
-      pendingValues.push({ value: member, level: current.level + 1 })
+      pendingValues.push({ value: member, level: currentValue.level + 1 })
     }
   }
   return true

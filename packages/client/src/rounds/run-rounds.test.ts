@@ -194,7 +194,7 @@ describe('A call that is asked for input', () => {
         ? createTextResult('no structure')
         : createInputRequired({ who: nameFormRequest })
     })
-    const client = createClient(exchange, { ...answering, validateOutput: () => () => [] })
+    const client = createClient(exchange, { ...answering, outputSchemaCompiler: () => () => [] })
     await expect(client.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
   })
 
@@ -238,7 +238,7 @@ describe('A round without requests', () => {
       createInputRequired(undefined, 's2'),
       createInputRequired({}, 's3'),
     )
-    const rounds = { pauseMs: { initial: 100, max: 250 } }
+    const rounds = { pauseBounds: { initialMs: 100, maxMs: 250 } }
     const result = createClient(exchange, { ...hostInfo, runtime: clock, rounds }).callTool('greet')
     const sent = async (after: number): Promise<number> => {
       await flushPromises()
@@ -286,7 +286,7 @@ describe('A server that never ends its questions', () => {
     ['never when the limit is no number', Number.NaN, 1],
   ])('is answered %s', async (_title, limit, requests) => {
     const exchange = createScriptedExchange(() => createInputRequired({ who: nameFormRequest }, 's'))
-    const rounds = limit === undefined ? {} : { limit }
+    const rounds = limit === undefined ? {} : { maxRounds: limit }
     const failure = createClient(exchange, { ...answering, rounds }).callTool('greet')
     await expect(failure).rejects.toMatchObject({
       code: 'too_many_rounds',

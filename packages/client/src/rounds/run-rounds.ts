@@ -102,7 +102,7 @@ async function runRoundLoop<M extends MultiRoundMethod>(
   loopState.sentCount = 1
   let outcome = firstOutcome
   for (let count = 1; isInputRequired(outcome); count += 1) {
-    checkRound(loopState.call, { asked: outcome, repeatCount: count }, loopState.context)
+    checkRound(loopState.call, { inputRequired: outcome, repeatCount: count }, loopState.context)
     outcome = await sendRetry(loopState, await collectInput(loopState, outcome))
   }
   return outcome
@@ -119,7 +119,11 @@ async function collectInput<M extends MultiRoundMethod>(
   if (requiredInput.requests.size === 0) {
     const { meta } = requiredInput
     await sleep(
-      computeHandOffDelayMs({ previousCount: loopState.roundsWithoutInput, meta, bounds: mergedOptions.pauseMs ?? {} }),
+      computeHandOffDelayMs({
+        previousHandOffCount: loopState.roundsWithoutInput,
+        meta,
+        bounds: mergedOptions.pauseBounds ?? {},
+      }),
       {
         clock,
         signal,

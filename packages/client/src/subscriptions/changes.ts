@@ -49,11 +49,11 @@ export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
  * Returns the part of the requested filter that the server has accepted: nothing else of its answer counts. A malformed
  * part accepts nothing.
  */
-export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wanted: WantedChanges): WantedChanges {
+export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wantedChanges: WantedChanges): WantedChanges {
   const uris = Array.isArray(acknowledgedFilter.resourceSubscriptions) ? acknowledgedFilter.resourceSubscriptions : []
   return createWantedChanges(
-    [...wanted.lists].filter((change) => acknowledgedFilter[change] === true),
-    uris.filter((uri) => typeof uri === 'string').filter((uri) => wanted.uris.has(uri)),
+    [...wantedChanges.lists].filter((change) => acknowledgedFilter[change] === true),
+    uris.filter((uri) => typeof uri === 'string').filter((uri) => wantedChanges.uris.has(uri)),
   )
 }
 
@@ -73,13 +73,13 @@ export function subscriptionFilterOf({ lists, uris }: WantedChanges): Subscripti
 const maxUriLength = 2048
 
 /** Returns the change that a notification reports; undefined unless the server has accepted to report it. */
-export function changeOf({ method, params }: RpcNotification, accepted: WantedChanges): Change | undefined {
+export function changeOf({ method, params }: RpcNotification, acceptedChanges: WantedChanges): Change | undefined {
   const row = mappingsByNotification.get(method)
-  if (row) return accepted.lists.has(row.change) ? { event: { type: row.change } } : undefined
+  if (row) return acceptedChanges.lists.has(row.change) ? { event: { type: row.change } } : undefined
   if (method !== resourceUpdatedMethod || typeof params?.uri !== 'string') return undefined
   const { uri } = params
-  if (accepted.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
-  const subscribedUri = subscribedUriOf(uri, accepted)
+  if (acceptedChanges.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
+  const subscribedUri = subscribedUriOf(uri, acceptedChanges)
   if (subscribedUri === undefined) return undefined
   if (uri.length > maxUriLength) return { event: { type: 'resourceUpdated', uri: subscribedUri } }
   return { event: { type: 'resourceUpdated', uri }, containingResource: { containedUri: subscribedUri } }
@@ -98,14 +98,16 @@ export function stalePredicateOf({ event, containingResource }: Change): StaleKe
  * Returns the results that may be stale when changes were missed: all that the filter covers, parts of resources
  * included.
  */
-export function stalePredicateAfterGap(wanted: WantedChanges): StaleKeyPredicate {
+export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPredicate {
   const lists = new Set(
-    listChangeMappings.filter(({ change }) => wanted.lists.has(change)).flatMap(({ staleMethods }) => staleMethods),
+    listChangeMappings
+      .filter(({ change }) => wantedChanges.lists.has(change))
+      .flatMap(({ staleMethods }) => staleMethods),
   )
   return ({ method, params }) => {
     if (lists.has(method)) return true
     if (method !== 'resources/read' || typeof params.uri !== 'string') return false
-    return wanted.uris.has(params.uri) || subscribedUriOf(params.uri, wanted) !== undefined
+    return wantedChanges.uris.has(params.uri) || subscribedUriOf(params.uri, wantedChanges) !== undefined
   }
 }
 

@@ -45,9 +45,9 @@ export function createEventQueue(limit: number): EventQueue {
       const reader = readers.shift()
       if (reader) return reader.resolve({ done: false, value: event })
       // Any change may have been missed while a stream was away, so this event covers all that wait.
-      if (event.type === 'opened' && event.missed) queuedEvents.clear()
+      if (event.type === 'opened' && event.mayHaveMissedChanges) queuedEvents.clear()
       const newEvent = overflowEvent && queuedEvents.size >= limit ? overflowEvent : event
-      const key = eventKey(newEvent)
+      const key = eventKeyOf(newEvent)
       if (newEvent.type === 'interrupted') queuedEvents.delete(key)
       if (!queuedEvents.has(key)) queuedEvents.set(key, newEvent)
     },
@@ -73,6 +73,6 @@ export function createEventQueue(limit: number): EventQueue {
   }
 }
 
-function eventKey(event: SubscriptionEvent): string {
+function eventKeyOf(event: SubscriptionEvent): string {
   return event.type === 'resourceUpdated' ? `${event.type} ${event.uri}` : event.type
 }

@@ -33,7 +33,7 @@ export async function keepListsFresh(context: RefreshContext, lists: ListFetcher
   }
   try {
     for await (const event of listen(allListsFilter, options)) {
-      if (event.type === 'opened') requestFetches(event.missed ? requestedMethods : [])
+      if (event.type === 'opened') requestFetches(event.mayHaveMissedChanges ? requestedMethods : [])
       else if (event.type !== 'resourceUpdated' && event.type !== 'interrupted')
         requestFetches(staleListMethods(event.type))
     }

@@ -51,7 +51,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     const unopenedStream = lastStream === openStream ? undefined : lastStream
     lastStream = openStream
     await unopenedStream?.subscription.close()
-    const resources = createSubscribedUris(watchedUris(context).slice(-maxResources))
+    const resources = createSubscribedUris(watchedUrisOf(context).slice(-maxResources))
     lastStream = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
     // Its end is not awaited: this work is done when it has started.
     void followEvents(lastStream).catch(onSubscriptionLost)
@@ -60,7 +60,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
   const unsubscribe = partition.onStored(({ method, params }) => {
     if (method === 'resources/read' && !lastStream?.resources.uris.has(String(params.uri))) debouncedListen.schedule()
   })
-  if (watchedUris(context).length > 0) debouncedListen.schedule()
+  if (watchedUrisOf(context).length > 0) debouncedListen.schedule()
   if (signal.aborted) resolveEnded()
   else onAbort(signal, resolveEnded)
 
@@ -71,7 +71,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
   await Promise.all([openStream?.subscription.close(), lastStream?.subscription.close()])
 }
 
-function watchedUris({ partition }: RefreshContext): string[] {
+function watchedUrisOf({ partition }: RefreshContext): string[] {
   const uris: string[] = []
   partition.forEach(({ method, params }) => {
     if (method === 'resources/read' && typeof params.uri === 'string') uris.push(params.uri)
@@ -80,7 +80,7 @@ function watchedUris({ partition }: RefreshContext): string[] {
 }
 
 function changedUris(event: SubscriptionEvent, resources: SubscribedUris): readonly string[] {
-  if (event.type === 'opened') return event.missed ? [...resources.uris] : []
+  if (event.type === 'opened') return event.mayHaveMissedChanges ? [...resources.uris] : []
   if (event.type !== 'resourceUpdated') return []
   const subscribedUri = subscribedUriOf(event.uri, resources)
   const ownUris = resources.uris.has(event.uri) ? [event.uri] : []

@@ -4,7 +4,7 @@ import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
 import { type ListFetchers, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
-import { type Listen, createListen, type ListenContext } from './listen.ts'
+import { type ListenFunction, createListen, type ListenContext } from './listen.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** Options of `client.keepFresh`. `signal` ends it, as closing does. */
@@ -31,8 +31,8 @@ export interface KeepFresh extends AsyncResource {
 
 /** The parts of the client that keep its cache fresh. */
 interface KeepFreshContext {
-  readonly listen: Listen
-  readonly once: SendOnce
+  readonly listen: ListenFunction
+  readonly sendOnce: SendOnce
   readonly partition: CachePartition
   readonly clock: Clock | undefined
   /** True when results are cached at all. */
@@ -42,7 +42,7 @@ interface KeepFreshContext {
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, once, partition, clock = platformRuntime, isCacheEnabled, lists } = context
+  const { listen, sendOnce, partition, clock = platformRuntime, isCacheEnabled, lists } = context
   return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
     const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
     if (!isCacheEnabled) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
@@ -52,7 +52,7 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
     }
     const refreshContext = {
       listen,
-      sendOnce: once,
+      sendOnce,
       partition,
       clock,
       jitterMs,

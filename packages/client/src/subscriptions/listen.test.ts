@@ -29,7 +29,7 @@ function start(options: ListenOptions = {}, more: Partial<ClientOptions> = {}) {
   return { clock, exchange, client, subscription, events: subscription[Symbol.asyncIterator]() }
 }
 
-const opened = { type: 'opened', notifications: filter, missed: false }
+const opened = { type: 'opened', notifications: filter, mayHaveMissedChanges: false }
 
 describe('A subscription', () => {
   test('asks for its filter at the call, with what every request carries, and for no progress', async () => {
@@ -86,7 +86,7 @@ describe('A subscription', () => {
     exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///a' })
     exchange.last().tell(promptsListChangedMethod)
     expect(await collectItems(events, 2)).toEqual([
-      { type: 'opened', notifications: honoured, missed: false },
+      { type: 'opened', notifications: honoured, mayHaveMissedChanges: false },
       { type: 'promptsListChanged' },
     ])
     await events.return?.()
@@ -104,7 +104,7 @@ describe('A subscription', () => {
     exchange.last().tell(resourceUpdatedMethod, { uri: 'a:c' })
     const [first] = await collectItems(events, 1)
     const uris = Array.isArray(notifications.resourceSubscriptions) ? { resourceSubscriptions: ['a:b'] } : {}
-    expect(first).toEqual({ type: 'opened', notifications: uris, missed: false })
+    expect(first).toEqual({ type: 'opened', notifications: uris, mayHaveMissedChanges: false })
     const next = events.next()
     await subscription.close()
     expect(await next).toEqual({ done: true, value: undefined })
@@ -198,7 +198,7 @@ describe('A subscription', () => {
     })
     exchange.last().acknowledge({ toolsListChanged: true })
     expect(await collectItems(events, 1)).toEqual([
-      { type: 'opened', notifications: { toolsListChanged: true }, missed: false },
+      { type: 'opened', notifications: { toolsListChanged: true }, mayHaveMissedChanges: false },
     ])
     await events.return?.()
   })

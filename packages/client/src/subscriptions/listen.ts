@@ -17,24 +17,24 @@ import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** The parts of the client that subscriptions use. */
 export interface ListenContext {
-  readonly once: SendOnce
+  readonly sendOnce: SendOnce
   readonly clientState: ClientState
   readonly clock: Clock | undefined
   readonly timeoutMs: number | undefined
   /** Removes the cached results that changes make stale. */
-  readonly partition: Pick<CachePartition, 'removeStale'>
+  readonly partition: Pick<CachePartition, 'removeStaleEntries'>
   /** True when the connection was closed here, so that no request will be answered. */
   readonly isClosed: () => boolean
 }
 
 /** Subscribes to changes (basic/patterns/subscriptions). */
-export type Listen = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
+export type ListenFunction = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
 // The number of resource parts that may wait one by one; beyond it one event reports the whole resource.
 const maxQueuedSubresources = 1000
 
 /** Creates the function that opens subscriptions. */
-export function createListen(context: ListenContext): Listen {
+export function createListen(context: ListenContext): ListenFunction {
   return (filter, options = {}) => {
     const requestedChanges = wantedChangesOf(filter)
     const queue = createEventQueue(requestedChanges.uris.size + maxQueuedSubresources)
@@ -93,11 +93,11 @@ interface OpenSubscription {
  */
 async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
   const { queue, options, signal, clock } = currentSubscription
-  const { attempts, ...pauses } = reopenBounds(options)
+  const { attempts, ...pauses } = reopenBoundsOf(options)
   let failuresInRow = 0
   for (let isFirst = true; ; isFirst = false) {
-    const { openTimeMs, error } = await followStream(context, currentSubscription, isFirst)
-    if (openTimeMs >= pauses.maxMs) failuresInRow = 0
+    const { openDurationMs, error } = await followStream(context, currentSubscription, isFirst)
+    if (openDurationMs >= pauses.maxMs) failuresInRow = 0
     if (failuresInRow >= attempts) {
       if (error) throw error
       return
@@ -110,7 +110,7 @@ async function reopenStreams(context: ListenContext, currentSubscription: OpenSu
   }
 }
 
-function reopenBounds({ reopen = {} }: ListenOptions): BackoffBounds & { readonly attempts: number } {
+function reopenBoundsOf({ reopen = {} }: ListenOptions): BackoffBounds & { readonly attempts: number } {
   const {
     pauseMs = 1000,
     maxPauseMs = 30_000,
@@ -121,7 +121,7 @@ function reopenBounds({ reopen = {} }: ListenOptions): BackoffBounds & { readonl
 
 interface StreamEnd {
   /** The time that the stream was open, in milliseconds. */
-  readonly openTimeMs: number
+  readonly openDurationMs: number
   /** Absent after a graceful end. */
   readonly error?: ClientError | undefined
 }
@@ -133,20 +133,24 @@ async function followStream(
   isFirst: boolean,
 ): Promise<StreamEnd> {
   const { wantedChanges, queue, options, signal, clock } = currentSubscription
-  const { once, partition, clientState } = context
+  const { sendOnce, partition, clientState } = context
   const call = {
     method: 'subscriptions/listen',
     params: { notifications: subscriptionFilterOf(wantedChanges) },
   } as const
   let openedAt: number | undefined
   const onMessage = readSubscription(wantedChanges, {
-    onOpened: (accepted) => {
+    onOpened: (acceptedChanges) => {
       openedAt = clock.monotonicNow()
-      if (!isFirst) partition.removeStale(stalePredicateAfterGap(wantedChanges))
-      queue.put({ type: 'opened', notifications: subscriptionFilterOf(accepted), missed: !isFirst })
+      if (!isFirst) partition.removeStaleEntries(stalePredicateAfterGap(wantedChanges))
+      queue.put({
+        type: 'opened',
+        notifications: subscriptionFilterOf(acceptedChanges),
+        mayHaveMissedChanges: !isFirst,
+      })
     },
     onChange: (change) => {
-      partition.removeStale(stalePredicateOf(change))
+      partition.removeStaleEntries(stalePredicateOf(change))
       queue.put(
         change.event,
         change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.containedUri },
@@ -157,13 +161,13 @@ async function followStream(
   const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
   const callOptions = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
   try {
-    await once({ ...call, onMessage }, callOptions)
-    if (openedAt !== undefined) return { openTimeMs: openDurationMs() }
+    await sendOnce({ ...call, onMessage }, callOptions)
+    if (openedAt !== undefined) return { openDurationMs: openDurationMs() }
     const reason = 'the stream ended before it was acknowledged'
-    return { openTimeMs: 0, error: new ClientError('invalid_result', reason, errorContextOf(call, clientState)) }
+    return { openDurationMs: 0, error: new ClientError('invalid_result', reason, errorContextOf(call, clientState)) }
   } catch (error) {
     signal.throwIfAborted()
     if (!isClientError(error) || isPermanent(error) || context.isClosed()) throw error
-    return { openTimeMs: openDurationMs(), error }
+    return { openDurationMs: openDurationMs(), error }
   }
 }

@@ -4,7 +4,7 @@ import { type Change, changeOf, acceptedChangesFrom, type WantedChanges } from '
 /** The receivers of a stream's messages. */
 export interface StreamListener {
   /** The server has acknowledged the subscription. */
-  readonly onOpened: (accepted: WantedChanges) => void
+  readonly onOpened: (acceptedChanges: WantedChanges) => void
   readonly onChange: (change: Change) => void
 }
 
@@ -25,10 +25,10 @@ export function readSubscription(
       if (change) onChange(change)
       return true
     }
-    const accepted = acknowledgedChanges(message, requestedChanges)
-    if (accepted === undefined) return false
-    openStream = { id, acceptedChanges: accepted }
-    onOpened(accepted)
+    const acceptedChanges = acknowledgedChanges(message, requestedChanges)
+    if (acceptedChanges === undefined) return false
+    openStream = { id, acceptedChanges }
+    onOpened(acceptedChanges)
     return true
   }
 }

@@ -2,12 +2,12 @@ import type { Clock } from '@x/core'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError } from '../request/client-error.ts'
 import type { SendOnce } from '../request/request.ts'
-import type { Listen } from './listen.ts'
+import type { ListenFunction } from './listen.ts'
 import type { ListenOptions } from './subscription.ts'
 
 /** The parts of the client that keep one part of the cache fresh. */
 export interface RefreshContext {
-  readonly listen: Listen
+  readonly listen: ListenFunction
   readonly sendOnce: SendOnce
   readonly partition: CachePartition
   readonly clock: Clock
@@ -49,23 +49,23 @@ interface DebounceOptions {
 export function debounceWork({ run, onFailure, jitterMs, clock }: DebounceOptions): DebouncedWork {
   let timer: unknown
   let state: 'idle' | 'waiting' | 'working' | 'again' | 'stopped' = 'idle'
-  const finished = (): void => {
-    const isAgain = state === 'again'
+  const onWorkEnd = (): void => {
+    const mustRunAgain = state === 'again'
     if (state !== 'stopped') state = 'idle'
-    if (isAgain) want()
+    if (mustRunAgain) requestWork()
   }
   const start = (): void => {
     state = 'working'
-    run().catch(onFailure).finally(finished)
+    run().catch(onFailure).finally(onWorkEnd)
   }
-  const want = (): void => {
+  const requestWork = (): void => {
     if (state === 'working') state = 'again'
     if (state !== 'idle') return
     state = 'waiting'
     timer = clock.setTimeout(start, Math.random() * jitterMs)
   }
   return {
-    schedule: want,
+    schedule: requestWork,
     stop: () => {
       state = 'stopped'
       clock.clearTimeout(timer)

@@ -8,8 +8,8 @@ import { collectItems, createStreamingExchange, toolsListChangedMethod } from '.
 import type { ListenOptions } from './subscription.ts'
 
 const filter = { toolsListChanged: true } as const
-const opened = { type: 'opened', notifications: filter, missed: false }
-const again = { ...opened, missed: true }
+const opened = { type: 'opened', notifications: filter, mayHaveMissedChanges: false }
+const again = { ...opened, mayHaveMissedChanges: true }
 
 function start(options: ListenOptions = {}) {
   const clock = manualClock()

@@ -8,9 +8,9 @@ export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesL
 export type SubscriptionEvent =
   /**
    * A stream is open: the server will report the changes in `notifications`, which may be fewer than requested.
-   * `missed`: changes may have been missed, so every earlier result may be stale.
+   * `mayHaveMissedChanges`: changes may have been missed, so every earlier result may be stale.
    */
-  | { readonly type: 'opened'; readonly notifications: SubscriptionFilter; readonly missed: boolean }
+  | { readonly type: 'opened'; readonly notifications: SubscriptionFilter; readonly mayHaveMissedChanges: boolean }
   /** The list has changed. */
   | { readonly type: ListChange }
   /** A subscribed resource, or a part of one, has changed. */

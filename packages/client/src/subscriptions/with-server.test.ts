@@ -45,7 +45,7 @@ describe('With a real server, a client', () => {
       {
         type: 'opened',
         notifications: { toolsListChanged: true, resourceSubscriptions: ['file:///a'] },
-        missed: false,
+        mayHaveMissedChanges: false,
       },
     ])
     await server.notifyListChanged('tools')
@@ -122,7 +122,7 @@ describe('With a real server, a client', () => {
     expect(refused).toMatchObject({ type: 'interrupted', error: { code: 'rpc' } })
     await first.close()
     clock.advance(1000)
-    expect(await collectItems(events, 1)).toMatchObject([{ type: 'opened', missed: true }])
+    expect(await collectItems(events, 1)).toMatchObject([{ type: 'opened', mayHaveMissedChanges: true }])
     await second.close()
   })
 })

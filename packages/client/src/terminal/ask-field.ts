@@ -1,6 +1,6 @@
 import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
 import type { Readable, Writable } from 'node:stream'
-import type { BooleanField, ChoiceField, ChoicesField, FormField, NumberField, TextField } from '../forms/form.ts'
+import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberField, TextField } from '../forms/form.ts'
 
 /** The person left the prompt without an answer. */
 export const abandonedForm: unique symbol = Symbol('left')
@@ -25,14 +25,14 @@ export async function askField(
   }
 }
 
-function messageOf({ label, description, required }: FormField): string {
+function promptOf({ label, description, required }: FormField): string {
   const promptText = description === undefined ? label : `${label}: ${description}`
   return toDisplayText(required ? promptText : `${promptText} (optional)`)
 }
 
 async function askText(field: TextField | NumberField, terminal: Terminal): Promise<FieldAnswer<string | number>> {
   const typedText: string | symbol | undefined = await text({
-    message: messageOf(field),
+    message: promptOf(field),
     validate: (input = '') => field.check(field.parse(input)),
     ...streamsOf(terminal),
     ...(field.default === undefined ? {} : { initialValue: String(field.default) }),
@@ -43,10 +43,10 @@ async function askText(field: TextField | NumberField, terminal: Terminal): Prom
 
 async function askYesOrNo(field: BooleanField, terminal: Terminal): Promise<FieldAnswer<boolean>> {
   if (!field.required && field.default === undefined) {
-    const selection = await chooseIndex(['Yes', 'No'], { message: messageOf(field), terminal, canBeEmpty: true })
+    const selection = await chooseIndex(['Yes', 'No'], { message: promptOf(field), terminal, canBeEmpty: true })
     return typeof selection === 'number' ? selection === 0 : selection
   }
-  const prompt = { message: messageOf(field), initialValue: field.default ?? false, ...streamsOf(terminal) }
+  const prompt = { message: promptOf(field), initialValue: field.default ?? false, ...streamsOf(terminal) }
   const answer = await confirm(prompt)
   return isCancel(answer) ? abandonedForm : answer
 }
@@ -56,9 +56,9 @@ async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldA
   const initialIndex = choices.findIndex(({ value }) => value === field.default)
   const labels = choices.map(({ label }) => toDisplayText(label))
   const selection = await chooseIndex(labels, {
-    message: messageOf(field),
+    message: promptOf(field),
     terminal,
-    initial: initialIndex,
+    initialIndex,
     canBeEmpty: !field.required,
   })
   return typeof selection === 'number' ? choices[selection]?.value : selection
@@ -67,7 +67,7 @@ async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldA
 interface ChoicePrompt {
   readonly message: string
   readonly terminal: Terminal
-  readonly initial?: number
+  readonly initialIndex?: number
   readonly canBeEmpty: boolean
 }
 
@@ -75,24 +75,24 @@ const emptyChoiceIndex = -1
 
 /** Asks for one of the labels and returns its index, because a value could be the same as what stands for none. */
 async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
-  const { message, terminal, initial = emptyChoiceIndex, canBeEmpty } = prompt
+  const { message, terminal, initialIndex = emptyChoiceIndex, canBeEmpty } = prompt
   const rows = labels.map((label, value) => ({ value, label }))
   const options = canBeEmpty ? [...rows, { value: emptyChoiceIndex, label: '(leave empty)' }] : rows
   // A prompt without options cannot be answered, only left.
   if (options.length === 0) return abandonedForm
-  const initialOption = initial === emptyChoiceIndex ? {} : { initialValue: initial }
+  const initialOption = initialIndex === emptyChoiceIndex ? {} : { initialValue: initialIndex }
   const selection = await select({ message, options, ...initialOption, ...streamsOf(terminal) })
   if (isCancel(selection)) return abandonedForm
   return selection === emptyChoiceIndex ? undefined : selection
 }
 
-async function askChoices(field: ChoicesField, terminal: Terminal): Promise<FieldAnswer<readonly string[]>> {
+async function askChoices(field: MultiChoiceField, terminal: Terminal): Promise<FieldAnswer<readonly string[]>> {
   const { choices, required } = field
   if (choices.length === 0) return field.check([]) === undefined ? [] : abandonedForm
   const options = choices.map(({ label }, value) => ({ value, label: toDisplayText(label) }))
   let chosenIndexes = choices.flatMap(({ value }, index) => (field.default?.includes(value) ? [index] : []))
   for (;;) {
-    const prompt = { message: messageOf(field), options, initialValues: chosenIndexes, required: false }
+    const prompt = { message: promptOf(field), options, initialValues: chosenIndexes, required: false }
     const selection = await multiselect({ ...prompt, ...streamsOf(terminal) })
     if (isCancel(selection)) return abandonedForm
     if (selection.length === 0 && !required) return undefined

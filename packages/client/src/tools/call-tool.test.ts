@@ -113,7 +113,7 @@ describe('Structured results', () => {
       () => [tool],
       () => ({ ...createTextResult('x'), ...structured }),
     )
-    return createClient(exchange, { ...hostInfo, validateOutput: compileJsonSchema })
+    return createClient(exchange, { ...hostInfo, outputSchemaCompiler: compileJsonSchema })
   }
 
   test('that match the output schema are given, also of a tool that was not listed before [TOL-031]', async () => {
@@ -145,7 +145,7 @@ describe('Structured results', () => {
       const warnings: ClientWarning[] = []
       const exchange = serving(() => [createMinimalTool('odd', { outputSchema: schema })])
       const onWarning = (warning: ClientWarning): void => void warnings.push(warning)
-      const client = createClient(exchange, { ...hostInfo, onWarning, validateOutput: compileJsonSchema })
+      const client = createClient(exchange, { ...hostInfo, onWarning, outputSchemaCompiler: compileJsonSchema })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
       await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
       expect(warnings).toEqual([{ code: 'schema_refused', tool: 'odd', reason: expect.stringMatching(/./) }])
@@ -155,7 +155,7 @@ describe('Structured results', () => {
 
   test('of a tool that no list has cost one look at the list', async () => {
     const exchange = serving(() => [])
-    const client = createClient(exchange, { ...hostInfo, cache: false, validateOutput: compileJsonSchema })
+    const client = createClient(exchange, { ...hostInfo, cache: false, outputSchemaCompiler: compileJsonSchema })
     for (let round = 0; round < 3; round += 1) await client.callTool('hidden')
     const methods = exchange.received.map(({ request }) => request.method)
     expect(methods).toEqual(['tools/list', 'tools/call', 'tools/call', 'tools/call'])
@@ -167,11 +167,11 @@ describe('Structured results', () => {
       () => [weather],
       () => ({ ...createTextResult('x'), structuredContent: { celsius: 1 } }),
     )
-    const validateOutput: typeof compileJsonSchema = (schema) => {
+    const outputSchemaCompiler: typeof compileJsonSchema = (schema) => {
       compiled += 1
       return compileJsonSchema(schema)
     }
-    const client = createClient(exchange, { ...hostInfo, validateOutput })
+    const client = createClient(exchange, { ...hostInfo, outputSchemaCompiler })
     for (let round = 0; round < 3; round += 1) await client.callTool('weather')
     expect(compiled).toBe(1)
   })

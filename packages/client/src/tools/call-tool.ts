@@ -10,7 +10,7 @@ import {
   type Tool,
 } from '@x/schema'
 import type { OutputCheck } from './check-output.ts'
-import { type CallErrorContext, ClientError, isClientError, unknownResultOf } from '../request/client-error.ts'
+import { type CallErrorContext, ClientError, isClientError, unknownTypeResultOf } from '../request/client-error.ts'
 import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import type { MultiRoundCall } from '../rounds/multi-round-call.ts'
@@ -18,7 +18,7 @@ import type { KnownTool, ToolIndex } from './tool-index.ts'
 
 /** The parts of the client that calls of tools use. */
 export interface ToolCallsContext {
-  readonly once: SendOnce
+  readonly sendOnce: SendOnce
   readonly tools: ToolIndex
   /** Reads the whole list, so that the index knows it. */
   readonly listTools: (options: ReadOptions) => Promise<unknown>
@@ -28,10 +28,10 @@ export interface ToolCallsContext {
 }
 
 /** Calls a tool by name. A result with `isError` is a result: the model reads it (server/tools, error handling). */
-export type CallTool = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
+export type CallToolFunction = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
 
 /** A call of a tool, with its rounds. */
-export type ToolCall = (name: string, args: JsonObject, options: CallOptions) => Promise<ToolOutcome>
+export type SendToolCall = (name: string, args: JsonObject, options: CallOptions) => Promise<ToolOutcome>
 
 /**
  * The outcome of a tool's call: its checked result, or a result of a type that the client itself does not know,
@@ -44,7 +44,7 @@ export type ToolOutcome =
 /** Creates the requests of tools' calls. */
 export interface ToolCalls {
   /** Looks up a tool that was never listed, if its definition is needed. */
-  prepare(name: string, options: CallOptions): Promise<unknown> | undefined
+  prepareCall(name: string, options: CallOptions): Promise<unknown> | undefined
   /** Creates the call of a tool, from the params `name` and `arguments`. */
   create(params: JsonObject, options: CallOptions): MultiRoundCall<'tools/call'>
 }
@@ -58,17 +58,17 @@ const maxLookedUpNames = 1000
  * behavior). The server checks headers before it runs anything, in every round.
  */
 export function createToolCalls(context: ToolCallsContext): ToolCalls {
-  const { once, tools, listTools, checkOf } = context
+  const { sendOnce, tools, listTools, checkOf } = context
   // Made with its first use: a program may have thousands of clients, few of which look a tool up.
   let lookedUpNames: Set<string> | undefined
   return {
-    prepare: (name, options) => {
+    prepareCall: (name, options) => {
       // A tool without an output schema needs no check, which only its definition tells.
       if (!checkOf || tools.find(name)) return undefined
       lookedUpNames ??= new Set()
       if (lookedUpNames.has(name) || lookedUpNames.size >= maxLookedUpNames) return undefined
       lookedUpNames.add(name)
-      return listTools(listOptions(options))
+      return listTools(toReadOptions(options))
     },
     create: (params, callOptions) => {
       const name = String(params.name)
@@ -80,10 +80,10 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
         params,
         options: callOptions,
         attempt: (paramsWithInput, options) =>
-          once(requestOf(paramsWithInput), options).catch(async (error: unknown) => {
+          sendOnce(requestOf(paramsWithInput), options).catch(async (error: unknown) => {
             if (!isClientError(error) || error.rpc?.code !== errorCodes.headerMismatch) throw error
-            await listTools({ ...listOptions(options), refresh: true })
-            return once(requestOf(paramsWithInput), options)
+            await listTools({ ...toReadOptions(options), refresh: true })
+            return sendOnce(requestOf(paramsWithInput), options)
           }),
         isRepeatable: () => isRestartable(tools.find(name)),
         check: outputCheck,
@@ -113,7 +113,7 @@ function withHeaderParams(
 ): ClientRequest<'tools/call'> {
   const isSafeToRepeat = (): boolean => isRepeatable(tools.find(name))
   const call = { method: 'tools/call', params, isRepeatable: isSafeToRepeat } as const
-  const declaredHeaders = tools.find(name)?.mirrored
+  const declaredHeaders = tools.find(name)?.headerParams
   if (!declaredHeaders?.length) return call
   const args = isJsonObject(params.arguments) ? params.arguments : {}
   return { ...call, headerParams: headerParamsOf(declaredHeaders, args, () => errorContextOf(call)) }
@@ -143,17 +143,17 @@ function outputCheckFor(
 }
 
 // The list is not part of the call: its progress and logs do not concern the caller.
-function listOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ReadOptions {
+function toReadOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ReadOptions {
   return { signal, timeoutMs, maxTotalMs, meta }
 }
 
 /** Returns a result of a type that this client does not know to the extensions, which might. */
-export function toSendToolCall(callTool: CallTool): ToolCall {
+export function toSendToolCall(callTool: CallToolFunction): SendToolCall {
   return async (name, args, options) => {
     try {
       return { resultType: 'complete', result: await callTool(name, args, options) }
     } catch (error) {
-      const result = unknownResultOf(error)
+      const result = unknownTypeResultOf(error)
       // Lists that are read for the call are requests of their own, in which only the known types may come.
       if (result === undefined || !(error instanceof ClientError) || error.method !== 'tools/call') throw error
       return { resultType: 'other', result, error }
@@ -162,7 +162,7 @@ export function toSendToolCall(callTool: CallTool): ToolCall {
 }
 
 /** Rejects when no extension has completed a result of a type that this client does not know. */
-export function toCallTool(call: ToolCall): CallTool {
+export function toCallTool(call: SendToolCall): CallToolFunction {
   return async (name, args = {}, options = {}) => {
     const outcome = await call(name, args, options)
     if (outcome.resultType === 'other') throw outcome.error

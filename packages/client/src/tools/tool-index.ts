@@ -4,7 +4,7 @@ import type { ClientWarning } from '../request/options.ts'
 /** A tool as it was last listed, and the arguments that HTTP headers repeat. */
 export interface KnownTool {
   readonly tool: Tool
-  readonly mirrored: readonly HeaderParam[]
+  readonly headerParams: readonly HeaderParam[]
 }
 
 /** The tools that one client has seen in lists. A call of any other tool is sent as it is. */
@@ -34,7 +34,7 @@ export function createToolIndex(onWarning: (warning: ClientWarning) => void): To
       onWarning({ code: 'tool_refused', tool: tool.name, reason: annotations.reason })
       return false
     }
-    knownTools.set(tool.name, { tool, mirrored: annotations.params })
+    knownTools.set(tool.name, { tool, headerParams: annotations.params })
     return true
   }
   return {

@@ -139,7 +139,7 @@ describe('a question on the stream of a call', () => {
 
   test('that never ends being asked ends the call, and tells the server', async () => {
     const { server, client, nextCall } = connect(
-      { elicit: createAcceptAnswer, rounds: { limit: 3 } },
+      { elicit: createAcceptAnswer, rounds: { maxRounds: 3 } },
       { answerTimeoutMs: 20 },
     )
     const result = client.callTool('greet').catch((error: unknown) => error)

@@ -113,7 +113,7 @@ describe('a subscription', () => {
     await events.next()
     streams[0]?.close()
     expect(await events.next()).toMatchObject({ value: { type: 'interrupted' } })
-    expect(await events.next()).toMatchObject({ value: { type: 'opened', missed: true } })
+    expect(await events.next()).toMatchObject({ value: { type: 'opened', mayHaveMissedChanges: true } })
     streams[1]?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
     expect(await events.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
   })

@@ -89,7 +89,7 @@ describe('a URL that a call requires', () => {
   test('without end is bounded by the rounds of the client', async () => {
     const handle = (one: ReceivedRequest): Response | undefined =>
       one.message['method'] === 'tools/call' ? required(one) : undefined
-    const { client } = connect({ openUrl: () => ({ action: 'accept' }), rounds: { limit: 1 } }, {}, { handle })
+    const { client } = connect({ openUrl: () => ({ action: 'accept' }), rounds: { maxRounds: 1 } }, {}, { handle })
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'too_many_rounds' })
   })
 

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Principal,
-  principalIdentity,
+  principalIdentityOf,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { findRevision } from '../revisions.ts'
@@ -45,10 +45,10 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
   const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && endedSessions.get(key) === undefined
 
   async function openSealedSession(id: string, principal: Principal | undefined): Promise<Session | undefined> {
-    const cacheKey = JSON.stringify([id, principalIdentity(principal)])
+    const cacheKey = JSON.stringify([id, principalIdentityOf(principal)])
     const knownSession = openedSessions.get(cacheKey)
     if (knownSession !== undefined) return knownSession
-    const value = await settings.codec.open(id, { purpose: sessionPurpose, binding: principalIdentity(principal) })
+    const value = await settings.codec.open(id, { purpose: sessionPurpose, binding: principalIdentityOf(principal) })
     const session = readSession(value, settings)
     if (session !== undefined) openedSessions.set(cacheKey, session)
     return session
@@ -61,7 +61,11 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
       for (const givenCapabilities of [capabilities, small]) {
         const key = randomId()
         const value = [revision, toSealedInfo(info), givenCapabilities, now() + settings.sessionTtlMs, key]
-        const claims = { purpose: sessionPurpose, binding: principalIdentity(principal), ttlMs: settings.sessionTtlMs }
+        const claims = {
+          purpose: sessionPurpose,
+          binding: principalIdentityOf(principal),
+          ttlMs: settings.sessionTtlMs,
+        }
         const id = await settings.codec.seal(value, claims)
         if (id.length > maxIdLength) continue
         if (id.length > largeIdLength) {

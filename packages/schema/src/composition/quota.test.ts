@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { callerKeyOf, clientAddressKey, createCall, errorCodes, quotaError, toWire, withContext } from '../index.ts'
-import { principalIdentity } from './quota.ts'
+import { principalIdentityOf } from './quota.ts'
 
 const at = (address: string) => callerKeyOf(withContext(createCall(), clientAddressKey, address))
 
@@ -60,5 +60,5 @@ test.each([
   ['a subject alone', { subject: 'a' }, [null, 'a', null]],
   ['all of it, and nothing else', { issuer: 'i', subject: 'a', client: 'c', scopes: ['s'] }, ['i', 'a', 'c']],
 ])('%s', (_title, principal, identity) => {
-  expect(principalIdentity(principal)).toEqual(identity)
+  expect(principalIdentityOf(principal)).toEqual(identity)
 })

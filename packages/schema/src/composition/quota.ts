@@ -22,7 +22,7 @@ export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'co
 
 // A key begins with a bracket, and that of an address never does: nobody takes the quota of a principal.
 function principalKeyOf(principal: Principal): string {
-  const key = JSON.stringify(principalIdentity(principal))
+  const key = JSON.stringify(principalIdentityOf(principal))
   principalKeys.set(principal, key)
   return key
 }
@@ -83,7 +83,7 @@ export function quotaError({ limit, max, retryAfterMs, advice }: ReachedQuota): 
  * Returns the identity of a principal as JSON: its three fields in an array, so that they cannot run together. Null
  * without a principal.
  */
-export function principalIdentity(principal: Principal | undefined): (string | null)[] | null {
+export function principalIdentityOf(principal: Principal | undefined): (string | null)[] | null {
   if (principal === undefined) return null
   const { issuer = null, subject = null, client = null } = principal
   return [issuer, subject, client]

@@ -85,7 +85,7 @@ describe('A session', () => {
     const session = await open(exchange).sessions.create()
     await session.callTool('greet')
     await session.listTools()
-    await session.manual.callTool('greet')
+    await session.manualRounds.callTool('greet')
     await session.request('notes/get')
     const [, ...others] = exchange.received
     expect(others.map((one) => one.session)).toEqual(others.map(() => ({ sessionId: 'a', state })))
@@ -231,7 +231,7 @@ describe('What is cached', () => {
 
   test.each<[string, Partial<CoreClientOptions>]>([
     ['a cache of its own', {}],
-    ['a store that clients share', { cache: { shared: { store: createCacheStore(), partition: 'ada' } } }],
+    ['a store that clients share', { cache: { sharedStore: { store: createCacheStore(), partition: 'ada' } } }],
   ])('in %s is of one session alone, and of none of the calls without', async (_title, options) => {
     const exchange = listing()
     const client = open(exchange, options)

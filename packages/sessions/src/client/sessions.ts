@@ -154,9 +154,9 @@ function openClientSession(record: SessionRecord, { host, names, owner }: Sessio
 
 /** Returns a cache of the session's own, or its own part of a store that clients share. */
 function cacheOf({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
-  if (cache === undefined || cache === false || cache.shared === undefined) return cache
-  const { store, partition } = cache.shared
-  return { ...cache, shared: { store, partition: JSON.stringify([partition, id]) } }
+  if (cache === undefined || cache === false || cache.sharedStore === undefined) return cache
+  const { store, partition } = cache.sharedStore
+  return { ...cache, sharedStore: { store, partition: JSON.stringify([partition, id]) } }
 }
 
 /** seed data-layer-sessions, creating sessions: the request that creates a session must not name one. */

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Principal,
-  principalIdentity,
+  principalIdentityOf,
   type RecordedPart,
   restoredPartsKey,
 } from '@x/schema'
@@ -159,7 +159,7 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
   const id = await sessionOptions.codec.seal([createdAt, expiresAt, sessionOptions.randomUuid()], {
     purpose: sessionOptions.purposes.id,
     // A session belongs to one principal; without authentication, to anybody who has the id.
-    binding: principalIdentity(principal),
+    binding: principalIdentityOf(principal),
     owner: caller,
     ttlMs: sessionOptions.ttlMs,
   })
@@ -180,7 +180,7 @@ export async function openSession(
     const [createdAt, expiresAt] = parseSessionTimes(
       await sessionOptions.codec.open(id, {
         purpose: sessionOptions.purposes.id,
-        binding: principalIdentity(principal),
+        binding: principalIdentityOf(principal),
         owner: caller,
         cacheContent: true,
       }),
@@ -233,7 +233,7 @@ export function sealSessionState(session: OpenedSession, value: JsonValue, revis
   return sessionOptions.stateCodec.seal([revision, value], {
     purpose: sessionOptions.purposes.state,
     owner: caller,
-    binding: [id, principalIdentity(principal)],
+    binding: [id, principalIdentityOf(principal)],
     since: createdAt,
     replaces: session.stateToken,
     ttlMs: Math.max(1, expiresAt - sessionOptions.now()),
@@ -247,7 +247,7 @@ async function openSessionState(
   token: string,
   { principal, caller, sessionOptions }: SessionRequest,
 ): Promise<Pick<OpenedSession, 'value' | 'stateToken' | 'revision'>> {
-  const binding = [id, principalIdentity(principal)]
+  const binding = [id, principalIdentityOf(principal)]
   const content = await sessionOptions.stateCodec.open(token, {
     purpose: sessionOptions.purposes.state,
     binding,

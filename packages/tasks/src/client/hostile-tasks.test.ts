@@ -146,7 +146,7 @@ describe('A server that does not keep the rules', () => {
     ['a prompt', (client) => client.getPrompt('p')],
     ['a resource', (client) => client.readResource('a:b')],
     ['a list', (client) => client.listTools()],
-    ['a call by hand, which does not declare the extension', (client) => client.manual.callTool('work')],
+    ['a call by hand, which does not declare the extension', (client) => client.manualRounds.callTool('work')],
   ])('and answers with a task for %s has answered with no result [TSK-003]', async (_title, ask) => {
     const methods = ['prompts/get', 'resources/read', 'tools/list', 'tools/call']
     const { client, received } = scriptedTasks(
@@ -159,7 +159,7 @@ describe('A server that does not keep the rules', () => {
   test('and answers with a task for the list that a call needs has answered with no result [TSK-003]', async () => {
     const { client, of } = scriptedTasks(
       { 'tools/list': [toCreateTaskResult()], 'tools/call': [createTextResult('x')] },
-      { client: { validateOutput: () => () => [] } },
+      { client: { outputSchemaCompiler: () => () => [] } },
     )
     await expect(client.callTool('work')).rejects.toMatchObject({ code: 'invalid_result', method: 'tools/list' })
     expect(of('tasks/get')).toHaveLength(0)

@@ -10,7 +10,7 @@ export interface InputRequestTracker {
    * Takes what a state asks for the first time, so that nobody else asks it. A key that comes back is passed over;
    * `changed` names one that comes back with another request (seps/2663-tasks-extension, task update requests).
    */
-  selectNew(requests: InputRequests): NewRequests
+  selectNewRequests(requests: InputRequests): NewRequests
   /** Gives back what nobody answers any more. */
   release(keys: Iterable<string>): void
   /** The server has taken the answers. */
@@ -20,15 +20,15 @@ export interface InputRequestTracker {
 /** The new requests of a state, or the key of a request that changed. */
 export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changedKey: string }
 
-/** Makes {@link InputRequestTracker}; `answered` are those that were answered before the task was taken up here. */
-export function createInputRequestTracker(answered: readonly string[]): InputRequestTracker {
-  const answeredKeys = new Set(answered)
+/** Makes {@link InputRequestTracker}; `earlierAnsweredKeys` are of those that were answered before the task was taken up here. */
+export function createInputRequestTracker(earlierAnsweredKeys: readonly string[]): InputRequestTracker {
+  const answeredKeys = new Set(earlierAnsweredKeys)
   /** The request of each key, as one text; unknown for those that were answered elsewhere. */
   const requestTexts = new Map<string, string>()
   return {
     roundCount: 0,
     answeredRequestKeys: answeredKeys,
-    selectNew: (requests) => {
+    selectNewRequests: (requests) => {
       const entries = Object.entries(requests)
       const changedEntry = entries.find(
         ([key, request]) => requestTexts.has(key) && requestTexts.get(key) !== canonicalizeRequest(request),

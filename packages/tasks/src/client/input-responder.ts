@@ -61,7 +61,7 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
       const requests = state.status === 'input_required' ? state.inputRequests : {}
       openKeys = new Set(Object.keys(requests))
       for (const batch of batches) if (![...batch.requests.keys()].some((key) => openKeys.has(key))) cancelBatch(batch)
-      const newRequests = requestTracker.selectNew(requests)
+      const newRequests = requestTracker.selectNewRequests(requests)
       if ('changedKey' in newRequests) return onFailure(changedRequestError(task, newRequests.changedKey))
       if (newRequests.requests.size === 0) return
       requestTracker.roundCount += 1

@@ -12,8 +12,8 @@ export interface OpenTask extends WatchedTask {
 }
 
 /** The parts of an {@link OpenTask}. */
-export interface OpenTaskOptions extends Omit<WatchedTask, 'seed'>, ResumedTask {
-  readonly initialState?: WatchedTask['seed']
+export interface OpenTaskOptions extends Omit<WatchedTask, 'initialState'>, ResumedTask {
+  readonly initialState?: WatchedTask['initialState']
   readonly progress?: number | undefined
 }
 
@@ -21,7 +21,7 @@ export interface OpenTaskOptions extends Omit<WatchedTask, 'seed'>, ResumedTask 
 export function openTask({ answered, initialState, progress = 0, ...parts }: OpenTaskOptions): OpenTask {
   return {
     ...parts,
-    seed: initialState,
+    initialState,
     progress,
     requestTracker: createInputRequestTracker(answered),
     isFinished: false,

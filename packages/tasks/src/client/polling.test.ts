@@ -279,7 +279,7 @@ describe('The end of a task', () => {
         ],
         'tools/list': [{ resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' }],
       },
-      { client: { validateOutput: () => () => [{ path: '/n', message: 'wrong' }] } },
+      { client: { outputSchemaCompiler: () => () => [{ path: '/n', message: 'wrong' }] } },
     )
     const result = outcome(client.callTool('work'))
     await pass(1000)

@@ -172,7 +172,7 @@ describe('What a task asks', () => {
     const endless = Array.from({ length: 20 }, (_, index) => createInputRequiredTask(`key-${index}`))
     const { client, of, pass } = scriptedTasks(
       { 'tasks/get': endless },
-      { client: { elicit: () => named('x'), rounds: { limit: 3 } } },
+      { client: { elicit: () => named('x'), rounds: { maxRounds: 3 } } },
     )
     const result = outcome(client.callTool('work'))
     await pass(1000, 10)

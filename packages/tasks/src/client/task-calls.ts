@@ -37,8 +37,8 @@ export async function getTask(call: TaskCall): Promise<GetTaskResult> {
  * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the
  * result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
  */
-async function withPayload(given: JsonObject, call: TaskCall): Promise<JsonObject> {
-  const state = withPublishedNames(given)
+async function withPayload(givenPayload: JsonObject, call: TaskCall): Promise<JsonObject> {
+  const state = withPublishedNames(givenPayload)
   const { status } = state
   const member = typeof status === 'string' ? payloadMembers.get(status) : undefined
   if (member === undefined || state[member] !== undefined) return state
@@ -89,11 +89,11 @@ export async function updateTask(call: TaskCall, responses: InputResponses): Pro
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   const inputResponses = responses as unknown as JsonObject
   const params = { taskId: call.taskId, inputResponses }
-  const sent = requestTask('tasks/update', params, call).catch((error: unknown) => {
+  const updateResponse = requestTask('tasks/update', params, call).catch((error: unknown) => {
     if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
     return requestTask('tasks/input_response', params, withRelatedTask(call))
   })
-  requireValidResult(call, parseAcknowledgement(await sent))
+  requireValidResult(call, parseAcknowledgement(await updateResponse))
 }
 
 /** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
@@ -103,7 +103,7 @@ export async function cancelTask(call: TaskCall): Promise<void> {
 
 /** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
 export function taskRequestOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ExtensionCallOptions {
-  return { signal, timeoutMs, maxTotalMs, meta, capabilities: tasksCapability, named: 'taskId', repeatable: true }
+  return { signal, timeoutMs, maxTotalMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
 }
 
 /** The methods whose errors about params say something else than that the task is unknown. */

@@ -50,7 +50,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
     },
   })
   const listen = async (): Promise<void> => {
-    const options = { ...taskRequestOptions({ signal, meta }), named: undefined, onNotification }
+    const options = { ...taskRequestOptions({ signal, meta }), targetParam: undefined, onNotification }
     for (let endCount = 0; ; endCount += 1) {
       try {
         await host.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, options)
@@ -95,19 +95,19 @@ function listenToTask(
   taskId: string,
   { onOpen, onChange }: TaskListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
-  let openId: RequestId | undefined
+  let openRequestId: RequestId | undefined
   return (message, id) => {
     const { method, params } = message
     if (subscriptionIdOf(message) !== id) return false
     if (method === 'notifications/subscriptions/acknowledged') {
       if (!isTaskAcknowledged(params, taskId)) throw new Error('the server does not tell of this task')
-      openId = id
+      openRequestId = id
       onOpen()
-    } else if (method === 'notifications/tasks' && openId === id) {
+    } else if (method === 'notifications/tasks' && openRequestId === id) {
       const parsedNotification = parseTaskNotification(params, taskId)
       if ('value' in parsedNotification) onChange(parsedNotification.value)
     }
-    return openId === id
+    return openRequestId === id
   }
 }
 

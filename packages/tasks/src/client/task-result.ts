@@ -13,10 +13,10 @@ import { isFinal, progressOfState, watchTask } from './watch-task.ts'
  * progress. Rejects with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
 export async function awaitTaskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
-  const follower = createTaskAbortScope(task, options)
-  const { signal } = follower
+  const abortScope = createTaskAbortScope(task, options)
+  const { signal } = abortScope
   const call = { ...options, signal }
-  const questions = createInputResponder(task, { options: call, onFailure: follower.stop })
+  const questions = createInputResponder(task, { options: call, onFailure: abortScope.stop })
   const notify = createProgressReporter(task, options)
   try {
     for await (const state of watchTask(task, call)) {
@@ -33,7 +33,7 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
     throw error
   } finally {
     questions.close()
-    follower.close()
+    abortScope.close()
   }
 }
 
@@ -43,17 +43,17 @@ async function resultOfState(task: OpenTask, state: DetailedTask, options: CallO
   if (state.status === 'failed') {
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
-    throw new ClientError('rpc', `the task failed with ${code} ${printableStatus(message)}`, {
+    throw new ClientError('rpc', `the task failed with ${code} ${toPrintableStatus(message)}`, {
       ...errorContextOf(host, tool),
       rpc,
     })
   }
-  const statusSuffix = state.statusMessage === undefined ? '' : `: ${printableStatus(state.statusMessage)}`
+  const statusSuffix = state.statusMessage === undefined ? '' : `: ${toPrintableStatus(state.statusMessage)}`
   throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${statusSuffix}`, { tool })
 }
 
 // It ends up in error messages, and so in logs, where a line of the server's own must not appear.
-function printableStatus(text: string): string {
+function toPrintableStatus(text: string): string {
   return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
 }
 

@@ -6,7 +6,7 @@ import {
   type ClientExtensionHost,
   type ClientExtensionInstance,
   type Progress,
-  type ToolCall,
+  type SendToolCall,
 } from '@x/client'
 import type { CallToolResult, JsonObject } from '@x/schema'
 import { tasksCapability, tasksExtension } from '../schema/extension.ts'
@@ -81,7 +81,7 @@ function isTaskCalls(value: unknown): value is TaskCalls {
 }
 
 function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost): ClientExtensionInstance<TaskCalls> {
-  const context: TasksContext = { host, settings: resolveTasksSettings(options, host.url) }
+  const context: TasksClientContext = { host, settings: resolveTasksSettings(options, host.url) }
   // Replaced by the call behind this extension, which completes result types of the extensions after it.
   let callTool = host.callTool
   const call = async (
@@ -118,7 +118,7 @@ function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost)
   }
 }
 
-interface TasksContext {
+interface TasksClientContext {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
 }
@@ -129,11 +129,11 @@ interface TaskCallStart {
   readonly options: TaskCallOptions
 }
 
-type StartedTask = Awaited<ReturnType<ToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
+type StartedTask = Awaited<ReturnType<SendToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
 
 /** Calls the tool, through its rounds, to its result or the task that it becomes. */
 async function beginTaskCall(
-  { callTool, host, settings }: TasksContext & { readonly callTool: ToolCall },
+  { callTool, host, settings }: TasksClientContext & { readonly callTool: SendToolCall },
   { name, args, options }: TaskCallStart,
 ): Promise<StartedTask> {
   const state = { progress: 0 }

@@ -19,7 +19,7 @@ export interface WatchedTask extends KnownTask {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
   /** The state in the answer that made the task; undefined for one that is resumed. */
-  readonly seed: Task | undefined
+  readonly initialState: Task | undefined
 }
 
 type WatchTaskOptions = CallOptions & { readonly signal: AbortSignal }
@@ -35,12 +35,12 @@ export async function* watchTask(
   const reader = openTaskReader(task, options)
   try {
     // Of a task that has just been made and is worked on there is nothing to see yet.
-    if (task.seed?.status === 'working') await reader.pause()
+    if (task.initialState?.status === 'working') await reader.waitForNextPoll()
     for (;;) {
       const state = await reader.read()
       if (state) yield state
       if (state && isFinal(state)) return
-      await reader.pause()
+      await reader.waitForNextPoll()
     }
   } finally {
     reader.close()
@@ -51,27 +51,27 @@ interface TaskReader {
   /** Reads the state, if it is new; rejects when another poll cannot help. */
   read(): Promise<DetailedTask | undefined>
   /** Waits until it is time to look again, or the server tells something. */
-  pause(): Promise<void>
+  waitForNextPoll(): Promise<void>
   close(): void
 }
 
 function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReader {
-  const { host, taskId, settings, seed } = task
+  const { host, taskId, settings, initialState } = task
   const { clock, listens } = settings
   const { signal, meta } = options
   const notifications = listens ? openNotifications({ host, taskId, settings, meta }) : undefined
-  const retryingReads = createRetryingReader(task, options)
+  const retryingReader = createRetryingReader(task, options)
   let lastState: DetailedTask | undefined
   return {
     read: async () => {
-      const state = takeNotifiedState(notifications, lastState) ?? (await retryingReads.read())
+      const state = takeNotifiedState(notifications, lastState) ?? (await retryingReader.read())
       const isKnown = state === undefined || isSameState(state, lastState)
       lastState = state ?? lastState
       return isKnown ? undefined : state
     },
-    pause: () => {
-      const backoffPauseMs = retryingReads.computePauseMs()
-      const ms = Math.max(pauseBeforePollMs(lastState ?? seed, notifications, settings), backoffPauseMs)
+    waitForNextPoll: () => {
+      const backoffPauseMs = retryingReader.computePauseMs()
+      const ms = Math.max(computeNextPollPauseMs(lastState ?? initialState, notifications, settings), backoffPauseMs)
       // News that come while the server fails would be a way around the pause that it needs.
       return sleep(ms, { clock, signal, registerWake: backoffPauseMs === 0 ? notifications?.onNextEvent : undefined })
     },
@@ -112,7 +112,7 @@ function takeNotifiedState(
   return Date.parse(state.lastUpdatedAt) < Date.parse(lastState.lastUpdatedAt) ? undefined : state
 }
 
-function pauseBeforePollMs(
+function computeNextPollPauseMs(
   state: Task | undefined,
   notifications: TaskNotifications | undefined,
   settings: TasksClientSettings,

@@ -1,11 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import type { AnswerOutcome, TaskEngine } from '../engines/engine.ts'
+import type { TaskAnswerOutcome, TaskEngine } from '../engines/engine.ts'
 import type { TestEngines } from './engine-under-test.ts'
 import {
   acceptedAnswer,
   createClaimedTask,
   claimOne,
-  sampleLifeMs,
+  sampleLifetimeMs,
   newTask,
   sampleOwner,
   newRelease,
@@ -79,7 +79,7 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
       await createSuspendedTask(here)
       await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
       const task = await claimOne(here)
-      await here.suspend(task, { ...newRelease(), requests: { 'name~2': {} }, lifeMs: sampleLifeMs })
+      await here.suspend(task, { ...newRelease(), requests: { 'name~2': {} }, lifetimeMs: sampleLifetimeMs })
       equal(await storeAnswers(here, { name: acceptedAnswer('Eve') }), 'ignored')
       equal(await storeAnswers(here, { 'name~2': acceptedAnswer('Grace') }), 'resumed')
       const { responses } = await claimOne(here)
@@ -115,10 +115,13 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
       deepEqual(await here.heartbeat([task]), ['cancelling'])
       equal(await here.record(task, newRelease({ entries, statusMessage: 'Kept' })), 'cancelling')
       equal((await there.get('a', sampleOwner))?.statusMessage, 'Kept')
-      equal(await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifeMs: sampleLifeMs }), 'cancelling')
+      equal(
+        await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs }),
+        'cancelling',
+      )
       equal(await here.release(task, newRelease()), 'cancelling')
       deepEqual((await there.get('a', sampleOwner))?.requests, {})
-      equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }), true)
+      equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifetimeMs: sampleLifetimeMs }), true)
       equal(await there.cancel('a', sampleOwner), 'finished')
     },
   ],
@@ -128,7 +131,10 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
       const task = await createClaimedTask(here)
       await there.cancel('a', sampleOwner)
       equal(
-        await here.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+        await here.finish(task, {
+          outcome: { status: 'completed', result: sampleResult },
+          lifetimeMs: sampleLifetimeMs,
+        }),
         true,
       )
       equal((await there.get('a', sampleOwner))?.status, 'completed')
@@ -149,7 +155,7 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
       await createClaimedTask(here)
       await there.cancel('a', sampleOwner)
       await pass(here.leaseMs + 1)
-      equal((await claimOne(there)).cancelling, true)
+      equal((await claimOne(there)).isCancelling, true)
     },
   ],
   [
@@ -181,6 +187,6 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
   ],
 ]
 
-function storeAnswers(engine: TaskEngine, responses: JsonObject): Promise<AnswerOutcome> {
-  return engine.answer({ id: 'a', owner: sampleOwner, responses, lifeMs: sampleLifeMs })
+function storeAnswers(engine: TaskEngine, responses: JsonObject): Promise<TaskAnswerOutcome> {
+  return engine.answer({ id: 'a', owner: sampleOwner, responses, lifetimeMs: sampleLifetimeMs })
 }

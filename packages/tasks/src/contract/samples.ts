@@ -5,7 +5,7 @@ import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../
 export const sampleOwner = '["https://issuer.example","ada",null]'
 
 /** For how long tasks of the contract live, in milliseconds. */
-export const sampleLifeMs = 3_600_000
+export const sampleLifetimeMs = 3_600_000
 
 /** A result that a task ends with. */
 export const sampleResult: JsonObject = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
@@ -28,7 +28,7 @@ export function newTask(id: string, overrides: Partial<NewTask> = {}): NewTask {
     owner: sampleOwner,
     caller: overrides.owner ?? sampleOwner,
     payload: { method: 'tools/call' },
-    lifeMs: sampleLifeMs,
+    lifetimeMs: sampleLifetimeMs,
     callerLimit: 100,
     ...overrides,
   }
@@ -41,7 +41,7 @@ export function withoutAge(row: TaskRow | 'full' | undefined): object | undefine
 
 /** Progress that brings nothing, or what is given. */
 export function newRelease(overrides: Partial<TaskRelease> = {}): TaskRelease {
-  return { entries: [], progressed: false, ...overrides }
+  return { entries: [], hasProgressed: false, ...overrides }
 }
 
 /** Makes a task and claims it. */
@@ -60,6 +60,6 @@ export async function claimOne(engine: TaskEngine): Promise<ClaimedTask> {
 /** Makes a task that waits for the answers to two questions. */
 export async function createSuspendedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
   const task = await createClaimedTask(engine, id)
-  await engine.suspend(task, { ...newRelease(), requests: sampleRequests, lifeMs: sampleLifeMs })
+  await engine.suspend(task, { ...newRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs })
   return task
 }

@@ -4,7 +4,7 @@ import {
   withoutAge,
   createClaimedTask,
   claimOne,
-  sampleLifeMs,
+  sampleLifetimeMs,
   newTask,
   sampleOwner,
   newRelease,
@@ -41,7 +41,7 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
           foundRow.result,
           foundRow.error,
         ],
-        ['a', 'working', 'Begins', sampleLifeMs, {}, undefined, undefined],
+        ['a', 'working', 'Begins', sampleLifetimeMs, {}, undefined, undefined],
       )
       ok(foundRow.createdAt > 0 && foundRow.updatedAt >= foundRow.createdAt)
     },
@@ -67,7 +67,7 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   [
     'a task whose time has run out is not there for an operator either',
     async ({ here, pass }) => {
-      await here.create(newTask('a', { lifeMs: 1000 }))
+      await here.create(newTask('a', { lifetimeMs: 1000 }))
       await pass(1001)
       equal(await here.inspect('a'), undefined)
     },
@@ -78,7 +78,7 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
       const task = await createSuspendedTask(here)
       equal(await here.get('a', otherOwner), undefined)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
-      equal(await here.answer({ id: 'a', owner: otherOwner, responses, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await here.answer({ id: 'a', owner: otherOwner, responses, lifetimeMs: sampleLifetimeMs }), 'unknown')
       equal(await here.cancel('a', otherOwner), 'unknown')
       equal((await here.get('a', sampleOwner))?.status, 'input_required')
       equal(task.attempt, 1)
@@ -88,11 +88,11 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
     'what nobody made is unknown',
     async ({ here }) => {
       equal(await here.get('b', sampleOwner), undefined)
-      equal(await here.answer({ id: 'b', owner: sampleOwner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await here.answer({ id: 'b', owner: sampleOwner, responses: {}, lifetimeMs: sampleLifetimeMs }), 'unknown')
       equal(await here.cancel('b', sampleOwner), 'unknown')
       deepEqual(await here.heartbeat([{ id: 'b', attempt: 1 }]), ['lost'])
       equal(
-        await here.finish({ id: 'b', attempt: 1 }, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }),
+        await here.finish({ id: 'b', attempt: 1 }, { outcome: { status: 'cancelled' }, lifetimeMs: sampleLifetimeMs }),
         false,
       )
     },
@@ -114,7 +114,10 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
       equal(await there.create(newTask('c', { callerLimit: 1 })), 'full')
       equal(await there.get('c', sampleOwner), undefined)
       ok((await there.create(newTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
-      await here.finish(firstTask, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })
+      await here.finish(firstTask, {
+        outcome: { status: 'completed', result: sampleResult },
+        lifetimeMs: sampleLifetimeMs,
+      })
       ok((await there.create(newTask('c', { callerLimit: 1 }))) !== 'full')
     },
   ],
@@ -138,7 +141,7 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
       const task = await claimOne(here)
       deepEqual(task.payload, { list: [1] })
       const answer = { content: [{ text: 'done' }] }
-      await here.finish(task, { outcome: { status: 'completed', result: answer }, lifeMs: sampleLifeMs })
+      await here.finish(task, { outcome: { status: 'completed', result: answer }, lifetimeMs: sampleLifetimeMs })
       const firstTask = await here.get('a', sampleOwner)
       answer.content.push({ text: 'changed' })
       Object.assign(firstTask?.result ?? {}, { changed: true })
@@ -154,11 +157,16 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
       await there.suspend(task, {
         ...newRelease({ entries: [{ part: 'steps', key: '__proto__', value: [unusualMembers] }] }),
         requests: { one: unusualMembers },
-        lifeMs: sampleLifeMs,
+        lifetimeMs: sampleLifetimeMs,
       })
       equal(JSON.stringify((await here.get('a', sampleOwner))?.requests), JSON.stringify({ one: unusualMembers }))
       equal(
-        await here.answer({ id: 'a', owner: sampleOwner, responses: { one: unusualMembers }, lifeMs: sampleLifeMs }),
+        await here.answer({
+          id: 'a',
+          owner: sampleOwner,
+          responses: { one: unusualMembers },
+          lifetimeMs: sampleLifetimeMs,
+        }),
         'resumed',
       )
       const reclaimedTask = await claimOne(here)
@@ -166,7 +174,7 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
       equal(JSON.stringify(reclaimedTask.entries[0]?.value), JSON.stringify([unusualMembers]))
       await here.finish(reclaimedTask, {
         outcome: { status: 'completed', result: unusualMembers },
-        lifeMs: sampleLifeMs,
+        lifetimeMs: sampleLifetimeMs,
       })
       equal(JSON.stringify((await there.get('a', sampleOwner))?.result), JSON.stringify(unusualMembers))
     },
@@ -174,29 +182,32 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   [
     'a task whose time has run out is not there for anybody, and is deleted by sweeping',
     async ({ here, there, pass }) => {
-      await here.create(newTask('a', { lifeMs: 1000 }))
-      await here.create(newTask('b', { lifeMs: null }))
+      await here.create(newTask('a', { lifetimeMs: 1000 }))
+      await here.create(newTask('b', { lifetimeMs: null }))
       const task = (await here.claim(2)).find(({ id }) => id === 'a')
       ok(task)
       await pass(1001)
       equal(await there.get('a', sampleOwner), undefined)
-      equal(await there.answer({ id: 'a', owner: sampleOwner, responses: {}, lifeMs: sampleLifeMs }), 'unknown')
+      equal(await there.answer({ id: 'a', owner: sampleOwner, responses: {}, lifetimeMs: sampleLifetimeMs }), 'unknown')
       equal(await there.cancel('a', sampleOwner), 'unknown')
       deepEqual(await here.heartbeat([task]), ['lost'])
       equal(await here.record(task, newRelease()), 'lost')
       equal(
-        await here.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+        await here.finish(task, {
+          outcome: { status: 'completed', result: sampleResult },
+          lifetimeMs: sampleLifetimeMs,
+        }),
         false,
       )
-      equal(await there.sweep(), 1)
-      equal(await here.sweep(), 0)
+      equal(await there.deleteExpiredTasks(), 1)
+      equal(await here.deleteExpiredTasks(), 0)
       equal((await there.get('b', sampleOwner))?.ttlMs, null)
     },
   ],
   [
     'a task that has expired is not worked on',
     async ({ here, pass }) => {
-      await here.create(newTask('a', { lifeMs: 1000 }))
+      await here.create(newTask('a', { lifetimeMs: 1000 }))
       await pass(1001)
       deepEqual(await here.claim(10), [])
     },
@@ -204,16 +215,19 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   [
     'what happens to a task makes it live longer, and never shorter',
     async ({ here, pass }) => {
-      await here.create(newTask('a', { lifeMs: 10_000 }))
+      await here.create(newTask('a', { lifetimeMs: 10_000 }))
       const task = await claimOne(here)
-      await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifeMs: 1000 })
+      await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifetimeMs: 1000 })
       equal((await here.get('a', sampleOwner))?.ttlMs, 10_000)
       await pass(5000)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
-      await here.answer({ id: 'a', owner: sampleOwner, responses, lifeMs: 10_000 })
+      await here.answer({ id: 'a', owner: sampleOwner, responses, lifetimeMs: 10_000 })
       const { ttlMs } = (await here.get('a', sampleOwner)) ?? {}
       ok(typeof ttlMs === 'number' && ttlMs >= 15_000 && ttlMs < 20_000, `ttlMs is ${ttlMs}`)
-      await here.finish(await claimOne(here), { outcome: { status: 'completed', result: sampleResult }, lifeMs: null })
+      await here.finish(await claimOne(here), {
+        outcome: { status: 'completed', result: sampleResult },
+        lifetimeMs: null,
+      })
       equal((await here.get('a', sampleOwner))?.ttlMs, null)
     },
   ],

@@ -5,7 +5,7 @@ import {
   withoutAge,
   createClaimedTask,
   claimOne,
-  sampleLifeMs,
+  sampleLifetimeMs,
   newTask,
   sampleOwner,
   newRelease,
@@ -72,7 +72,10 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
       deepEqual(withoutAge(await there.get('a', sampleOwner)), withoutAge(rowBefore))
       deepEqual(await there.heartbeat([takenTask]), ['owned'])
       equal(
-        await there.finish(takenTask, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+        await there.finish(takenTask, {
+          outcome: { status: 'completed', result: sampleResult },
+          lifetimeMs: sampleLifetimeMs,
+        }),
         true,
       )
       deepEqual(await writeAllWithLease(here, stalledTask), ['lost', 'lost', 'lost', 'lost', false])
@@ -137,7 +140,7 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
       await pass(here.leaseMs + 1)
       const thirdClaim = await claimOne(here)
       deepEqual([secondClaim.failures, thirdClaim.failures], [1, 2])
-      await here.record(thirdClaim, newRelease({ progressed: true }))
+      await here.record(thirdClaim, newRelease({ hasProgressed: true }))
       await pass(here.leaseMs + 1)
       deepEqual([(await claimOne(here)).failures, thirdClaim.attempt], [1, 3])
     },
@@ -198,8 +201,8 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
       const outcomes = [{ status: 'completed', result: sampleResult } as const, { status: 'failed', error } as const]
       for (const outcome of [...outcomes, { status: 'cancelled' } as const]) {
         const task = await createClaimedTask(here, outcome.status)
-        equal(await here.finish(task, { outcome, statusMessage: 'Over', lifeMs: sampleLifeMs }), true)
-        equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: sampleLifeMs }), false)
+        equal(await here.finish(task, { outcome, statusMessage: 'Over', lifetimeMs: sampleLifetimeMs }), true)
+        equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifetimeMs: sampleLifetimeMs }), false)
         rows.push(await there.get(outcome.status, sampleOwner))
       }
       deepEqual(
@@ -219,14 +222,17 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
 /** Tries all that a worker can write. */
 export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promise<readonly (string | boolean)[]> {
   const entries = [{ part: 'steps', key: 'forged', value: ['forged'] }]
-  const lateRelease = newRelease({ entries, statusMessage: 'forged', progressed: true })
+  const lateRelease = newRelease({ entries, statusMessage: 'forged', hasProgressed: true })
   const [beat = 'none'] = await engine.heartbeat([lease])
   return [
     beat,
     await engine.record(lease, lateRelease),
-    await engine.suspend(lease, { ...lateRelease, requests: sampleRequests, lifeMs: null }),
+    await engine.suspend(lease, { ...lateRelease, requests: sampleRequests, lifetimeMs: null }),
     await engine.release(lease, lateRelease),
-    await engine.finish(lease, { outcome: { status: 'failed', error: { code: 1, message: 'forged' } }, lifeMs: null }),
+    await engine.finish(lease, {
+      outcome: { status: 'failed', error: { code: 1, message: 'forged' } },
+      lifetimeMs: null,
+    }),
   ]
 }
 

@@ -36,7 +36,7 @@ export interface TaskEngine {
    * not among the row's requests any more. With the last answer the task is `working` and ready to be claimed, and
    * whoever listens for work is woken: of several who bring answers at the same time one alone gets `resumed`.
    */
-  answer(answers: TaskAnswers): Promise<AnswerOutcome>
+  answer(answers: TaskAnswers): Promise<TaskAnswerOutcome>
   /**
    * Cancels a task: one that nobody works on at once, one that is claimed by telling its worker, through `listen` at
    * once and through everything else that the worker does. One that has ended stays as it is.
@@ -67,7 +67,7 @@ export interface TaskEngine {
   /** Ends the task, for good. False when it was not this worker's any more: then nothing was written. */
   finish(lease: Lease, end: TaskEnd): Promise<boolean>
   /** Deletes some of the tasks whose time has run out, with all that belongs to them, and tells how many. */
-  sweep(): Promise<number>
+  deleteExpiredTasks(): Promise<number>
   /**
    * Tells of work and of cancellations, as soon as may be; what is lost costs time only, because workers look by
    * themselves as well. Resolves with the function that ends it. Rejects when the engine cannot be reached.
@@ -105,7 +105,7 @@ export interface NewTask {
   readonly payload: JsonObject
   readonly statusMessage?: string | undefined
   /** For how many milliseconds from now the task is kept at least; null without end. */
-  readonly lifeMs: number | null
+  readonly lifetimeMs: number | null
   readonly callerLimit: number
 }
 
@@ -142,14 +142,14 @@ export interface TaskAnswers {
    * For how many milliseconds from now the task is kept at least, if it goes on with these. It is never kept for less
    * than before.
    */
-  readonly lifeMs: number | null
+  readonly lifetimeMs: number | null
 }
 
 /**
  * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `stored`: some was, and more is
  * to be answered. `resumed`: the task goes on.
  */
-export type AnswerOutcome = 'unknown' | 'ignored' | 'stored' | 'resumed'
+export type TaskAnswerOutcome = 'unknown' | 'ignored' | 'stored' | 'resumed'
 
 /**
  * `unknown`: there is no such task of this owner. `notified`: its worker will see to it. `finished`: it had ended
@@ -180,7 +180,7 @@ export interface ClaimedTask extends Lease {
   /** Every answer that was ever kept, by key. */
   readonly responses: JsonObject
   /** True once the client has cancelled the task. */
-  readonly cancelling: boolean
+  readonly isCancelling: boolean
 }
 
 /** The progress that a handler reported (basic/patterns/progress). */
@@ -197,7 +197,7 @@ export interface TaskProgress {
   /** Undefined leaves it as it is. */
   readonly progress?: ProgressNumbers | undefined
   /** True when a step was recorded, which resets the count of failures. */
-  readonly progressed: boolean
+  readonly hasProgressed: boolean
 }
 
 /** The progress of a task that is released, and its pause. */
@@ -214,7 +214,7 @@ export interface TaskSuspension extends TaskProgress {
    */
   readonly requests: JsonObject
   /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
-  readonly lifeMs: number | null
+  readonly lifetimeMs: number | null
 }
 
 /** The end of a task. */
@@ -226,7 +226,7 @@ export interface TaskEnd {
   /** Undefined takes away what stood there. */
   readonly statusMessage?: string | undefined
   /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
-  readonly lifeMs: number | null
+  readonly lifetimeMs: number | null
 }
 
 /** The listener of an engine. */

@@ -19,7 +19,7 @@ describe('the engine in memory keeps the contract of engines', () => {
 test('no more tasks are kept than was said, unless some have expired', async () => {
   let time = 0
   const engine = memoryEngine({ maxTasks: 2, wallClock: () => time })
-  await engine.create(newTask('a', { lifeMs: 1000 }))
+  await engine.create(newTask('a', { lifetimeMs: 1000 }))
   await engine.create(newTask('b'))
   await expect(engine.create(newTask('c'))).rejects.toThrow(
     'The memory engine keeps 2 tasks already: raise maxTasks, or use an engine with a database',

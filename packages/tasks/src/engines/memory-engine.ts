@@ -49,7 +49,7 @@ interface StoredTask {
   leasedUntil: number | undefined
   /** When it may be claimed again, if it was given back for a while. */
   pausedUntil: number
-  cancelling: boolean
+  isCancelling: boolean
 }
 
 interface MemoryStore {
@@ -88,7 +88,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
       writeUnlessCancelling(store, lease, (stored) => releaseStoredTask(store, stored, end)),
     finish: async (lease, end) =>
       writeIfLeased(store, lease, (stored) => finishStoredTask(store, stored, end)) !== 'lost',
-    sweep: async () => sweepExpired(store),
+    deleteExpiredTasks: async () => deleteExpiredTasks(store),
     listen: async (listener) => {
       const registeredListener = { ...listener }
       store.listeners.add(registeredListener)
@@ -106,7 +106,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
 function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
   const { tasks, maxTasks, now } = store
   if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: make another id`)
-  if (tasks.size >= maxTasks) sweepExpired(store)
+  if (tasks.size >= maxTasks) deleteExpiredTasks(store)
   if (tasks.size >= maxTasks) {
     throw new Error(
       `The memory engine keeps ${maxTasks} tasks already: raise maxTasks, or use an engine with a database`,
@@ -124,7 +124,7 @@ function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
     statusMessage: task.statusMessage,
     progress: undefined,
     updatedAt: nowMs,
-    ttlMs: task.lifeMs,
+    ttlMs: task.lifetimeMs,
     requests: new Map(),
     responses: new Map(),
     entries: new Map(),
@@ -133,7 +133,7 @@ function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
     failures: 0,
     leasedUntil: undefined,
     pausedUntil: 0,
-    cancelling: false,
+    isCancelling: false,
   }
   tasks.set(task.id, stored)
   notifyWork(store)
@@ -151,20 +151,20 @@ function countOpenTasks({ tasks, now }: MemoryStore, caller: string): number {
 
 function storeAnswers(
   store: MemoryStore,
-  { id, owner, responses, lifeMs }: TaskAnswers,
+  { id, owner, responses, lifetimeMs }: TaskAnswers,
 ): 'unknown' | 'ignored' | 'stored' | 'resumed' {
   const stored = findStoredTask(store, id, owner)
   if (stored === undefined) return 'unknown'
-  const asked = Object.entries(responses).filter(([key]) => stored.requests.has(key))
-  if (asked.length === 0) return 'ignored'
-  for (const [key, response] of asked) {
+  const requestedEntries = Object.entries(responses).filter(([key]) => stored.requests.has(key))
+  if (requestedEntries.length === 0) return 'ignored'
+  for (const [key, response] of requestedEntries) {
     stored.responses.set(key, JSON.stringify(response))
     stored.requests.delete(key)
   }
   stored.updatedAt = store.now()
   if (stored.requests.size > 0) return 'stored'
   stored.status = 'working'
-  extendLifetime(stored, lifeMs, stored.updatedAt)
+  extendLifetime(stored, lifetimeMs, stored.updatedAt)
   notifyWork(store)
   return 'resumed'
 }
@@ -174,11 +174,11 @@ function cancelStoredTask(store: MemoryStore, id: string, owner: string): Cancel
   if (stored === undefined) return 'unknown'
   if (isFinished(stored)) return 'finished'
   if (stored.leasedUntil !== undefined && stored.leasedUntil > store.now()) {
-    stored.cancelling = true
+    stored.isCancelling = true
     for (const listener of store.listeners) listener.onCancel(id)
     return 'notified'
   }
-  finishStoredTask(store, stored, { outcome: { status: 'cancelled' }, lifeMs: 0 })
+  finishStoredTask(store, stored, { outcome: { status: 'cancelled' }, lifetimeMs: 0 })
   return 'cancelled'
 }
 
@@ -207,24 +207,24 @@ function renewLease(store: MemoryStore, lease: Lease): LeaseState {
 function writeIfLeased(store: MemoryStore, { id, attempt }: Lease, change: (stored: StoredTask) => void): LeaseState {
   const stored = findStoredTask(store, id)
   if (stored === undefined || stored.leasedUntil === undefined || stored.attempt !== attempt) return 'lost'
-  const state = stored.cancelling ? 'cancelling' : 'owned'
+  const state = stored.isCancelling ? 'cancelling' : 'owned'
   change(stored)
   return state
 }
 
 function writeUnlessCancelling(store: MemoryStore, lease: Lease, change: (stored: StoredTask) => void): LeaseState {
   return writeIfLeased(store, lease, (stored) => {
-    if (!stored.cancelling) change(stored)
+    if (!stored.isCancelling) change(stored)
   })
 }
 
 function storeProgress(
   stored: StoredTask,
-  { entries, statusMessage, progress, progressed }: TaskProgress,
+  { entries, statusMessage, progress, hasProgressed }: TaskProgress,
   nowMs: number,
 ): void {
   for (const entry of entries) stored.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
-  if (progressed) stored.failures = 0
+  if (hasProgressed) stored.failures = 0
   const previousText = JSON.stringify([stored.statusMessage, stored.progress])
   stored.statusMessage = statusMessage ?? stored.statusMessage
   stored.progress = progress ?? stored.progress
@@ -239,7 +239,7 @@ function suspendStoredTask({ now }: MemoryStore, stored: StoredTask, suspension:
   stored.leasedUntil = undefined
   stored.failures = 0
   stored.updatedAt = nowMs
-  extendLifetime(stored, suspension.lifeMs, nowMs)
+  extendLifetime(stored, suspension.lifetimeMs, nowMs)
 }
 
 function releaseStoredTask(store: MemoryStore, stored: StoredTask, end: TaskRelease): void {
@@ -250,7 +250,11 @@ function releaseStoredTask(store: MemoryStore, stored: StoredTask, end: TaskRele
   if (end.pauseMs === undefined) notifyWork(store)
 }
 
-function finishStoredTask({ now }: MemoryStore, stored: StoredTask, { outcome, statusMessage, lifeMs }: TaskEnd): void {
+function finishStoredTask(
+  { now }: MemoryStore,
+  stored: StoredTask,
+  { outcome, statusMessage, lifetimeMs }: TaskEnd,
+): void {
   stored.status = outcome.status
   stored.outcome = JSON.stringify(outcome)
   stored.statusMessage = statusMessage
@@ -258,12 +262,12 @@ function finishStoredTask({ now }: MemoryStore, stored: StoredTask, { outcome, s
   stored.responses.clear()
   stored.entries.clear()
   stored.leasedUntil = undefined
-  stored.cancelling = false
+  stored.isCancelling = false
   stored.updatedAt = now()
-  extendLifetime(stored, lifeMs, stored.updatedAt)
+  extendLifetime(stored, lifetimeMs, stored.updatedAt)
 }
 
-function sweepExpired({ tasks, now }: MemoryStore): number {
+function deleteExpiredTasks({ tasks, now }: MemoryStore): number {
   const nowMs = now()
   const expiredTasks = [...tasks.values()].filter((stored) => isExpired(stored, nowMs))
   for (const { id } of expiredTasks) tasks.delete(id)
@@ -289,9 +293,9 @@ function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
 }
 
 /** Keeps a task for longer, and never for less than was said before. */
-function extendLifetime(stored: StoredTask, lifeMs: number | null, nowMs: number): void {
+function extendLifetime(stored: StoredTask, lifetimeMs: number | null, nowMs: number): void {
   if (stored.ttlMs === null) return
-  stored.ttlMs = lifeMs === null ? null : Math.max(stored.ttlMs, nowMs - stored.createdAt + lifeMs)
+  stored.ttlMs = lifetimeMs === null ? null : Math.max(stored.ttlMs, nowMs - stored.createdAt + lifetimeMs)
 }
 
 function rowOf(stored: StoredTask, nowMs: number): TaskRow {
@@ -315,7 +319,7 @@ function rowOf(stored: StoredTask, nowMs: number): TaskRow {
 }
 
 function claimedTaskOf(stored: StoredTask): ClaimedTask {
-  const { id, attempt, failures, payload, entries, responses, cancelling } = stored
+  const { id, attempt, failures, payload, entries, responses, isCancelling } = stored
   return {
     id,
     attempt,
@@ -324,7 +328,7 @@ function claimedTaskOf(stored: StoredTask): ClaimedTask {
     // Each was an entry before it was text.
     entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
     responses: parseStoredObjects(responses),
-    cancelling,
+    isCancelling,
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type RpcRequest,
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
-import { createPayload, losesCallerState, runnableCallOf, type StoredCall, taskOwner } from './task-payload.ts'
+import { createPayload, losesCallerState, runnableCallOf, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { toTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
@@ -30,11 +30,11 @@ export function backgroundOf(request: RpcRequest, call: Call, context: TaskConte
       return settings.acceptTasks && isTaskRequested(request, settings)
     },
     begin: (journal, callId, from) =>
-      createTaskFor({ request, call, journal, callId, parts: extensionRecordsIn(from) }, context),
+      createTaskForCall({ request, call, journal, callId, parts: extensionRecordsIn(from) }, context),
   }
 }
 
-function extensionRecordsIn(context: CallContext | undefined): StoredCall['parts'] {
+function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['parts'] {
   const parts = Object.entries(context?.get(recordedPartsKey) ?? {})
   return Object.fromEntries(parts.map(([name, record]) => [name, record()]))
 }
@@ -47,12 +47,14 @@ function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskCon
 /** Returns the lifetime of a task: what its client asks for in the persistent workflow, up to the author's. */
 function lifetimeOf({ params }: RpcRequest, { persistentWorkflow, ttlMs }: TaskContext['settings']): number | null {
   const task = persistentWorkflow ? params?.['task'] : undefined
-  const asked = isJsonObject(task) ? task['ttl'] : undefined
-  return typeof asked === 'number' && Number.isSafeInteger(asked) && asked > 0 ? Math.min(asked, ttlMs ?? asked) : ttlMs
+  const requestedTtl = isJsonObject(task) ? task['ttl'] : undefined
+  return typeof requestedTtl === 'number' && Number.isSafeInteger(requestedTtl) && requestedTtl > 0
+    ? Math.min(requestedTtl, ttlMs ?? requestedTtl)
+    : ttlMs
 }
 
 interface TaskCreationRequest {
-  readonly parts: StoredCall['parts']
+  readonly parts: TaskCallRecord['parts']
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
@@ -61,7 +63,7 @@ interface TaskCreationRequest {
 }
 
 /** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
-async function createTaskFor(
+async function createTaskForCall(
   { request, call, journal, callId, parts }: TaskCreationRequest,
   context: TaskContext,
 ): Promise<JsonObject> {
@@ -77,12 +79,12 @@ async function createTaskFor(
   const { principal } = call
   const storedCall = { id, request, principal, journal, parts }
   await checkToolVisible(storedCall, call.signal, context)
-  const owner = taskOwner(principal)
+  const owner = taskOwnerKeyOf(principal)
   const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
-  const lifeMs = lifetimeOf(request, settings)
+  const lifetimeMs = lifetimeOf(request, settings)
   const create = async (): Promise<TaskRow | 'full'> => {
     const payload = await createPayload(storedCall, settings.credentials)
-    return engine.create({ id, owner, caller: callerKeyOf(call), payload, lifeMs, callerLimit })
+    return engine.create({ id, owner, caller: callerKeyOf(call), payload, lifetimeMs, callerLimit })
   }
   const row = callId === undefined ? await create() : await createKeyedTask({ id, owner, create }, settings)
   if (row === 'full') {
@@ -94,7 +96,7 @@ async function createTaskFor(
 
 /** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */
 async function checkToolVisible(
-  storedCall: StoredCall,
+  storedCall: TaskCallRecord,
   signal: AbortSignal,
   { innerExchange, settings }: TaskContext,
 ): Promise<void> {

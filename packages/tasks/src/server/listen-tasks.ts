@@ -14,7 +14,7 @@ import {
   type RpcResponse,
   withNotify,
 } from '@x/schema'
-import { taskOwner } from './task-payload.ts'
+import { taskOwnerKeyOf } from './task-payload.ts'
 import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './options.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
@@ -38,7 +38,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   const requestedIds = requestedIdsOf(request.params)
   if (requestedIds === undefined) return context.next(request, call)
   const { settings, taskChanges, next } = context
-  const stream = createTaskStream({ id: request.id, call, owner: taskOwner(call.principal), context })
+  const stream = createTaskStream({ id: request.id, call, owner: taskOwnerKeyOf(call.principal), context })
   const unfollowCallbacks: (() => void)[] = []
   try {
     const ids = checkTaskIds(requestedIds, request)
@@ -76,7 +76,7 @@ async function filterOwnedIds(
   { principal }: Call,
   { settings }: TaskContext,
 ): Promise<readonly string[]> {
-  const owner = taskOwner(principal)
+  const owner = taskOwnerKeyOf(principal)
   const rows = await Promise.all(ids.map((id) => settings.engine.get(id, owner)))
   return ids.filter((_, index) => rows[index] !== undefined)
 }

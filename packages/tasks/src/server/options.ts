@@ -51,7 +51,7 @@ export interface TaskOptions {
    * Milliseconds for which a task of a tool that no instance has, as during a deployment, is requeued for other
    * instances before it fails; 300,000 when absent.
    */
-  readonly maxUnsupportedMs?: number | undefined
+  readonly unsupportedTaskTimeoutMs?: number | undefined
   /**
    * Bytes of JSON that may be recorded of a task: results of steps, checkpoints, requests for input and responses.
    * 4,000,000 when absent, as much as a message may have. A task that would record more fails, with an error that names
@@ -161,7 +161,7 @@ const defaults = {
   pollIntervalMs: 1000,
   maxTasksPerCaller: 1000,
   maxFailures: 5,
-  maxUnsupportedMs: 300_000,
+  unsupportedTaskTimeoutMs: 300_000,
   maxJournalBytes: defaultMaxBytes,
   maxResultBytes: defaultMaxBytes,
   cancelGraceMs: 5000,
@@ -169,19 +169,19 @@ const defaults = {
 }
 
 function numericOptionsOf(options: TaskOptions) {
-  const numericOption = (name: keyof typeof defaults): number =>
+  const readNumericOption = (name: keyof typeof defaults): number =>
     requirePositiveInteger(name, options[name] ?? defaults[name])
   return {
     ttlMs: options.ttlMs === null ? null : requirePositiveInteger('ttlMs', options.ttlMs ?? 86_400_000),
-    concurrency: numericOption('concurrency'),
-    pollIntervalMs: numericOption('pollIntervalMs'),
-    maxTasksPerCaller: numericOption('maxTasksPerCaller'),
-    maxFailures: numericOption('maxFailures'),
-    maxUnsupportedMs: numericOption('maxUnsupportedMs'),
-    maxJournalBytes: numericOption('maxJournalBytes'),
-    maxResultBytes: numericOption('maxResultBytes'),
-    cancelGraceMs: numericOption('cancelGraceMs'),
-    workPollMs: numericOption('workPollMs'),
+    concurrency: readNumericOption('concurrency'),
+    pollIntervalMs: readNumericOption('pollIntervalMs'),
+    maxTasksPerCaller: readNumericOption('maxTasksPerCaller'),
+    maxFailures: readNumericOption('maxFailures'),
+    unsupportedTaskTimeoutMs: readNumericOption('unsupportedTaskTimeoutMs'),
+    maxJournalBytes: readNumericOption('maxJournalBytes'),
+    maxResultBytes: readNumericOption('maxResultBytes'),
+    cancelGraceMs: readNumericOption('cancelGraceMs'),
+    workPollMs: readNumericOption('workPollMs'),
   }
 }
 

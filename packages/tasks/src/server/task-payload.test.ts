@@ -9,7 +9,7 @@ const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => 
   attempt: 1,
   failures: 0,
   responses: {},
-  cancelling: false,
+  isCancelling: false,
   payload,
   entries,
 })

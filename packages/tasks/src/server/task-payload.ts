@@ -4,13 +4,13 @@ import {
   type JsonObject,
   metaKeys,
   type Principal,
-  principalIdentity,
+  principalIdentityOf,
   type RecordedPart,
   type RpcRequest,
 } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
-import { unsupportedPart } from './worker/requeue.ts'
+import { requeuePart } from './worker/requeue.ts'
 
 /** The call that a task runs. */
 export interface RunnableCall {
@@ -23,7 +23,7 @@ export interface RunnableCall {
 }
 
 /** A call that is taken on. */
-export interface StoredCall {
+export interface TaskCallRecord {
   readonly id: string
   readonly request: RpcRequest
   readonly principal: Principal | undefined
@@ -42,12 +42,12 @@ const credentialsPurpose = 'task-credentials'
 const extensionRecordsPurpose = 'task-parts'
 
 /** Returns the owner of a task. */
-export function taskOwner(principal: Principal | undefined): string {
-  return principal === undefined ? '' : JSON.stringify(principalIdentity(principal))
+export function taskOwnerKeyOf(principal: Principal | undefined): string {
+  return principal === undefined ? '' : JSON.stringify(principalIdentityOf(principal))
 }
 
 /** Returns the part of a principal that is stored with a task: its identity and scopes, and no credentials. */
-function principalIdentityOf(principal: Principal | undefined): JsonObject | undefined {
+function principalFieldsOf(principal: Principal | undefined): JsonObject | undefined {
   if (principal === undefined) return undefined
   const { issuer, subject, client, scopes } = principal
   return {
@@ -61,9 +61,9 @@ function principalIdentityOf(principal: Principal | undefined): JsonObject | und
 /**
  * Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with.
  */
-export async function createPayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
+export async function createPayload(call: TaskCallRecord, codec: StateCodec | undefined): Promise<JsonObject> {
   const { id, request, principal, journal } = call
-  const principalFields = principalIdentityOf(principal)
+  const principalFields = principalFieldsOf(principal)
   const claims = principal?.claims
   const credentials = codec && claims && (await codec.seal(claims, { purpose: credentialsPurpose, binding: id }))
   return {
@@ -77,7 +77,10 @@ export async function createPayload(call: StoredCall, codec: StateCodec | undefi
   }
 }
 
-async function writeExtensionRecords({ id, parts }: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
+async function writeExtensionRecords(
+  { id, parts }: TaskCallRecord,
+  codec: StateCodec | undefined,
+): Promise<JsonObject> {
   if (Object.keys(parts).length === 0) return {}
   const values = mapExtensionRecords(parts, ({ value }) => value)
   if (codec === undefined) return { parts: values }
@@ -86,10 +89,10 @@ async function writeExtensionRecords({ id, parts }: StoredCall, codec: StateCode
 }
 
 function mapExtensionRecords(
-  membersByPart: StoredCall['parts'],
-  choose: (part: RecordedPart) => JsonObject,
+  membersByPart: TaskCallRecord['parts'],
+  selectJson: (part: RecordedPart) => JsonObject,
 ): Readonly<Record<string, JsonObject>> {
-  return Object.fromEntries(Object.entries(membersByPart).map(([name, part]) => [name, choose(part)]))
+  return Object.fromEntries(Object.entries(membersByPart).map(([name, part]) => [name, selectJson(part)]))
 }
 
 /**
@@ -114,22 +117,22 @@ async function readExtensionRecords(
   if (typeof sealedParts !== 'string' || codec === undefined) return parts as Readonly<Record<string, JsonObject>>
   const secrets = await codec.open(sealedParts, { purpose: extensionRecordsPurpose, binding: id })
   if (!isJsonObject(secrets)) throw new Error(`The sealed parts of task ${id} are no object`)
-  const joined = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
+  const joinedRecords = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
     const secret = secrets[name]
     return [name, { ...(isJsonObject(value) && value), ...(isJsonObject(secret) && secret) }]
   })
-  return Object.fromEntries(joined)
+  return Object.fromEntries(joinedRecords)
 }
 
 /** Tells whether a worker knows less of the caller than the call does. */
-export function losesCallerState({ principal }: StoredCall, codec: StateCodec | undefined): boolean {
+export function losesCallerState({ principal }: TaskCallRecord, codec: StateCodec | undefined): boolean {
   return codec === undefined && principal?.claims !== undefined
 }
 
 /** Returns a call as a worker will find it: without its claims unless they are stored. */
-export function runnableCallOf(taken: StoredCall, codec: StateCodec | undefined): RunnableCall {
-  const { request, principal, journal } = taken
-  const membersByPart = mapExtensionRecords(taken.parts, ({ value, secret }) =>
+export function runnableCallOf(storedCall: TaskCallRecord, codec: StateCodec | undefined): RunnableCall {
+  const { request, principal, journal } = storedCall
+  const membersByPart = mapExtensionRecords(storedCall.parts, ({ value, secret }) =>
     codec === undefined ? value : { ...value, ...secret },
   )
   const claims = codec && principal?.claims
@@ -137,7 +140,7 @@ export function runnableCallOf(taken: StoredCall, codec: StateCodec | undefined)
   return {
     method,
     params: toStoredParams(params),
-    principal: restorePrincipal(principalIdentityOf(principal), claims),
+    principal: restorePrincipal(principalFieldsOf(principal), claims),
     journal,
     parts: membersByPart,
   }
@@ -186,7 +189,7 @@ function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): Jso
   const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
   for (const { part, key, value } of entries) {
     // The number of times that it was left to others concerns the worker alone.
-    if (part === unsupportedPart) continue
+    if (part === requeuePart) continue
     if (key === undefined) {
       setMember(journalParts, part, value)
       continue

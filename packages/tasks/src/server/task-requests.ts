@@ -12,7 +12,7 @@ import * as params from '../schema/task-params.ts'
 import { relatedTaskKey } from '../schema/extension.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitTaskChange } from './await-change.ts'
-import { taskOwner } from './task-payload.ts'
+import { taskOwnerKeyOf } from './task-payload.ts'
 import { checkTaskNameHeader, requireTasks, unknownTaskError } from './require-tasks.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
@@ -39,7 +39,7 @@ function taskMethod(serveTask: TaskRequestHandler, context: TaskContext): Extens
 
 /** Returns a task of the caller. Throws the same error for a task of another owner as for one that does not exist. */
 async function findTask(taskId: string, { principal }: Call, { settings }: TaskContext): Promise<TaskRow> {
-  const row = await settings.engine.get(taskId, taskOwner(principal))
+  const row = await settings.engine.get(taskId, taskOwnerKeyOf(principal))
   if (row === undefined) throw unknownTaskError(taskId)
   return row
 }
@@ -62,7 +62,7 @@ const serveUpdateTask: TaskRequestHandler = (requestParams, call, context) => {
 const serveCancelTask: TaskRequestHandler = async (requestParams, call, context) => {
   const { taskId } = params.parseTaskRequestParams(requestParams)
   checkTaskNameHeader(call, taskId)
-  const outcome = await context.settings.engine.cancel(taskId, taskOwner(call.principal))
+  const outcome = await context.settings.engine.cancel(taskId, taskOwnerKeyOf(call.principal))
   if (outcome === 'unknown') throw unknownTaskError(taskId)
   if (outcome === 'cancelled') context.taskChanges.notifyChange(taskId)
   return {}
@@ -111,13 +111,13 @@ async function storeTaskResponses(
   context: TaskContext,
 ): Promise<JsonObject> {
   const { taskId, inputResponses, _meta } = requestParams
-  const { engine, ttlMs: lifeMs } = context.settings
+  const { engine, ttlMs: lifetimeMs } = context.settings
   const { requests } = await findTask(taskId, call, context)
   // Responses to keys that are not open are ignored, whatever their shape (seps/2663-tasks-extension, task update
   // requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)
-  const outcome = await engine.answer({ id: taskId, owner: taskOwner(call.principal), responses, lifeMs })
+  const outcome = await engine.answer({ id: taskId, owner: taskOwnerKeyOf(call.principal), responses, lifetimeMs })
   if (outcome === 'unknown') throw unknownTaskError(taskId)
   if (outcome !== 'ignored') context.taskChanges.notifyChange(taskId)
   return {}

@@ -105,7 +105,7 @@ describe('an instance that does not know the tool of a task', () => {
 
   test('ends it when nobody has known it for long enough, and says so', async () => {
     const fleet = createFleet()
-    const old = fleet.add([greet], { maxUnsupportedMs: 10_000 })
+    const old = fleet.add([greet], { unsupportedTaskTimeoutMs: 10_000 })
     const accepting = fleet.add([young((what) => what)], { runWorker: false })
     const taskId = await accepting.start('young')
     await live(fleet, old, { ms: 1000, steps: 7 })
@@ -123,7 +123,7 @@ describe('an instance that does not know the tool of a task', () => {
   test('counts anew after somebody has served it', async () => {
     const { work } = createWorkRecorder()
     const fleet = createFleet()
-    const old = fleet.add([greet], { maxUnsupportedMs: 10_000 })
+    const old = fleet.add([greet], { unsupportedTaskTimeoutMs: 10_000 })
     const accepting = fleet.add([young(work)], { runWorker: false })
     const taskId = await accepting.start('young')
     await live(fleet, old, { ms: 1000, steps: 7 })
@@ -162,7 +162,7 @@ test('a task of a format that an instance does not know is left to others as wel
     create: (task) => engine.create({ ...task, payload: { ...task.payload, v: 2 } }),
   }))
   const instance = fleet.add([tool('step', { description: 'x', task: 'required', run: () => work('one') })], {
-    maxUnsupportedMs: 1000,
+    unsupportedTaskTimeoutMs: 1000,
   })
   const taskId = await instance.start('step')
   await live(fleet, instance, { ms: 1000, steps: 10 })

@@ -27,5 +27,5 @@ export const limits = {
   timeoutMs: 500,
   maxTotalMs: 1000,
   maxPages: 100,
-  rounds: { pauseMs: { initial: 5, max: 20 } },
+  rounds: { pauseBounds: { initialMs: 5, maxMs: 20 } },
 } as const

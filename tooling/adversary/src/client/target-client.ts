@@ -36,7 +36,7 @@ async function use({ operation, url }: Use): Promise<Used> {
     retries: 1,
     ...limits,
     // A client that checks results asks for the tool's schemas first, which the other attacks do not answer.
-    ...(operation === 'checkedCall' && { validateOutput: compileJsonSchema }),
+    ...(operation === 'checkedCall' && { outputSchemaCompiler: compileJsonSchema }),
     elicit: ({ requestedSchema }) => ({
       action: 'accept',
       content: Object.fromEntries(Object.keys(requestedSchema.properties).map((name) => [name, 'x'])),

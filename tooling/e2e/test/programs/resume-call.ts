@@ -11,9 +11,9 @@ async function resumeCall(): Promise<void> {
   const connection = connectHttp(url)
   try {
     const client = createClient(connection, { name: 'second', version: '1.0.0', capabilities: { elicitation: {} } })
-    const round = await client.manual.resume(pending, answers)
+    const round = await client.manualRounds.resume(pending, answers)
     const { status } = round
-    const said = status === 'complete' ? { status, result: round.result } : { status, pending: round.pending }
+    const said = status === 'complete' ? { status, result: round.result } : { status, pending: round.pendingCall }
     process.stdout.write(JSON.stringify(said))
   } finally {
     await connection.close()
@@ -29,7 +29,7 @@ async function readInput(): Promise<string> {
 interface Input {
   readonly url: string
   readonly pending: PendingCall
-  readonly answers: Parameters<ReturnType<typeof createClient>['manual']['resume']>[1]
+  readonly answers: Parameters<ReturnType<typeof createClient>['manualRounds']['resume']>[1]
 }
 
 function parse(text: string): Input {

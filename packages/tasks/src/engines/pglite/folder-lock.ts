@@ -49,7 +49,7 @@ async function acquireLockFile(file: string, folder: string): Promise<void> {
 }
 
 async function tryCreateLockFile(file: string): Promise<boolean> {
-  const holder: LockHolder = { pid: process.pid, host: hostname(), startedAt: processStartTime(process.pid) }
+  const holder: LockHolder = { pid: process.pid, host: hostname(), startedAt: readProcessStartTime(process.pid) }
   try {
     await writeFile(file, JSON.stringify(holder), { flag: 'wx' })
     return true
@@ -85,7 +85,7 @@ function isHolderAlive({ pid, host, startedAt }: LockHolder): boolean {
   // This process does not have it, or it would have been found among those held: its pid was another's before.
   if (pid === process.pid) return false
   if (!isProcessRunning(pid)) return false
-  const now = processStartTime(pid)
+  const now = readProcessStartTime(pid)
   return startedAt === '' || now === '' || startedAt === now
 }
 
@@ -103,7 +103,7 @@ function isProcessRunning(pid: number): boolean {
  * When a process began, in the ticks that Linux counts from the machine's start: the 20th field after the name in
  * parentheses.
  */
-function processStartTime(pid: number): string {
+function readProcessStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''

@@ -26,7 +26,7 @@ export function createPgliteDatabase(pglite: Pglite, { channel, onError, end }: 
   const query = createPgliteQuery(pglite)
   return {
     query,
-    maintain: query,
+    maintenanceQuery: query,
     transaction: (work) => pglite.transaction((transaction) => work(createPgliteQuery(transaction))),
     bus: createNotificationBus(pglite, channel, onError),
     close: end,

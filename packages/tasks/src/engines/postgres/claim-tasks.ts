@@ -9,10 +9,10 @@ import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
  */
 export async function claimTasks(store: SqlStore, maxClaims: number): Promise<readonly ClaimedTask[]> {
   if (maxClaims < 1) return []
-  const { rows, hasDropped } = await claimRows(store, maxClaims)
+  const { rows, hasDroppedJobs } = await claimRows(store, maxClaims)
   // However many jobs are dropped, the tasks behind them are not kept waiting.
-  if (hasDropped && rows.length === 0) return claimTasks(store, maxClaims)
-  if (hasDropped) store.notifyWork()
+  if (hasDroppedJobs && rows.length === 0) return claimTasks(store, maxClaims)
+  if (hasDroppedJobs) store.notifyWork()
   return withStoredEntries(store, rows)
 }
 
@@ -20,7 +20,7 @@ export async function claimTasks(store: SqlStore, maxClaims: number): Promise<re
 interface ClaimedRows {
   readonly rows: readonly SqlRow[]
   /** True when jobs were dropped in whose place others could have been taken. */
-  readonly hasDropped: boolean
+  readonly hasDroppedJobs: boolean
 }
 
 /**
@@ -48,9 +48,12 @@ async function claimRows({ database, queue, tables, leaseMs }: SqlStore, maxClai
     [maxClaims, leaseMs],
   )
   const claimedRows = rows.filter(({ id }) => id !== null)
-  const expired = claimedRows.filter(({ failed }) => failed === 1).length
-  const takenJobs = Number(rows[0]?.['jobs'])
-  return { rows: claimedRows, hasDropped: expired + takenJobs === maxClaims && claimedRows.length < maxClaims }
+  const expiredCount = claimedRows.filter(({ failed }) => failed === 1).length
+  const takenJobCount = Number(rows[0]?.['jobs'])
+  return {
+    rows: claimedRows,
+    hasDroppedJobs: expiredCount + takenJobCount === maxClaims && claimedRows.length < maxClaims,
+  }
 }
 
 async function withStoredEntries(

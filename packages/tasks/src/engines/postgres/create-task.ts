@@ -5,7 +5,7 @@ import { rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
 /** Makes a task's row and its job in one statement. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
-  const createdRow = (await insertWithSharedLock(store, task)) ?? (await insertTask(store, task, false))
+  const createdRow = (await insertTaskWithSharedLock(store, task)) ?? (await insertTask(store, task, false))
   if (createdRow === undefined) return 'full'
   store.notifyWork()
   return toTaskRow(createdRow)
@@ -14,7 +14,7 @@ export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRo
 /** A limit below this has hardly ever room for all connections: it is not tried. */
 const minSharedLimit = 200
 
-async function insertWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
+async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
   return task.callerLimit < minSharedLimit ? undefined : insertTask(store, task, true)
 }
 
@@ -26,7 +26,7 @@ async function insertTask(
 ): Promise<SqlRow | undefined> {
   const [row] = await database.query(
     `WITH room AS MATERIALIZED (
-      SELECT ${tables.hasRoom}($2, $6, $8) AS has_room
+      SELECT ${tables.hasRoomFunction}($2, $6, $8) AS has_room
     ), created AS (
       INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
       SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')} FROM room WHERE has_room
@@ -40,7 +40,7 @@ async function insertTask(
       toStoredText(task.caller),
       JSON.stringify(task.payload),
       storedStatusMessage(task),
-      task.lifeMs,
+      task.lifetimeMs,
       task.callerLimit,
       toStoredText(task.owner),
       isShared,

@@ -30,10 +30,13 @@ const tenYearsSeconds = 315_360_000
  * until a worker claims it: then the task's row says who has it, for how long and at which attempt, and the job is
  * gone.
  */
-export async function openQueue({ maintain }: SqlDatabase, { schema, onError }: QueueSettings): Promise<JobQueue> {
+export async function openQueue(
+  { maintenanceQuery }: SqlDatabase,
+  { schema, onError }: QueueSettings,
+): Promise<JobQueue> {
   const { PgBoss } = await importPeerDependency('pg-boss@12.35.0', () => import('pg-boss'))
   const db = {
-    executeSql: async (text: string, values?: unknown[]) => ({ rows: [...(await maintain(text, values))] }),
+    executeSql: async (text: string, values?: unknown[]) => ({ rows: [...(await maintenanceQuery(text, values))] }),
   }
   // Its schema was made with the tables: several instances that make one at the same time trip over each other,
   // `IF NOT EXISTS` or not.

@@ -19,10 +19,10 @@ export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Pr
     [leases.map(({ id }) => toStoredText(id)), leases.map(({ attempt }) => attempt), leaseMs],
   )
   const rowsByPosition = new Map(rows.map((row) => [row['place'], row]))
-  return leases.map((_, index) => leaseState(rowsByPosition.get(index + 1)))
+  return leases.map((_, index) => toLeaseState(rowsByPosition.get(index + 1)))
 }
 
-function leaseState(row: SqlRow | undefined): LeaseState {
+function toLeaseState(row: SqlRow | undefined): LeaseState {
   if (row === undefined) return 'lost'
   return row['cancelling'] === true ? 'cancelling' : 'owned'
 }
@@ -30,15 +30,15 @@ function leaseState(row: SqlRow | undefined): LeaseState {
 /** Keeps progress, in one statement. */
 export async function recordProgress(store: SqlStore, lease: Lease, progress: TaskProgress): Promise<LeaseState> {
   const [row] = await store.database.query(progressSql(store, {}), progressValues(lease, progress))
-  return leaseState(row)
+  return toLeaseState(row)
 }
 
 /** Keeps progress and what is asked, and ends the claim. */
 export async function suspendTask(store: SqlStore, lease: Lease, suspension: TaskSuspension): Promise<LeaseState> {
   const setClause = `, status = 'input_required', requests = $8::text, expires_at = ${prolongedExpirySql('$9')}, leased_until = NULL`
   const [row] = await store.database.query(
-    progressSql(store, { set: setClause, failures: '0', updated: 'true', where: ' AND NOT cancelling' }),
-    [...progressValues(lease, suspension), JSON.stringify(suspension.requests), suspension.lifeMs],
+    progressSql(store, { set: setClause, failures: '0', isUpdatedSql: 'true', where: ' AND NOT cancelling' }),
+    [...progressValues(lease, suspension), JSON.stringify(suspension.requests), suspension.lifetimeMs],
   )
   return row === undefined ? readRejectedWriteState(store, lease) : 'owned'
 }
@@ -46,8 +46,8 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later, in one statement. */
 export async function releaseTask(store: SqlStore, lease: Lease, taskRelease: TaskRelease): Promise<LeaseState> {
   const { database, queue, notifyWork } = store
-  const queued = `, queued AS (${queue.insertSql('SELECT id, $8::float8 FROM held')})`
-  const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling', queued })
+  const queueSql = `, queued AS (${queue.insertSql('SELECT id, $8::float8 FROM held')})`
+  const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling', queueSql })
   const [row] = await database.query(sql, [...progressValues(lease, taskRelease), taskRelease.pauseMs ?? 0])
   if (row === undefined) return readRejectedWriteState(store, lease)
   if (taskRelease.pauseMs === undefined) notifyWork()
@@ -89,9 +89,9 @@ export function finishTaskSql({ tables }: SqlStore, where: string, parameters: r
 }
 
 /** Status, outcome, status message and life of a task that ends. */
-export function finishTaskValues({ outcome, statusMessage, lifeMs }: TaskEnd): readonly unknown[] {
+export function finishTaskValues({ outcome, statusMessage, lifetimeMs }: TaskEnd): readonly unknown[] {
   const message = statusMessage === undefined ? null : toStoredText(statusMessage)
-  return [outcome.status, JSON.stringify(outcome), message, lifeMs]
+  return [outcome.status, JSON.stringify(outcome), message, lifetimeMs]
 }
 
 interface ProgressSqlExtras {
@@ -100,26 +100,26 @@ interface ProgressSqlExtras {
   /** Number of failures counted from now on, instead of the number that the progress leaves. */
   readonly failures?: string
   /** When the row counts as changed, besides with another status message. */
-  readonly updated?: string
+  readonly isUpdatedSql?: string
   /** A further condition. */
   readonly where?: string
   /** A further part of the statement, after a comma, which may read `held`. */
-  readonly queued?: string
+  readonly queueSql?: string
 }
 
 function progressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
   const {
     set = '',
     failures = 'CASE WHEN $3::boolean THEN 0 ELSE failures END',
-    updated = 'false',
+    isUpdatedSql = 'false',
     where = '',
-    queued = '',
+    queueSql = '',
   } = extras
   return `WITH held AS (
       UPDATE ${tables.task} SET failures = CASE WHEN $3::boolean THEN 0 ELSE ${failures} END,
         status_message = coalesce($4::text, status_message),
         progress = coalesce($7::text, progress),
-        updated_at = CASE WHEN ${updated} OR coalesce($4::text, status_message) IS DISTINCT FROM status_message
+        updated_at = CASE WHEN ${isUpdatedSql} OR coalesce($4::text, status_message) IS DISTINCT FROM status_message
           OR coalesce($7::text, progress) IS DISTINCT FROM progress
           THEN statement_timestamp() ELSE updated_at END${set}
       WHERE ${leaseCondition}${where} RETURNING id, cancelling
@@ -127,19 +127,19 @@ function progressSql({ tables }: SqlStore, extras: ProgressSqlExtras): string {
       INSERT INTO ${tables.journal} (task_id, name, entry)
       SELECT held.id, given.name, given.entry FROM held, unnest($5::text[], $6::text[]) AS given (name, entry)
       ON CONFLICT (task_id, name) DO UPDATE SET entry = excluded.entry
-    )${queued}
+    )${queueSql}
     SELECT cancelling FROM held`
 }
 
 function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonly unknown[] {
-  const { entries, statusMessage, progress: progressNumbers, progressed } = progress
+  const { entries, statusMessage, progress: progressNumbers, hasProgressed } = progress
   const progressJson = progressNumbers === undefined ? null : JSON.stringify(progressNumbers)
   const message = statusMessage === undefined ? null : toStoredText(statusMessage)
-  const lastEntryTexts = lastTextByEntry(entries)
+  const lastEntryTexts = lastTextsByEntryOf(entries)
   return [
     toStoredText(id),
     attempt,
-    progressed,
+    hasProgressed,
     message,
     [...lastEntryTexts.keys()],
     [...lastEntryTexts.values()],
@@ -148,6 +148,6 @@ function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonl
 }
 
 /** One statement writes a row once. */
-function lastTextByEntry(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
+function lastTextsByEntryOf(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
   return new Map(entries.map((entry) => [hashEntryName([entry.part, entry.key]), JSON.stringify(entry)]))
 }

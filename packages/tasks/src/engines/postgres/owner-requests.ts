@@ -1,8 +1,8 @@
 import type { JsonObject } from '@x/schema'
-import type { AnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
+import type { TaskAnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
 import { finishTaskSql, finishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
-import { aliveCondition, openCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
+import { aliveCondition, openTaskCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
 import { hashEntryName, objectFromColumn, rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
@@ -25,10 +25,10 @@ export async function inspectTask({ database, tables }: SqlStore, id: string): P
 }
 
 /** Keeps answers; its transaction lets those who answer the same task wait for each other. */
-export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<AnswerOutcome> {
+export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<TaskAnswerOutcome> {
   const { database, tables, notifyWork } = store
   const id = toStoredText(answers.id)
-  const outcome = await database.transaction<AnswerOutcome>(async (query) => {
+  const outcome = await database.transaction<TaskAnswerOutcome>(async (query) => {
     const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`
     const [row] = await query(lockQuery, [id, toStoredText(answers.owner)])
     if (row === undefined) return 'unknown'
@@ -54,7 +54,7 @@ async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answe
   const { id, openRequests, openResponses } = answers
   const entryNames = openResponses.map(([key]) => hashEntryName(key))
   const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
-  const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
+  const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifetimeMs]
   // A key is asked once in the life of a task; if it were again, its first answer would stand.
   await query(
     `WITH kept AS (
@@ -76,7 +76,7 @@ export async function cancelOwnedTask(store: SqlStore, id: string, owner: string
   const key = toStoredText(id)
   const outcome = await database.transaction<CancelOutcome>(async (query) => {
     const [row] = await query(
-      `SELECT ${openCondition} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
+      `SELECT ${openTaskCondition} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
       FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`,
       [key, toStoredText(owner)],
     )
@@ -87,7 +87,7 @@ export async function cancelOwnedTask(store: SqlStore, id: string, owner: string
       return 'notified'
     }
     // A job that is in the queue is dropped by whoever takes it.
-    const endParameters = finishTaskValues({ outcome: { status: 'cancelled' }, lifeMs: 0 })
+    const endParameters = finishTaskValues({ outcome: { status: 'cancelled' }, lifetimeMs: 0 })
     await query(finishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
     return 'cancelled'
   })

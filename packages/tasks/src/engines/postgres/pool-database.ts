@@ -20,7 +20,7 @@ export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
     query: createConnectionQuery(pool, timeoutMs),
-    maintain: createConnectionQuery(pool, timeoutMs * maintenanceFactor),
+    maintenanceQuery: createConnectionQuery(pool, timeoutMs * maintenanceFactor),
     transaction: (work) => runInTransaction(pool, timeoutMs, work),
     bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
     close: end,

@@ -5,7 +5,7 @@ import {
   acceptedAnswer,
   createClaimedTask,
   claimOne,
-  sampleLifeMs,
+  sampleLifetimeMs,
   newTask,
   sampleOwner,
   newRelease,
@@ -64,7 +64,10 @@ describe('the tables', () => {
     const engine = open({}, server.url.replace('postgres:password', 'worker:worker'))
     const task = await claimOne(engine)
     expect(
-      await engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+      await engine.finish(task, {
+        outcome: { status: 'completed', result: sampleResult },
+        lifetimeMs: sampleLifetimeMs,
+      }),
     ).toBe(true)
     await engine.close()
     await pool.query('DROP OWNED BY worker')
@@ -116,30 +119,30 @@ describe('a task and its job', () => {
   test('leave nothing behind when the task is over, cancelled, expired or deleted', async () => {
     const engine = open()
     for (const id of ['done', 'cancelled', 'expired'])
-      await engine.create(newTask(id, { lifeMs: id === 'expired' ? 1 : sampleLifeMs }))
+      await engine.create(newTask(id, { lifetimeMs: id === 'expired' ? 1 : sampleLifetimeMs }))
     await engine.cancel('cancelled', sampleOwner)
     const task = await claimOne(engine)
     await engine.suspend(task, {
       ...newRelease({ entries: [{ part: 'steps', key: 'a', value: 1 }] }),
       requests: { a: {} },
-      lifeMs: sampleLifeMs,
+      lifetimeMs: sampleLifetimeMs,
     })
     await engine.answer({
       id: 'done',
       owner: sampleOwner,
       responses: { a: acceptedAnswer('yes') },
-      lifeMs: sampleLifeMs,
+      lifetimeMs: sampleLifetimeMs,
     })
     const again = await claimOne(engine)
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([1, 1])
-    await engine.finish(again, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs })
+    await engine.finish(again, { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs })
     expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([0, 0])
     expect(await count('mcp_tasks_jobs.job')).toBe(0)
-    expect(await engine.sweep()).toBe(1)
+    expect(await engine.deleteExpiredTasks()).toBe(1)
     await createClaimedTask(engine, 'left')
     await createSuspendedTask(engine, 'waiting')
     await pool.query(`UPDATE mcp_tasks.task SET expires_at = now()`)
-    expect(await engine.sweep()).toBe(4)
+    expect(await engine.deleteExpiredTasks()).toBe(4)
     expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([0, 0])
   })
 
@@ -194,7 +197,7 @@ describe('a task and its job', () => {
 
   test('live as long as any number of milliseconds says', async () => {
     const engine = open()
-    await engine.create(newTask('a', { lifeMs: Number.MAX_SAFE_INTEGER }))
+    await engine.create(newTask('a', { lifetimeMs: Number.MAX_SAFE_INTEGER }))
     expect((await engine.get('a', sampleOwner))?.ttlMs).toBe(Number.MAX_SAFE_INTEGER)
   })
 
@@ -235,7 +238,7 @@ describe('a pool of the application', () => {
     const ends = claims
       .flat()
       .map((task) =>
-        engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs }),
+        engine.finish(task, { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs }),
       )
     expect(await Promise.all(ends)).toEqual(Array.from({ length: ends.length }, () => true))
     stop()

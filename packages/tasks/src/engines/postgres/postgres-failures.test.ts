@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   createClaimedTask,
   claimOne,
-  sampleLifeMs,
+  sampleLifetimeMs,
   newTask,
   sampleOwner,
   newRelease,
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await pool.end()
 })
 
-const done = { outcome: { status: 'completed', result: sampleResult }, lifeMs: sampleLifeMs } as const
+const done = { outcome: { status: 'completed', result: sampleResult }, lifetimeMs: sampleLifetimeMs } as const
 
 /** What is said of a connection that broke, or could not be made; which of them it is depends on the moment. */
 const away = /ECONNREFUSED|ECONNRESET|terminat|shutting down|starting up|closed/i
@@ -120,11 +120,11 @@ test('instances that claim, answer and end at the same time do not lock each oth
             if (await engine.finish(task, done)) ended.push(task.id)
             return
           }
-          await engine.suspend(task, { ...newRelease(), requests: { ask: {} }, lifeMs: sampleLifeMs })
+          await engine.suspend(task, { ...newRelease(), requests: { ask: {} }, lifetimeMs: sampleLifetimeMs })
           const answering = engines.map((each) =>
-            each.answer({ id: task.id, owner: sampleOwner, responses: { ask: {} }, lifeMs: sampleLifeMs }),
+            each.answer({ id: task.id, owner: sampleOwner, responses: { ask: {} }, lifetimeMs: sampleLifetimeMs }),
           )
-          await Promise.all([...answering, engine.sweep()])
+          await Promise.all([...answering, engine.deleteExpiredTasks()])
         }),
       )
     }

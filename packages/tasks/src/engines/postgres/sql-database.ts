@@ -13,7 +13,7 @@ export interface SqlDatabase {
   /** One statement, which is its own transaction. */
   readonly query: Query
   /** Several statements at a time, or one that may take long: what installs and tends tables. */
-  readonly maintain: Query
+  readonly maintenanceQuery: Query
   /** Commits what was done when `work` resolves, and nothing when it rejects. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
   /** Tells the other instances of the same database. */

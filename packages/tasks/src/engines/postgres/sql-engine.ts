@@ -41,8 +41,8 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     })
     return storePromise
   }
-  const registerListener = async (stopPromise: Promise<() => void>): Promise<() => void> => {
-    const stop = await stopPromise
+  const registerListener = async (stopFunctionPromise: Promise<() => void>): Promise<() => void> => {
+    const stop = await stopFunctionPromise
     const stopOnce = (): void => void (stopFunctions.delete(stopOnce) && stop())
     stopFunctions.add(stopOnce)
     return stopOnce
@@ -63,7 +63,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     suspend: async (lease, suspension) => suspendTask(await getStore(), lease, suspension),
     release: async (lease, taskRelease) => releaseTask(await getStore(), lease, taskRelease),
     finish: async (lease, taskEnd) => finishTask(await getStore(), lease, taskEnd),
-    sweep: async () => sweepExpiredRows(await getStore()),
+    deleteExpiredTasks: async () => sweepExpiredRows(await getStore()),
     listen: async (listener) => registerListener(listenToDatabase(await getStore(), listener)),
     inspect: async (id) => inspectTask(await getStore(), id),
     ping: async () => void (await (await getStore()).database.query('SELECT 1')),

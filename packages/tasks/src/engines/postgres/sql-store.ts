@@ -20,7 +20,7 @@ export interface SqlStore {
 export const aliveCondition = '(expires_at IS NULL OR expires_at > statement_timestamp())'
 
 /** True of a task that has not ended. */
-export const openCondition = "status IN ('working', 'input_required')"
+export const openTaskCondition = "status IN ('working', 'input_required')"
 
 /** So many milliseconds from now, as a time. */
 export function timeFromNowSql(ms: string): string {

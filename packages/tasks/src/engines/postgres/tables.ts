@@ -8,7 +8,7 @@ export interface TableNames {
   readonly answer: string
   readonly version: string
   /** The function that limits the tasks of a caller. */
-  readonly hasRoom: string
+  readonly hasRoomFunction: string
 }
 
 /**
@@ -27,7 +27,7 @@ export function tableNamesIn(schema: string): TableNames {
     journal: qualifiedName('journal'),
     answer: qualifiedName('answer'),
     version: qualifiedName('version'),
-    hasRoom: qualifiedName('has_room'),
+    hasRoomFunction: qualifiedName('has_room'),
   }
 }
 
@@ -79,7 +79,7 @@ UPDATE ${task} SET caller = owner;
 ALTER TABLE ${task} ALTER COLUMN caller SET NOT NULL;
 DROP INDEX "${schema}".task_open;
 CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_required');`,
-  createRoomFunction,
+  createHasRoomFunction,
 ]
 
 /**
@@ -90,9 +90,9 @@ CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_re
  * With a lock of its own each creation counts what the one before it has made, and waits for it to be written. Those
  * that share the lock cannot reach the limit together while there is room for as many as there can be connections.
  */
-function createRoomFunction({ schema, task, hasRoom }: TableNames): string {
+function createHasRoomFunction({ schema, task, hasRoomFunction }: TableNames): string {
   return `
-CREATE FUNCTION ${hasRoom}(of_caller text, caller_limit bigint, is_shared boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION ${hasRoomFunction}(of_caller text, caller_limit bigint, is_shared boolean) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   lock_key bigint := hashtextextended('${schema} ' || of_caller, 1);
   most bigint := caller_limit;

@@ -55,7 +55,7 @@ export function toClaimedTask(row: SqlRow, { entries, answers }: StoredEntries):
     attempt: Number(row['attempt']),
     failures: Number(row['failures']),
     payload: objectFromColumn(row['payload']),
-    cancelling: row['cancelling'] === true,
+    isCancelling: row['cancelling'] === true,
     // Each was an entry before it was text.
     entries: entries.map(({ entry }) => objectFromColumn(entry) as unknown as JournalEntry),
     responses: Object.fromEntries(answers.map(({ entry }) => answerFromColumn(entry))),

@@ -9,7 +9,7 @@ const claimed = {
   payload: {},
   entries: [],
   responses: {},
-  cancelling: false,
+  isCancelling: false,
 }
 
 const stops = {

@@ -162,7 +162,7 @@ export function takeProgress(attempt: Attempt): TaskProgress {
   attempt.hasProgressed = false
   return {
     entries: lastEntryOfEachKey(entries),
-    progressed: hasProgressed,
+    hasProgressed,
     ...(statusMessage !== undefined && { statusMessage }),
     ...(progress && { progress }),
   }

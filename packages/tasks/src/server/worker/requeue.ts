@@ -2,7 +2,7 @@ import type { JournalEntry, WireError } from '@x/schema'
 import type { ClaimedTask } from '../../engines/engine.ts'
 
 /** The part of a task's journal that counts the times it was requeued; it is the worker's, and no handler's. */
-export const unsupportedPart = 'unserved'
+export const requeuePart = 'unserved'
 
 const firstPauseMs = 250
 const longestPauseMs = 15_000
@@ -25,18 +25,18 @@ export interface MissingCapability {
  * Returns the next step of a task that this instance cannot run: it is requeued after a pause in which no instance has
  * it. The pause doubles after every fourth time. Chance decides which instance claims the task next: with an old
  * version on half of the instances, the task waits longer than 15 seconds once in 65,536 times, and a fleet without its
- * tool claims it about 20 times in the first minute. After `maxUnsupportedMs` of pauses the task ends with the error
+ * tool claims it about 20 times in the first minute. After `unsupportedTaskTimeoutMs` of pauses the task ends with the error
  * that is returned then.
  */
 export function planRequeue(
   requeueCount: number,
   { code, description }: MissingCapability,
-  maxUnsupportedMs: number,
+  unsupportedTaskTimeoutMs: number,
 ): RequeuePlan | WireError {
   let waitedMs = 0
   for (let requeueIndex = 0; requeueIndex < requeueCount; requeueIndex++) waitedMs += requeuePauseMs(requeueIndex)
-  if (waitedMs < maxUnsupportedMs)
-    return { entry: { part: unsupportedPart, value: requeueCount + 1 }, pauseMs: requeuePauseMs(requeueCount) }
+  if (waitedMs < unsupportedTaskTimeoutMs)
+    return { entry: { part: requeuePart, value: requeueCount + 1 }, pauseMs: requeuePauseMs(requeueCount) }
   const seconds = Math.floor(waitedMs / 1000)
   return { code, message: `For ${seconds} seconds no instance that had the task has known ${description}` }
 }
@@ -47,11 +47,11 @@ function requeuePauseMs(requeueIndex: number): number {
 
 /** Returns the times that a task was requeued since an instance last supported it. */
 export function requeueCountOf({ entries }: ClaimedTask): number {
-  const requeueCount = entries.find(({ part }) => part === unsupportedPart)?.value
+  const requeueCount = entries.find(({ part }) => part === requeuePart)?.value
   return typeof requeueCount === 'number' ? requeueCount : 0
 }
 
 /** Returns the entries to record first when a task is supported again. */
 export function resetUnsupportedEntries(task: ClaimedTask): readonly JournalEntry[] {
-  return requeueCountOf(task) === 0 ? [] : [{ part: unsupportedPart, value: undefined }]
+  return requeueCountOf(task) === 0 ? [] : [{ part: requeuePart, value: undefined }]
 }

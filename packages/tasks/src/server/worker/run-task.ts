@@ -32,12 +32,12 @@ import { missingCapabilityOf } from './missing-capability.ts'
 export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
   const { task } = attempt
   const { maxFailures, clock, onError } = context.settings
-  if (task.cancelling) return finishAttempt(attempt, cancelledEnd, context)
+  if (task.isCancelling) return finishAttempt(attempt, cancelledEnd, context)
   if (task.failures >= maxFailures)
     return finishAttempt(attempt, failedEnd(tooManyFailuresError(task.failures)), context)
   try {
     const work = await readPayload(task, context.settings.credentials)
-    if (work === undefined) return await requeueTask(attempt, unknownFormat, context)
+    if (work === undefined) return await requeueTask(attempt, unknownFormatCapability, context)
     const response = await runAttempt(attempt, work, context)
     if (response !== undefined) await applyResponse({ attempt, runnableCall: work, response }, context)
   } catch (error) {
@@ -73,11 +73,11 @@ async function runAttempt(
     journalStoreOf(attempt, journal, context),
   )
   const responsePromise = context.innerExchange(request, call)
-  const cancelGrace = startCancelGrace(attempt, context)
+  const cancelGraceTimer = startCancelGrace(attempt, context)
   try {
-    return await Promise.race([responsePromise, cancelGrace.promise])
+    return await Promise.race([responsePromise, cancelGraceTimer.promise])
   } finally {
-    cancelGrace.forget()
+    cancelGraceTimer.forget()
   }
 }
 
@@ -113,7 +113,7 @@ async function applyResponse(
 ): Promise<void> {
   const { stop } = attempt
   if (stop?.kind === 'lost') return
-  if (stop?.kind === 'too_large') return finishTooLarge(attempt, stop.error, context)
+  if (stop?.kind === 'too_large') return finishTooLargeTask(attempt, stop.error, context)
   const unmetCapability = await missingCapabilityOf(
     response,
     { runnableCall, signal: attempt.controller.signal },
@@ -131,7 +131,7 @@ async function applyResponse(
 }
 
 /** A task of a later version's format, which instances of that version can continue. */
-const unknownFormat: MissingCapability = {
+const unknownFormatCapability: MissingCapability = {
   code: errorCodes.internal,
   description: 'its format: a later version has written it',
 }
@@ -140,10 +140,10 @@ const unknownFormat: MissingCapability = {
  * Requeues a task that this instance does not support, or ends it when no instance has supported it for long enough.
  */
 async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability, context: TaskContext): Promise<void> {
-  const { engine, maxUnsupportedMs, onError } = context.settings
+  const { engine, unsupportedTaskTimeoutMs, onError } = context.settings
   const requeueCount = requeueCountOf(attempt.task)
-  const requeuePlan = planRequeue(requeueCount, unmetCapability, maxUnsupportedMs)
-  if ('code' in requeuePlan) return finishAttempt(attempt, reportTooLarge(attempt, requeuePlan, context), context)
+  const requeuePlan = planRequeue(requeueCount, unmetCapability, unsupportedTaskTimeoutMs)
+  if ('code' in requeuePlan) return finishAttempt(attempt, reportTooLargeResult(attempt, requeuePlan, context), context)
   if (requeueCount === 0)
     onError(
       new Error(
@@ -154,7 +154,7 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability,
     engine.release(attempt.task, {
       entries: [requeuePlan.entry],
       statusMessage,
-      progressed: false,
+      hasProgressed: false,
       pauseMs: requeuePlan.pauseMs,
     }),
   )
@@ -168,7 +168,7 @@ async function endRejectedAttempt(attempt: Attempt, error: unknown, context: Tas
     case 'lost':
       return
     case 'too_large':
-      return finishTooLarge(attempt, stop.error, context)
+      return finishTooLargeTask(attempt, stop.error, context)
     case 'cancelled':
       return finishAttempt(attempt, cancelledEnd, context)
     case 'released':
@@ -180,11 +180,11 @@ async function endRejectedAttempt(attempt: Attempt, error: unknown, context: Tas
 }
 
 async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
-  const { engine, ttlMs: lifeMs } = context.settings
+  const { engine, ttlMs: lifetimeMs } = context.settings
   const sizeError = requestsSizeError(requests, context.settings)
-  if (sizeError !== undefined) return finishTooLarge(attempt, sizeError, context)
+  if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError, context)
   const state = await writeClaimEnd(attempt, context, (progress) =>
-    engine.suspend(attempt.task, { ...progress, requests, lifeMs }),
+    engine.suspend(attempt.task, { ...progress, requests, lifetimeMs }),
   )
   if (state === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
@@ -207,7 +207,7 @@ async function writeClaimEnd(
   const progress = takeProgress(attempt)
   const sizeError = progressSizeError(attempt, progress, context)
   if (sizeError !== undefined) {
-    await finishTooLarge(attempt, sizeError, context)
+    await finishTooLargeTask(attempt, sizeError, context)
     return undefined
   }
   const state = await retryEngineCall(() => write(progress), attempt.giveUpSignal, context)
@@ -216,34 +216,42 @@ async function writeClaimEnd(
   return state
 }
 
-async function finishAttempt(attempt: Attempt, taskEnd: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
+async function finishAttempt(
+  attempt: Attempt,
+  taskEnd: Omit<TaskEnd, 'lifetimeMs'>,
+  context: TaskContext,
+): Promise<void> {
   await attempt.pendingWrites
   endClaim(attempt)
   const { settings } = context
   const sizeError = resultSizeError(taskEnd, settings)
-  const endToStore = sizeError === undefined ? taskEnd : reportTooLarge(attempt, sizeError, context)
-  const write = () => settings.engine.finish(attempt.task, { ...endToStore, lifeMs: settings.ttlMs })
+  const endToStore = sizeError === undefined ? taskEnd : reportTooLargeResult(attempt, sizeError, context)
+  const write = () => settings.engine.finish(attempt.task, { ...endToStore, lifetimeMs: settings.ttlMs })
   const writtenState = await retryEngineCall(write, attempt.giveUpSignal, context)
   if (writtenState === true) context.taskChanges.notifyChange(attempt.task.id)
 }
 
-function finishTooLarge(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {
-  return finishAttempt(attempt, reportTooLarge(attempt, error, context), context)
+function finishTooLargeTask(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {
+  return finishAttempt(attempt, reportTooLargeResult(attempt, error, context), context)
 }
 
 /** Reports a failure to the author of the tool as well. */
-function reportTooLarge({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifeMs'> {
+function reportTooLargeResult(
+  { task }: Attempt,
+  error: WireError,
+  { settings }: TaskContext,
+): Omit<TaskEnd, 'lifetimeMs'> {
   settings.onError(new Error(`Task ${task.id}: ${error.message}`))
   return failedEnd(error)
 }
 
-const cancelledEnd: Omit<TaskEnd, 'lifeMs'> = { outcome: { status: 'cancelled' } }
+const cancelledEnd: Omit<TaskEnd, 'lifetimeMs'> = { outcome: { status: 'cancelled' } }
 
-function completedEnd(result: JsonObject): Omit<TaskEnd, 'lifeMs'> {
+function completedEnd(result: JsonObject): Omit<TaskEnd, 'lifetimeMs'> {
   return { outcome: { status: 'completed', result } }
 }
 
-function failedEnd(error: WireError): Omit<TaskEnd, 'lifeMs'> {
+function failedEnd(error: WireError): Omit<TaskEnd, 'lifetimeMs'> {
   return { outcome: { status: 'failed', error }, statusMessage: error.message }
 }
 

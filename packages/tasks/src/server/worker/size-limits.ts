@@ -14,7 +14,7 @@ type SizeLimits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
 
 /** Measures what a claimed task brings along. */
 export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
-  const sizes = new Map(entries.map((entry) => [entryName(entry), jsonByteLengthOf(entry)]))
+  const sizes = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
   const total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
   return {
     totalBytes: total + jsonByteLengthOf(payload['journal'] ?? {}) + jsonByteLengthOf(responses),
@@ -31,7 +31,7 @@ export function addToJournalSize(
   entries: readonly JournalEntry[],
   limits: SizeLimits,
 ): WireError | undefined {
-  const sizes = new Map(entries.map((entry) => [entryName(entry), jsonByteLengthOf(entry)]))
+  const sizes = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
   let { totalBytes } = size
   for (const [name, bytes] of sizes) totalBytes += bytes - (size.entries.get(name) ?? 0)
   // A journal that was too large before, because of a long answer or a bound that was higher, is no reason to reject
@@ -50,7 +50,7 @@ export function journalSizeError(journal: JsonObject, { maxJournalBytes }: SizeL
   return tooLargeError(
     `What the call recorded before it became a task has ${bytes} bytes`,
     maxJournalBytes,
-    recordLessAdvice,
+    smallerRecordAdvice,
   )
 }
 
@@ -73,7 +73,7 @@ export function resultSizeError(
   return tooLargeError(`The ${outcomeName} of the task has ${bytes} bytes`, maxResultBytes, advice)
 }
 
-const recordLessAdvice = 'let a step give what names a large thing, and keep the thing elsewhere (maxJournalBytes)'
+const smallerRecordAdvice = 'let a step give what names a large thing, and keep the thing elsewhere (maxJournalBytes)'
 
 function journalLimitError(
   entries: readonly JournalEntry[],
@@ -84,14 +84,14 @@ function journalLimitError(
   const { part = '', key = '' } = largest ?? {}
   const entryLabel = `${part} ${JSON.stringify(key.slice(0, 100))}`
   const description = `What the task records has ${total} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
-  return tooLargeError(description, maxJournalBytes, recordLessAdvice)
+  return tooLargeError(description, maxJournalBytes, smallerRecordAdvice)
 }
 
 function tooLargeError(description: string, maxBytes: number, advice: string): WireError {
   return { code: errorCodes.internal, message: `${description}, and may have ${maxBytes}: ${advice}` }
 }
 
-function entryName({ part, key }: JournalEntry): string {
+function entryNameOf({ part, key }: JournalEntry): string {
   return JSON.stringify([part, key])
 }
 

@@ -105,7 +105,7 @@ function startWorker(state: WorkerState): void {
   if (runWorker) state.subscription = listenForTasks(state)
   if (runWorker) runEvery(state, workPollMs, () => claimFreeSlots(state))
   runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
-  runEvery(state, sweepIntervalMs, () => engine.sweep())
+  runEvery(state, sweepIntervalMs, () => engine.deleteExpiredTasks())
   if (runWorker) void claimFreeSlots(state)
 }
 
