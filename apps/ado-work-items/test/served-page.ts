@@ -48,7 +48,7 @@ export async function serveWorkItems(root: string): Promise<ServedPage> {
     return createWorkItemsServer(azure.azureDevOps, { state: sealedState({ keys: [key] }), use })
   })
   const served = await servePageWith(
-    serverOf(byTurns(instances.map(({ exchange }) => exchange)), { info, localOnlyReason: undefined }),
+    serverOf(byTurns(instances.map(({ exchange }) => exchange)), { info, localOnly: undefined }),
     root,
   )
   return {

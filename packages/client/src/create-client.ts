@@ -1,4 +1,4 @@
-import type { ClientTarget, ConnectionView, Exchange, Typed, TypesOf } from '@x/schema'
+import type { ClientTarget, ConnectionView, Exchange, TypeCarrier, TypesOf } from '@x/schema'
 import type { Client } from './client.ts'
 import {
   checkClientExtensions,
@@ -30,7 +30,7 @@ export function createClient<
   Served = unknown,
   const Extensions extends readonly ClientExtension[] = readonly ClientExtension[],
 >(
-  target: ClientTarget | (ClientTarget & Typed<Served>),
+  target: ClientTarget | (ClientTarget & TypeCarrier<Served>),
   options: ClientOptions<Extensions>,
 ): Client<TypesOf<Served>> & ClientApis<Extensions> {
   const { extensions = [], use = [] } = options
@@ -53,7 +53,12 @@ export function createClient<
     const otherExtensions = extensions.filter((candidate) => candidate !== extension)
     const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) => {
       const { url, closed, canMixPrincipals } = connection
-      const forkedConnection = { exchange: middleware(connection.exchange), url, canMixPrincipals, ...(closed && { closed }) }
+      const forkedConnection = {
+        exchange: middleware(connection.exchange),
+        url,
+        canMixPrincipals,
+        ...(closed && { closed }),
+      }
       return createClient(forkedConnection, { ...clientOptions, ...changes, extensions: otherExtensions })
     }
     const host: ClientExtensionHost = {

@@ -185,17 +185,17 @@ describe('An extension', () => {
 describe('The safety of a composition', () => {
   test('is part of the server, whatever wraps its exchange', () => {
     const server = createServer({ ...about, use: [(next) => next] })
-    expect(server.localOnlyReason).toContain('sealedState')
+    expect(server.localOnly).toContain('sealedState')
     // @ts-expect-error -- an exchange alone is no server: its reason to stay local would be lost
     expect(() => serverOf(server.exchange, { info: server.info })).not.toThrow()
   })
 
   test.each([
-    ['localOnlyReason', { localOnlyReason: 'it has no key' }, 'it has no key', false],
+    ['localOnly', { localOnly: 'it has no key' }, 'it has no key', false],
     ['needsPrincipal', { needsPrincipal: true }, undefined, true],
-  ])('takes %s from an extension', (_, more, localOnlyReason, needsPrincipal) => {
+  ])('takes %s from an extension', (_, more, localOnly, needsPrincipal) => {
     const server = createServer({ ...about, state: false, extensions: [extensionOf('a', more)] })
-    expect([server.localOnlyReason, server.needsPrincipal]).toEqual([localOnlyReason, needsPrincipal])
+    expect([server.localOnly, server.needsPrincipal]).toEqual([localOnly, needsPrincipal])
   })
 })
 

@@ -23,7 +23,7 @@ export interface Composition {
   /** The members that extensions add to the server. */
   readonly apis: Readonly<Record<string, object>>
   /** The reason of the first extension that may be reached from this machine only. */
-  readonly localOnlyReason: string | undefined
+  readonly localOnly: string | undefined
   readonly needsPrincipal: boolean
   ready(): Promise<boolean>
   receive(notification: RpcNotification, call: Call): void
@@ -49,7 +49,7 @@ const defaultGraceMs = 5000
 /** Members of a server that no extension may take. */
 const reservedMemberNames = new Set(
   (
-    'exchange info load adapters localOnlyReason needsPrincipal ready receive drain close ' +
+    'exchange info load adapters localOnly needsPrincipal ready receive drain close ' +
     'notifyListChanged notifyResourceUpdated attachHost update then'
   ).split(' '),
 )
@@ -89,7 +89,7 @@ export function composeServer({ coreExchange, use, extensions, host }: Compositi
     methods: methodsOf(startedExtensions),
     adapters: adaptersOf(startedExtensions),
     apis: apisOf(startedExtensions),
-    localOnlyReason: extensions.find(({ localOnlyReason }) => localOnlyReason !== undefined)?.localOnlyReason,
+    localOnly: extensions.find(({ localOnly }) => localOnly !== undefined)?.localOnly,
     needsPrincipal: authorizingExtensions.length > 0,
     ...lifecycleOf(startedExtensions, host),
   }

@@ -63,13 +63,13 @@ function serverMembersOf(definition: ServerDefinition, state: ServerState, compo
   }
 
   let closePromise: Promise<void> | undefined
-  const { exchange, adapters, localOnlyReason, needsPrincipal, receive } = composition
+  const { exchange, adapters, localOnly, needsPrincipal, receive } = composition
   return {
     exchange,
     adapters,
     needsPrincipal,
     receive,
-    localOnlyReason: definition.state === undefined ? randomKeyReason : localOnlyReason,
+    localOnly: definition.state === undefined ? randomKeyReason : localOnly,
     update: updateOffers,
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),

@@ -114,7 +114,7 @@ describe('Sessions and two other extensions', () => {
       deleted: (await errorOf(server, 'tools/list', {}, { ...ada, session })).code,
       passed: guard.passed,
       reported: reported.length,
-      needs: [server.needsPrincipal, server.localOnlyReason],
+      needs: [server.needsPrincipal, server.localOnly],
     }
   }
 

@@ -4,10 +4,12 @@
  * @module @x/tasks
  */
 
-export { relatedTaskKey, tasksCapability, tasksExtension } from './schema/extension.ts'
 export {
   parseTaskRequestParams,
   parseUpdateTaskRequestParams,
+  relatedTaskKey,
+  tasksCapability,
+  tasksExtension,
 } from './schema/task-params.ts'
 export type {
   CancelledTask,

@@ -32,7 +32,7 @@ const local: ServerExtension<'local', undefined> = {
   side: 'server',
   name: 'local',
   identifier: 'com.example/local',
-  localOnlyReason: 'its files are on this machine',
+  localOnly: 'its files are on this machine',
 }
 
 describe('a server that other machines must not reach', () => {
@@ -54,11 +54,7 @@ describe('a server that other machines must not reach', () => {
       createServer({ ...about, state: false, use: [timing], extensions: [restricted] }),
       /give authenticate/,
     ],
-    [
-      'that is an exchange',
-      serverOf(createServer(about).exchange, { info: about, localOnlyReason: 'no keys' }),
-      /no keys/,
-    ],
+    ['that is an exchange', serverOf(createServer(about).exchange, { info: about, localOnly: 'no keys' }), /no keys/],
   ]
 
   test.each(unsafe)('%s is rejected by every host', async (_, server, reason) => {
@@ -180,7 +176,7 @@ describe('a proxy that serves the exchange of a connection', () => {
     await using origin = await serveHttp(server)
     await using upstream = connectHttp(origin.url)
     const seen = vi.fn<Exchange>(upstream.exchange)
-    await using proxy = await serveHttp(serverOf(seen, { info: server.info, localOnlyReason: undefined }))
+    await using proxy = await serveHttp(serverOf(seen, { info: server.info, localOnly: undefined }))
     await using connection = connectHttp(proxy.url)
     const client = createClient(connection, about)
     const progress: number[] = []

@@ -105,8 +105,8 @@ test('middleware does not lose that a server is for this machine alone', async (
 })
 
 test('a server of an exchange says whether it is for this machine alone', async () => {
-  const { exchange, localOnlyReason } = createServer(info)
-  await expect(serveHttp(serverOf(exchange, { info, localOnlyReason }), publicly)).rejects.toThrow(TypeError)
+  const { exchange, localOnly } = createServer(info)
+  await expect(serveHttp(serverOf(exchange, { info, localOnly }), publicly)).rejects.toThrow(TypeError)
   // @ts-expect-error Both members are required.
   serverOf(exchange, { info })
 })

@@ -100,7 +100,7 @@ function nested(levels: number): JsonObject {
 
 const overFetch = (exchange: Exchange): Exchange => {
   const info = { name: 'hostile', version: '1.0.0' }
-  const handle = httpHandler(serverOf(exchange, { info, localOnlyReason: undefined }))
+  const handle = httpHandler(serverOf(exchange, { info, localOnly: undefined }))
   return connectHttp('http://127.0.0.1/mcp', { fetch: (input, init) => handle(new Request(input, init)) }).exchange
 }
 

@@ -28,7 +28,7 @@ test('a payment whose answer is lost in every round is made once, and its client
     lost.add(sent)
     throw Object.assign(new Error('the connection ended before the answer'), { name: 'HttpError', code: 'closed' })
   }
-  const target = serverOf(losing, { info: server.info, localOnlyReason: undefined })
+  const target = serverOf(losing, { info: server.info, localOnly: undefined })
   const client = testClient(target, { principal, answers: { to: { to: 'alice' } } })
   await client.listTools()
   const { content } = await client.callTool('pay', { amount: 5 })

@@ -13,7 +13,10 @@ export type View = (azureDevOps: AzureDevOps) => AzureDevOps
 export const same: View = (azureDevOps) => azureDevOps
 
 /** The client of a fleet; it has the calls of tasks where it knows tasks. */
-export type BulkClient = Pick<TestClient<WorkItemsServer>, 'callTool' | 'manualRounds' | 'observations' | 'instances'> & {
+export type BulkClient = Pick<
+  TestClient<WorkItemsServer>,
+  'callTool' | 'manualRounds' | 'observations' | 'instances'
+> & {
   readonly tasks?: TaskCalls
 }
 

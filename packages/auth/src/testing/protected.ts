@@ -60,7 +60,7 @@ export async function createProtectedServer(options: ScriptedOptions = {}): Prom
   }
   const server = serverOf(middleware(exchange), {
     info: { name: 'test', version: '1.0.0' },
-    localOnlyReason: undefined,
+    localOnly: undefined,
   })
   const handler = httpHandler(server, { allowedHosts: '*', ...auth })
   return {

@@ -99,5 +99,5 @@ function openCachePartition(options: CacheOptions): CachePartition {
 // The input that a retry carries is not part of the key, so its result must not be stored (server/utilities/caching,
 // cache key).
 function isCacheable(method: string, params: JsonObject): boolean {
-  return findMethodRow(method)?.cached === true && !('inputResponses' in params) && !('requestState' in params)
+  return findMethodRow(method)?.isCacheable === true && !('inputResponses' in params) && !('requestState' in params)
 }

@@ -33,7 +33,7 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', L
     side: 'server',
     name: 'legacy',
     identifier: 'x/legacy',
-    ...(options.codec === undefined && { localOnlyReason: localOnlyMessage }),
+    ...(options.codec === undefined && { localOnly: localOnlyMessage }),
     start(host) {
       const deps = createDeps(host, settings)
       const httpAdapter = createHttpAdapter(deps)

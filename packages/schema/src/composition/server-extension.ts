@@ -40,7 +40,7 @@ export interface ServerExtension<Name extends string = string, Api extends objec
   /** Wraps every call. That of an extension with `needsPrincipal` is outside those of all others. */
   readonly middleware?: Middleware | undefined
   /** The reason why a server with this extension may be reached from this machine only. */
-  readonly localOnlyReason?: string | undefined
+  readonly localOnly?: string | undefined
   /**
    * True when the extension decides by the principal: transports then listen beyond loopback only with `authenticate`.
    */

@@ -108,7 +108,7 @@ export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal =
 }
 
 /** Counts the hosts of a server: the last one that is released closes it. */
-export function createHostCount(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
+export function createAttachHost(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
   let hostCount = 0
   return () => {
     hostCount += 1

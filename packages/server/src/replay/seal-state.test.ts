@@ -298,11 +298,11 @@ describe('a server that was given no state', () => {
 
   test.each(replayModes)('has a random key, says so once, and is local only ($strictReplay)', async (mode) => {
     const served = keyless(mode)
-    expect(served.server.localOnlyReason).toMatch(/random key.*sealedState/s)
+    expect(served.server.localOnly).toMatch(/random key.*sealedState/s)
     expect(served.warnings).toEqual([])
     expect((await completeCall(served, { a: answer, b: answer })).text).toBe(secret)
     await completeCall(served, { a: answer, b: answer })
-    expect(served.warnings).toEqual([{ code: 'random_key', message: served.server.localOnlyReason }])
+    expect(served.warnings).toEqual([{ code: 'random_key', message: served.server.localOnly }])
   })
 
   test('says nothing when nothing is asked, for then there is nothing to seal', async () => {
@@ -321,6 +321,6 @@ describe('a server that was given no state', () => {
     ['a codec of its own', createStateRecorder().codec],
     ['state: false', false as const],
   ])('is not one with %s', (_, state: StateCodec | false) => {
-    expect(serve(run, { state }).server.localOnlyReason).toBeUndefined()
+    expect(serve(run, { state }).server.localOnly).toBeUndefined()
   })
 })

@@ -6,7 +6,7 @@ import {
   isClientError,
 } from '@x/client'
 import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
-import { relatedTaskKey, tasksCapability } from '../schema/extension.ts'
+import { relatedTaskKey, tasksCapability } from '../schema/task-params.ts'
 import type { GetTaskResult } from '../schema/task.ts'
 import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse-results.ts'
 import { TaskError } from './task-error.ts'

@@ -9,7 +9,7 @@ import {
   type SendToolCall,
 } from '@x/client'
 import type { CallToolResult, JsonObject } from '@x/schema'
-import { tasksCapability, tasksExtension } from '../schema/extension.ts'
+import { tasksCapability, tasksExtension } from '../schema/task-params.ts'
 import type { CreateTaskResult } from '../schema/task.ts'
 import { createTaskHandle } from './create-task-handle.ts'
 import { type OpenTask, openTask } from './open-task.ts'

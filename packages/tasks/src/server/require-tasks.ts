@@ -9,7 +9,7 @@ import {
   type RequestMetaObject,
   findMissingCapabilities,
 } from '@x/schema'
-import { tasksCapability } from '../schema/extension.ts'
+import { tasksCapability } from '../schema/task-params.ts'
 
 /** Tells whether a request declares the extension. Declarations of earlier requests do not count. */
 export function declaresTasks(meta: RequestMetaObject): boolean {

@@ -9,7 +9,6 @@ import {
 } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
-import { relatedTaskKey } from '../schema/extension.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitTaskChange } from './await-change.ts'
 import { taskOwnerKeyOf } from './task-payload.ts'
@@ -91,7 +90,7 @@ const serveInputResponse: TaskRequestHandler = async (requestParams, call, conte
 /** Returns a result that names its task (SEP-2322, persistent tool workflow). */
 function withRelatedTask(result: JsonObject, taskId: string): JsonObject {
   const { _meta } = result
-  return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [relatedTaskKey]: { taskId } } }
+  return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [params.relatedTaskKey]: { taskId } } }
 }
 
 const taskMethodHandlers: readonly (readonly [string, TaskRequestHandler])[] = [

@@ -1,6 +1,6 @@
 import type { ExtensionHost, ExtensionInstance, Middleware, ServerExtension } from '@x/schema'
 import { backgroundKey, withContext } from '@x/schema'
-import { tasksExtension } from '../schema/extension.ts'
+import { tasksExtension } from '../schema/task-params.ts'
 import type { DetailedTask } from '../schema/task.ts'
 import { backgroundOf } from './create-task.ts'
 import { listenToTasks } from './listen-tasks.ts'

@@ -27,7 +27,7 @@ import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
 import { z } from 'zod'
 import type { TaskEngine } from '../engines/engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'
-import { tasksCapability } from '../schema/extension.ts'
+import { tasksCapability } from '../schema/task-params.ts'
 import type { TaskOptions } from '../server/options.ts'
 import { tasks, type TasksApi } from '../server/tasks.ts'
 

@@ -50,21 +50,21 @@ test('an address that others can reach needs a list of hosts [SHT-005]', async (
   expect((await send(`http://localhost:${http.port}/mcp`))[0]).toBe(403)
 })
 
-const localOnlyReason = 'it was made without keys: give it some'
+const localOnly = 'it was made without keys: give it some'
 
 test.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['mcp.example.com']])(
   'an exchange that is for this machine alone is not served on %s, whatever hosts are allowed, and the reason is told',
   async (host) => {
-    const serving = serveHttp(testServer(echo, { localOnlyReason }), { host, allowedHosts: '*' })
+    const serving = serveHttp(testServer(echo, { localOnly }), { host, allowedHosts: '*' })
     await expect(serving).rejects.toThrow(TypeError)
-    await expect(serving).rejects.toThrow(`host "${host}" can be reached from other machines, but ${localOnlyReason}`)
+    await expect(serving).rejects.toThrow(`host "${host}" can be reached from other machines, but ${localOnly}`)
   },
 )
 
 test.each([['127.0.0.1'], ['localhost'], ['::1'], ['127.0.0.2']])(
   'an exchange that is for this machine alone is served on %s',
   async (host) => {
-    await using http = await serveHttp(testServer(echo, { localOnlyReason }), { host })
+    await using http = await serveHttp(testServer(echo, { localOnly }), { host })
     expect((await send(http.url))[0]).toBe(200)
   },
 )

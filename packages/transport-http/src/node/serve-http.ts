@@ -270,11 +270,11 @@ function isLoopbackHost(host: string): boolean {
  * @throws TypeError with the reason.
  */
 function checkBindAddress(
-  { localOnlyReason, needsPrincipal }: Server,
+  { localOnly, needsPrincipal }: Server,
   { authenticate }: Pick<NodeHandlerOptions, 'authenticate'>,
   host: string,
 ): void {
-  const reason = localOnlyReason ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
+  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
   if (reason !== undefined) throw new TypeError(`host "${host}" can be reached from other machines, but ${reason}`)
 }
 

@@ -206,10 +206,10 @@ function checkLimit(name: string, value: number | undefined, defaultValue: numbe
  * @throws TypeError that names the option to give.
  */
 export function checkExposure(
-  { localOnlyReason, needsPrincipal }: Server,
+  { localOnly, needsPrincipal }: Server,
   { allowedHosts = [], authenticate }: Pick<HandlerOptions<never>, 'allowedHosts' | 'authenticate'>,
 ): void {
-  const reason = localOnlyReason ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
+  const reason = localOnly ?? (needsPrincipal && authenticate === undefined ? unauthenticatedReason : undefined)
   if (reason === undefined) return
   const isPublic = allowedHosts === '*' || !allowedHosts.every((host) => isLoopback(parseHost(host)?.name ?? host))
   if (isPublic) throw new TypeError(`allowedHosts lets other machines call, but ${reason}`)

@@ -14,7 +14,7 @@ export const echo: Exchange = async (request) => resultOf(request, { method: req
 
 /** Creates the server of an exchange, which any machine may reach, with some of its members replaced. */
 export function testServer(exchange: Exchange, members: Partial<Server> = {}): Server {
-  return { ...serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnlyReason: undefined }), ...members }
+  return { ...serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined }), ...members }
 }
 
 /** The response that a request gets. */

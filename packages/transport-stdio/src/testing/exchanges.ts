@@ -27,7 +27,7 @@ export const echo: Exchange = (request) => Promise.resolve(textResponse(request,
 
 /** Creates the server of an exchange, which any machine may reach. */
 export function testServer(exchange: Exchange): Server {
-  return serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnlyReason: undefined })
+  return serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined })
 }
 
 /** Creates a {@link HeldExchange}. */

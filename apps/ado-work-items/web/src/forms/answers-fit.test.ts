@@ -72,5 +72,5 @@ function asking(requestedSchema: RequestedSchema): Server {
         : { resultType: 'input_required', inputRequests: { one: question } }
     return { jsonrpc: '2.0', id, result }
   }
-  return serverOf(exchange, { info: { name: 'asking', version: '1.0.0' }, localOnlyReason: undefined })
+  return serverOf(exchange, { info: { name: 'asking', version: '1.0.0' }, localOnly: undefined })
 }

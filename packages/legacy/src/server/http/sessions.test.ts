@@ -182,9 +182,9 @@ test('keys that changed end the sessions of their time, and a new one begins [LE
 })
 
 test('a server that was given no codec is for its own machine alone', () => {
-  expect(createLegacyServer({}).localOnlyReason).toContain('give it `codec`')
+  expect(createLegacyServer({}).localOnly).toContain('give it `codec`')
   const codec = sealedState({ keys: [randomBytes(32)] })
-  expect(createLegacyServer({}, { codec }).localOnlyReason).toBeUndefined()
+  expect(createLegacyServer({}, { codec }).localOnly).toBeUndefined()
 })
 
 test('calls of older clients have the principal, the transport and the address of their caller', async () => {
