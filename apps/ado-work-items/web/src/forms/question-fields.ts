@@ -23,7 +23,7 @@ function kindOf(field: FormField): FieldKind {
     case 'text':
       return { type: 'text', format: field.format, minLength: field.minLength, maxLength: field.maxLength }
     default:
-      return { type: 'number', whole: field.integer, minimum: field.minimum, maximum: field.maximum }
+      return { type: 'number', whole: field.isInteger, minimum: field.minimum, maximum: field.maximum }
   }
 }
 
