@@ -262,7 +262,7 @@ export function isInputRequired(value: unknown): value is InputRequiredReturn {
 
 /**
  * The user said no to a question, or turned away from it. Thrown by `ctx.elicit` and `ctx.elicitUrl`; uncaught, it ends
- * the call with a result that says so. `ctx.ask` returns it instead (client/elicitation, response actions).
+ * the call with a result that says so. `ctx.elicitResult` returns it instead (client/elicitation, response actions).
  */
 export class InputDeclined extends Error {
   override readonly name = 'InputDeclined'

@@ -40,7 +40,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(served.reported).toEqual([])
     })
 
-    test.each(actions)('that is %s is what ctx.ask returns, in every later run too', async (action) => {
+    test.each(actions)('that is %s is what ctx.elicitResult returns, in every later run too', async (action) => {
       const asks: RunHandler = async (ctx) => {
         const first = await ctx.elicitResult('age', age)
         const second = await ctx.elicit('n', doubled)

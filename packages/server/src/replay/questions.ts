@@ -37,7 +37,7 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
   const form = compileQuestionForm(run, key, schema)
   const { requestedSchema, check } = form
   const answer = answerQuestion<FormAnswer<unknown>>(run, key, {
-    functionName: 'ctx.elicit or ctx.ask',
+    functionName: 'ctx.elicit or ctx.elicitResult',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
     text: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${schemaTextOf(form)}}}`,
     requiredCapabilities: formCapabilities,
