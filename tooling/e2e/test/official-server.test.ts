@@ -170,7 +170,7 @@ describe.each([
       if (event.type === 'opened') await peer.client.callTool('change')
       if (heard.length === 3) break
     }
-    expect(heard[0]).toEqual({ type: 'opened', notifications: filter, missed: false })
+    expect(heard[0]).toEqual({ type: 'opened', notifications: filter, mayHaveMissedChanges: false })
     const changes = [{ type: 'toolsListChanged' }, { type: 'resourceUpdated', uri: 'test://one' }]
     expect(heard.slice(1)).toEqual(expect.arrayContaining(changes))
     expect(textOf(await peer.client.callTool('greet', { name: 'Ada' }))).toBe('Hello, Ada!')

@@ -39,9 +39,9 @@ describe('a server that runs as a process', () => {
       else process.kill(connection.process.pid ?? 0, 'SIGKILL')
     }
     expect(seen).toMatchObject([
-      { type: 'opened', missed: false },
+      { type: 'opened', mayHaveMissedChanges: false },
       ...seen.slice(1, -2).map(() => ({ type: 'interrupted' })),
-      { type: 'opened', missed: true },
+      { type: 'opened', mayHaveMissedChanges: true },
       { type: 'toolsListChanged' },
     ])
     expect(seen.length).toBeGreaterThan(3)
