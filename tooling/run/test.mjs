@@ -53,25 +53,12 @@ function nodeIsNewEnough() {
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
 }
 
-/** The package whose tests take longest, and wait for processes most of the time. */
-const longest = '@tooling/e2e'
-
-async function runAll() {
-  if (process.env['CI'] === 'true') return runTurbo(['build', 'test', '--concurrency=2'])
-  // Beside all others from the beginning; turbo itself would begin with it when all others are done. CI does without
-  // the third process, for tests of chance.
-  const built = await runTurbo(['build'])
-  const tested = await Promise.all([
-    runTurbo(['test', `--filter=${longest}`]),
-    runTurbo(['test', `--filter=!${longest}`, '--concurrency=2']),
-  ])
-  return Math.max(built, ...tested)
-}
-
-function runTurbo(args) {
+function runAll() {
   const found = [...programs.keys()].filter((name) => findProgram(name) !== undefined)
-  const command = ['exec', 'turbo', 'run', ...args, '--continue=dependencies-successful', '--output-logs=errors-only']
-  return pnpm(command, {
+  // Tests wait for processes and timers half of the time. CI does without the third, for tests of chance.
+  const concurrency = process.env['CI'] === 'true' ? 2 : 3
+  const command = ['exec', 'turbo', 'run', 'build', 'test', `--concurrency=${concurrency}`]
+  return pnpm([...command, '--continue=dependencies-successful', '--output-logs=errors-only'], {
     env: {
       TURBO_TELEMETRY_DISABLED: '1',
       TURBO_NO_UPDATE_NOTIFIER: '1',
