@@ -2,7 +2,7 @@ import { memoryStore, stored } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Context, inputRequired, isSuspension, sealedState } from '../index.ts'
+import { type Context, inputRequired, isSuspension, sealedState, type SheddingCall } from '../index.ts'
 import { createManualLoad, overloadedLoad, serveWithLoad, serveOverloaded } from '../testing/load.ts'
 import { accept, replayModes, completeCall, type RunHandler, send, serve } from '../testing/rounds.ts'
 
@@ -194,6 +194,32 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       expect(served.server.load).toMatchObject({ running: 0, counters: { sheds: { load: 0 } } })
     },
   )
+
+  test('a hand-off that could not be sealed is not counted', async () => {
+    const store = memoryStore()
+    let isAway = true
+    const add: typeof store.add = (...args) => {
+      if (isAway) {
+        isAway = false
+        return Promise.reject(new Error('no connection'))
+      }
+      return store.add(...args)
+    }
+    const counts: number[] = []
+    const policy = (_: unknown, { shedCount }: SheddingCall) => counts.push(shedCount) === 1
+    const run: RunHandler = async (ctx) => {
+      await ctx.step('one', () => 1)
+      await ctx.elicit('a', question)
+      await ctx.step('two', () => 2)
+      return 'done'
+    }
+    const state = stored({ store: { ...store, forOwner: undefined, add } })
+    const served = serveWithLoad(createManualLoad(), run, { ...mode, state, shedding: { policy } })
+    expect((await completeCall(served, next)).text).toBe('done')
+    expect(isAway).toBe(false)
+    expect(counts.length).toBeGreaterThan(1)
+    expect(new Set(counts)).toEqual(new Set([0]))
+  })
 })
 
 const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']

@@ -26,7 +26,7 @@ import { formatInputRequired } from './input-required-result.ts'
 export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
   const { loadMonitor } = run.request.settings
-  const previousCounts = { sheds: journal.shedCount, stops: journal.stopCount, handOff: journal.handOff }
+  const { shedCount, stopCount, handOff } = journal
   countHandOff(reason, journal, loadMonitor)
   storeResponses(run)
   try {
@@ -34,7 +34,9 @@ export async function shedCall(run: Run, reason: ShedReason): Promise<JsonObject
     notifyShedCall(run, reason, journal.shedCount + journal.stopCount)
     return withHandOffPause(formatInputRequired(run, requestState), loadMonitor)
   } catch {
-    Object.assign(journal, previousCounts)
+    journal.shedCount = shedCount
+    journal.stopCount = stopCount
+    journal.handOff = handOff
     return undefined
   }
 }
