@@ -1,6 +1,7 @@
 import { tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { TaskEngine } from '../engines/engine.ts'
 import {
   accept,
   sendTaskAnswer,
@@ -82,6 +83,50 @@ describe('a server that stops', () => {
     shut.open()
     while (stopping.server.tasks.running > 0) await new Promise(setImmediate)
     expect(stopping.clock.waiting).toBe(0)
+  })
+
+  test('gives back what a claim brings that was under way, before it closes the engine', async () => {
+    const { done, work } = createWorkRecorder()
+    const claim = createGate()
+    const calls: string[] = []
+    let isFirst = true
+    const around = (engine: TaskEngine): TaskEngine => ({
+      ...engine,
+      claim: async (maxClaims) => {
+        const claimed = await engine.claim(maxClaims)
+        if (isFirst && claimed.length > 0) {
+          isFirst = false
+          await claim.pass()
+          calls.push('claimed')
+        }
+        return claimed
+      },
+      release: async (lease, taskRelease) => {
+        calls.push('released')
+        return engine.release(lease, taskRelease)
+      },
+      close: async () => {
+        calls.push('closed')
+      },
+    })
+    const steps = tool('steps', {
+      description: 'Works',
+      task: 'required',
+      run: (_, ctx) => ctx.step('one', () => work('one')),
+    })
+    const fleet = createFleet(around)
+    const stopping = fleet.add([steps])
+    const taskId = await stopping.start('steps')
+    await claim.reached
+    const closed = stopping.server.close()
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+    expect(calls).toEqual([])
+    claim.open()
+    await closed
+    expect(calls).toEqual(['claimed', 'released', 'closed'])
+    const other = fleet.add([steps])
+    expect(textOf((await other.reach(taskId, 'completed')).result)).toBe('one')
+    expect([done, stopping.errors]).toEqual([['one'], []])
   })
 })
 

@@ -1,4 +1,4 @@
-import { sleep, startBackgroundTimer } from '@x/core'
+import { settlesWithin, sleep, startBackgroundTimer } from '@x/core'
 import type { TaskContext } from '../options.ts'
 import { applyLeaseState, type Attempt, openAttempt, releaseAtBoundary, stopAttempt } from './attempt.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
@@ -55,6 +55,8 @@ interface WorkerState {
   readonly closeController: AbortController
   readonly timers: Map<string, unknown>
   readonly endListeners: Set<() => void>
+  /** Claims, heartbeats and deletions that have begun and not ended. */
+  readonly backgroundWork: Set<Promise<void>>
   drainCount: number
   isClaiming: boolean
   shouldClaimAgain: boolean
@@ -74,6 +76,7 @@ export function createWorker(context: TaskContext): Worker {
     closeController: new AbortController(),
     timers: new Map(),
     endListeners: new Set(),
+    backgroundWork: new Set(),
     drainCount: 0,
     isClaiming: false,
     shouldClaimAgain: false,
@@ -94,6 +97,7 @@ export function createWorker(context: TaskContext): Worker {
       for (const timer of state.timers.values()) context.settings.clock.clearTimeout(timer)
       const stopListening = await state.subscription
       stopListening?.()
+      if (state.backgroundWork.size > 0) await waitForBackgroundWork(state)
     },
   }
 }
@@ -103,10 +107,10 @@ function startWorker(state: WorkerState): void {
   if (state.closeController.signal.aborted) return
   const { engine, workPollMs, runWorker } = state.context.settings
   if (runWorker) state.subscription = listenForTasks(state)
-  if (runWorker) runEvery(state, workPollMs, () => claimFreeSlots(state))
+  if (runWorker) runEvery(state, workPollMs, () => claimWhileFree(state))
   runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
   runEvery(state, sweepIntervalMs, () => engine.deleteExpiredTasks())
-  if (runWorker) void claimFreeSlots(state)
+  if (runWorker) claimFreeSlots(state)
 }
 
 /** Milliseconds that handlers have after they were aborted. */
@@ -114,6 +118,8 @@ const finalGraceMs = 1000
 
 async function releaseAttempts(state: WorkerState, graceMs: number): Promise<void> {
   drainWorker(state)
+  // The tasks of a claim under way are released with the others.
+  if (state.backgroundWork.size > 0) await waitForBackgroundWork(state)
   await waitForAttempts(state, graceMs)
   for (const attempt of state.attempts) stopAttempt(attempt, { kind: 'released' })
   await waitForAttempts(state, finalGraceMs)
@@ -130,20 +136,24 @@ function drainWorker(state: WorkerState): () => void {
   return () => {
     if (isActive) state.drainCount--
     isActive = false
-    if (state.isStarted && context.settings.runWorker) void claimFreeSlots(state)
+    if (state.isStarted && context.settings.runWorker) claimFreeSlots(state)
   }
 }
 
 function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
-  const onWork = (): void => void claimFreeSlots(state)
+  const onWork = (): void => claimFreeSlots(state)
   const onCancel = (id: string): void => {
     for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
   }
   return listenForWork({ onWork, onCancel }, state.closeController.signal, state.context)
 }
 
+function claimFreeSlots(state: WorkerState): void {
+  runInBackground(state, () => claimWhileFree(state))
+}
+
 /** Claims as long as there is work and room. Calls that come meanwhile repeat the claim once. */
-async function claimFreeSlots(state: WorkerState): Promise<void> {
+async function claimWhileFree(state: WorkerState): Promise<void> {
   state.shouldClaimAgain = true
   if (state.isClaiming) return
   state.isClaiming = true
@@ -171,7 +181,7 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
     if (state.attempts.size === 0) for (const end of state.endListeners) end()
-    void claimFreeSlots(state)
+    claimFreeSlots(state)
   })
 }
 
@@ -185,12 +195,24 @@ async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void>
 /** Repeats work, each time so many milliseconds after the last has ended. */
 function runEvery(state: WorkerState, ms: number, work: () => Promise<unknown>): void {
   const name = String(state.timers.size)
-  const { clock, onError } = state.context.settings
+  const { clock } = state.context.settings
   const scheduleRun = (): void => {
     if (!state.closeController.signal.aborted) state.timers.set(name, startBackgroundTimer(clock, runOnce, ms))
   }
-  const runOnce = (): void => void work().catch(onError).finally(scheduleRun)
+  const runOnce = (): void => runInBackground(state, () => work().finally(scheduleRun))
   scheduleRun()
+}
+
+function runInBackground({ backgroundWork, context }: WorkerState, work: () => Promise<unknown>): void {
+  const promise: Promise<void> = work()
+    .then(() => {}, context.settings.onError)
+    .finally(() => backgroundWork.delete(promise))
+  backgroundWork.add(promise)
+}
+
+/** The engine may be closed only when nothing is asked of it; an engine that does not answer is not waited for. */
+async function waitForBackgroundWork({ backgroundWork, context }: WorkerState): Promise<void> {
+  await settlesWithin(Promise.all(backgroundWork), finalGraceMs, context.settings.clock)
 }
 
 /** Resolves when no attempt is left, or after so many milliseconds. */
