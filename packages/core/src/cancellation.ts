@@ -136,18 +136,18 @@ const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>()
  * make Node warn of a leak, and are slow to add and remove.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): void {
-  const known = callbacksBySignal.get(signal)
-  if (known) {
-    known.add(callback)
+  const existingCallbacks = callbacksBySignal.get(signal)
+  if (existingCallbacks) {
+    existingCallbacks.add(callback)
     return
   }
   const callbacks = new Set([callback])
   callbacksBySignal.set(signal, callbacks)
-  const fire = (): void => {
+  const runCallbacks = (): void => {
     // A callback may remove itself during the iteration, which a Set allows.
     for (const each of callbacks) each()
   }
-  signal.addEventListener('abort', fire, { once: true })
+  signal.addEventListener('abort', runCallbacks, { once: true })
 }
 
 /** Removes a callback of {@link onAbort}. */

@@ -10,25 +10,25 @@ export type ErrorListener<Parameters extends readonly unknown[]> =
  */
 export function errorListener<Parameters extends readonly [unknown, ...unknown[]]>(
   listener: ErrorListener<Parameters>,
-  source: string,
-  contextOf: (...parameters: Parameters) => string = () => '',
+  packageName: string,
+  describeContext: (...parameters: Parameters) => string = () => '',
 ): (...parameters: Parameters) => void {
   if (listener === false) return () => {}
   if (listener !== undefined) return listener
   // oxlint-disable-next-line no-console -- the destination of errors whose author gave no other
-  return (...parameters) => console.error(formatErrorLine(source, contextOf(...parameters), parameters[0]))
+  return (...parameters) => console.error(formatErrorLine(packageName, describeContext(...parameters), parameters[0]))
 }
 
-const maxLength = 2000
+const maxLineLength = 2000
 const maxCauses = 3
 
 /** Part of an error may be a peer's text, which must not begin a line of its own, nor steer a terminal. */
-function formatErrorLine(source: string, context: string, error: unknown): string {
-  const line = `${source}: ${context === '' ? '' : `${context}: `}${describeError(error)}`.replaceAll(
+function formatErrorLine(packageName: string, context: string, error: unknown): string {
+  const line = `${packageName}: ${context === '' ? '' : `${context}: `}${describeError(error)}`.replaceAll(
     /[\p{C}\s]+/gu,
     ' ',
   )
-  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line
+  return line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line
 }
 
 function describeError(error: unknown): string {

@@ -125,7 +125,7 @@ function findItemProblem(items: readonly unknown[], rules: WalkRules, depth: num
   // Indexing by length visits holes too; JSON would turn them into null.
   for (let index = 0; index < items.length; index++) {
     const problem = findProblem(items[index], rules, depth)
-    if (problem !== undefined) return withKey(problem, String(index))
+    if (problem !== undefined) return prependKey(problem, String(index))
   }
   return undefined
 }
@@ -138,12 +138,12 @@ function findMemberProblem(object: object, rules: WalkRules, depth: number): Fou
     const member = members[key]
     if (member === undefined && rules.rejectsUndefined !== true) continue
     const problem = findProblem(member, rules, depth)
-    if (problem !== undefined && Object.hasOwn(object, key)) return withKey(problem, key)
+    if (problem !== undefined && Object.hasOwn(object, key)) return prependKey(problem, key)
   }
   return undefined
 }
 
-function withKey(problem: FoundProblem, key: string): FoundProblem {
+function prependKey(problem: FoundProblem, key: string): FoundProblem {
   problem.path.unshift(key)
   return problem
 }
@@ -193,10 +193,10 @@ function cloneMembers(object: JsonObject): JsonObject {
     if (member === undefined) continue
     const value = cloneJson(member)
     // Assignment would call the setter of `__proto__`, and fails for each name of a frozen `Object.prototype`.
-    if (key in Object.prototype) Object.defineProperty(copy, key, { ...ownMember, value })
+    if (key in Object.prototype) Object.defineProperty(copy, key, { ...ownMemberDescriptor, value })
     else copy[key] = value
   }
   return copy
 }
 
-const ownMember: PropertyDescriptor = { enumerable: true, writable: true, configurable: true }
+const ownMemberDescriptor: PropertyDescriptor = { enumerable: true, writable: true, configurable: true }

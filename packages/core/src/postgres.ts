@@ -78,9 +78,9 @@ const maxBytes = 7_999
  */
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
-  const channel = checkPostgresChannel(options.channel ?? 'mcp_changes')
-  watchConnections(pool)
-  watchConnections(listenPool)
+  const channel = requirePostgresChannel(options.channel ?? 'mcp_changes')
+  handleConnectionErrors(pool)
+  handleConnectionErrors(listenPool)
   const batchSender = createBatchSender(
     // In one transaction, which keeps the order; pg_notify takes the name as a value. The commit does not wait for the
     // disk, since a message does not outlive the server anyway.
@@ -137,7 +137,7 @@ function connectPostgres(
   }
 }
 
-function checkPostgresChannel(channel: string): string {
+function requirePostgresChannel(channel: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
   const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
@@ -161,7 +161,7 @@ const watchedPools = new WeakSet<object>()
  * connection and end it with the same packet. The error then comes before the caller has the connection, and an
  * unhandled one ends the process.
  */
-function watchConnections<C extends ObservableConnection>(pool: ObservablePool<C>): void {
+function handleConnectionErrors<C extends ObservableConnection>(pool: ObservablePool<C>): void {
   if (watchedPools.has(pool)) return
   watchedPools.add(pool)
   // The caller finds the connection broken: its next query rejects.

@@ -13,21 +13,21 @@ const maxPooledBytes = 22
  * Each byte is used once: a repeated nonce would reveal both plaintexts and allow forgeries. A pool is replaced, never
  * overwritten, so that bytes in use do not change.
  */
-export function createRandomPool(draw: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
+export function createRandomPool(draw: (byteCount: number) => Uint8Array): (byteCount: number) => Uint8Array {
   let pool: Uint8Array = new Uint8Array(0)
-  let used = 0
-  return (bytes) => {
-    if (bytes > maxPooledBytes) return draw(bytes)
-    if (used + bytes > pool.length) {
+  let usedByteCount = 0
+  return (byteCount) => {
+    if (byteCount > maxPooledBytes) return draw(byteCount)
+    if (usedByteCount + byteCount > pool.length) {
       pool = draw(poolBytes)
-      used = 0
+      usedByteCount = 0
     }
-    used += bytes
-    return pool.subarray(used - bytes, used)
+    usedByteCount += byteCount
+    return pool.subarray(usedByteCount - byteCount, usedByteCount)
   }
 }
 
-const drawBytes = /* @__PURE__ */ createRandomPool((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+const drawBytes = /* @__PURE__ */ createRandomPool((byteCount) => crypto.getRandomValues(new Uint8Array(byteCount)))
 
 /** Returns a random id of 132 bits: 22 characters that need no escape in a URL or a header. */
 export function randomId(): string {

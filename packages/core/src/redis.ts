@@ -49,7 +49,7 @@ const maxBytes = 65_536
  * @throws BusError with `option` for a channel or a time that is none.
  */
 export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
-  const channel = checkRedisChannel(options.channel ?? 'mcp:changes')
+  const channel = requireRedisChannel(options.channel ?? 'mcp:changes')
   return createNetworkBus(
     {
       name: 'Redis',
@@ -75,7 +75,7 @@ function connectRedis(client: RedisClient, channel: string): ConnectFunction {
   }
 }
 
-function checkRedisChannel(channel: string): string {
+function requireRedisChannel(channel: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(channel)) return channel
   const rule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)

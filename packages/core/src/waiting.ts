@@ -51,14 +51,14 @@ export interface BackoffBounds {
  * Returns the pause before another attempt, in milliseconds: twice as long after each failure in a row, up to a bound,
  * less a random half, so that those who failed together do not come back together.
  *
- * @param failures The number of failures in a row before the last one, from 0.
+ * @param failureCount The number of failures in a row before the last one, from 0.
  */
 export function computeBackoffMs(
-  failures: number,
+  failureCount: number,
   { firstMs, maxMs }: BackoffBounds,
   random: () => number = Math.random,
 ): number {
-  return Math.min(firstMs * 2 ** failures, maxMs) * (1 - random() / 2)
+  return Math.min(firstMs * 2 ** failureCount, maxMs) * (1 - random() / 2)
 }
 
 /** A time limit. */
@@ -85,10 +85,10 @@ export interface AbortScope {
 }
 
 /** Opens an {@link AbortScope} that follows a caller's signal, with a time limit or none; its opener closes it. */
-export function openAbortScope(signal: AbortSignal | undefined, limit?: TimeLimit): AbortScope {
+export function openAbortScope(signal: AbortSignal | undefined, timeLimit?: TimeLimit): AbortScope {
   const controller = new AbortController()
   const onSignalAbort = (): void => controller.abort(signal?.reason)
-  const stopTimer = limit && startTimer(limit, controller)
+  const stopTimer = timeLimit && startTimer(timeLimit, controller)
   if (signal?.aborted) onSignalAbort()
   else if (signal) onAbort(signal, onSignalAbort)
   return {
@@ -148,10 +148,10 @@ export async function withTimeout<T>(
 export function settlesWithin(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(false), ms)
-    const finish = (): void => {
+    const handleSettled = (): void => {
       clock.clearTimeout(timer)
       resolve(true)
     }
-    promise.then(finish, finish)
+    promise.then(handleSettled, handleSettled)
   })
 }

@@ -11,7 +11,7 @@ import type {
   ServerExtension,
   Undrain,
 } from '@x/schema'
-import { rejectExtensionName } from './compile/compile-entry.ts'
+import { checkExtensionIdentifier } from './compile/compile-entry.ts'
 import { DefinitionError } from './request/definition-error.ts'
 
 /** The extensions of one server, started, and the exchange that they and the middleware of `use` make of its core. */
@@ -74,13 +74,13 @@ export function composeServer({ coreExchange, use, extensions, host }: Compositi
   for (const { extension } of startedExtensions) {
     exchangeByExtension.set(
       extension,
-      wrapExchange(
+      applyMiddleware(
         coreExchange,
         otherExtensions.filter((other) => other.extension !== extension).flatMap(middlewareOf),
       ),
     )
   }
-  outermostExchange = wrapExchange(coreExchange, [
+  outermostExchange = applyMiddleware(coreExchange, [
     ...use,
     ...[...authorizingExtensions, ...otherExtensions].flatMap(middlewareOf),
   ])
@@ -91,11 +91,14 @@ export function composeServer({ coreExchange, use, extensions, host }: Compositi
     apis: apisOf(startedExtensions),
     localOnly: extensions.find(({ localOnly }) => localOnly !== undefined)?.localOnly,
     needsPrincipal: authorizingExtensions.length > 0,
-    ...lifecycleOf(startedExtensions, host),
+    ...createLifecycleMethods(startedExtensions, host),
   }
 }
 
-function lifecycleOf(startedExtensions: readonly StartedExtension[], { report }: CompositionOptions['host']) {
+function createLifecycleMethods(
+  startedExtensions: readonly StartedExtension[],
+  { report }: CompositionOptions['host'],
+) {
   const isReady = async ({ instance }: StartedExtension): Promise<boolean> => {
     try {
       return (await instance.ready?.()) ?? true
@@ -104,7 +107,7 @@ function lifecycleOf(startedExtensions: readonly StartedExtension[], { report }:
       return false
     }
   }
-  const close = async ({ instance }: StartedExtension, graceMs: number): Promise<void> => {
+  const closeExtension = async ({ instance }: StartedExtension, graceMs: number): Promise<void> => {
     try {
       await instance.close?.({ graceMs })
     } catch (error) {
@@ -126,13 +129,13 @@ function lifecycleOf(startedExtensions: readonly StartedExtension[], { report }:
       }
     },
     close: async ({ graceMs = defaultGraceMs }: CloseOptions) => {
-      await Promise.all(startedExtensions.map((each) => close(each, graceMs)))
+      await Promise.all(startedExtensions.map((each) => closeExtension(each, graceMs)))
     },
   }
 }
 
-function wrapExchange(core: Exchange, middleware: readonly Middleware[]): Exchange {
-  return middleware.reduceRight((next, each) => each(next), core)
+function applyMiddleware(coreExchange: Exchange, middleware: readonly Middleware[]): Exchange {
+  return middleware.reduceRight((next, each) => each(next), coreExchange)
 }
 
 function middlewareOf({ extension, instance }: StartedExtension): readonly Middleware[] {
@@ -203,5 +206,5 @@ function checkExtension(extension: ServerExtension): void {
     const reason = `a server has a member of this name already; the name of an extension must be another`
     throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
   }
-  rejectExtensionName(identifier)
+  checkExtensionIdentifier(identifier)
 }

@@ -47,7 +47,9 @@ export function createCoreExchange(state: ServerState): Exchange {
   function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = findMethod(request.method)
     if (method === undefined) return serveExtensionMethod(request, call)
-    return method.streams === true ? serveStreamingMethod(method, request, call) : serveMethod(method, request, call)
+    return method.isStreaming === true
+      ? serveStreamingMethod(method, request, call)
+      : serveMethod(method, request, call)
   }
 
   /** A method of an extension, or of nobody. */
@@ -55,8 +57,8 @@ export function createCoreExchange(state: ServerState): Exchange {
     const method = state.methods.get(request.method)
     if (method === undefined) return serveMethod(undefined, request, call)
     try {
-      checkVersion(request)
-      const result = completeResult(await runCountedMethod(method, { request, call }, state.settings), state.catalog)
+      readSupportedRequestMeta(request)
+      const result = addResultMembers(await runCountedMethod(method, { request, call }, state.settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       if (isCancelled(call)) throw abortReasonOf(call)
@@ -66,23 +68,26 @@ export function createCoreExchange(state: ServerState): Exchange {
   }
 
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    let requestState: RequestState | undefined
+    let servedRequest: RequestState | undefined
     try {
       const olderRevisionError = method === undefined ? checkClientRevision(request) : undefined
       if (olderRevisionError !== undefined) throw olderRevisionError
       const { handle } = requireServedMethod(method, request.method, state)
-      requestState = openRequest(request, call, state)
+      servedRequest = createRequestState(request, call, state)
       // A task was counted when it was created.
-      if (requestState.journal === undefined) checkCallerLimit(state.settings.callerLimit, requestState.caller)
-      const pendingResult = handle(request.params, requestState)
-      const result = isPromiseLike(pendingResult) ? await countRequest(pendingResult, requestState) : pendingResult
+      if (servedRequest.journalStore === undefined)
+        checkCallerLimit(state.settings.callerLimit, servedRequest.callerKey)
+      const pendingResult = handle(request.params, servedRequest)
+      const result = isPromiseLike(pendingResult)
+        ? await countPendingRequest(pendingResult, servedRequest)
+        : pendingResult
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
       if (call.signal.aborted) throw call.signal.reason
       return toErrorResponse(error, request, state.settings)
     } finally {
-      if (requestState !== undefined) endRequest(requestState)
+      if (servedRequest !== undefined) endRequest(servedRequest)
     }
   }
 
@@ -92,17 +97,20 @@ export function createCoreExchange(state: ServerState): Exchange {
     const { id } = request
     // The row's name: the text of the request would stay with each.
     const method = servedMethod.name
-    const reject = (error: unknown): RpcResponse => {
+    const toStreamErrorResponse = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw abortReasonOf(call)
       return toErrorResponse(error, { jsonrpc: '2.0', id, method }, state.settings)
     }
-    return startStreamingMethod(servedMethod, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), reject)
+    return startStreamingMethod(servedMethod, request, call).then(
+      (result) => ({ jsonrpc: '2.0', id, result }),
+      toStreamErrorResponse,
+    )
   }
 
   function startStreamingMethod(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
     try {
       const { handle } = requireServedMethod(method, request.method, state)
-      return Promise.resolve(handle(request.params, openRequest(request, call, state)))
+      return Promise.resolve(handle(request.params, createRequestState(request, call, state)))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -114,14 +122,14 @@ export function createCoreExchange(state: ServerState): Exchange {
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
 function endRequest(request: RequestState): void {
   request.isOpen = false
-  if (request.isCounted) decrementCount(request.settings.callerLimit.runningCountByCaller, request.caller)
-  for (const follower of request.abortListeners ?? []) offAbort(request.call.signal, follower)
+  if (request.isCounted) decrementCount(request.settings.callerLimit.runningCountByCaller, request.callerKey)
+  for (const abortListener of request.abortListeners ?? []) offAbort(request.call.signal, abortListener)
 }
 
 /** Counts a call that takes time, until its request ends. */
-function countRequest<T>(pendingResult: T, request: RequestState): T {
-  request.isCounted = request.journal === undefined
-  if (request.isCounted) incrementCount(request.settings.callerLimit.runningCountByCaller, request.caller)
+function countPendingRequest<T>(pendingResult: T, request: RequestState): T {
+  request.isCounted = request.journalStore === undefined
+  if (request.isCounted) incrementCount(request.settings.callerLimit.runningCountByCaller, request.callerKey)
   return pendingResult
 }
 
@@ -131,28 +139,28 @@ async function runCountedMethod(
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
   { callerLimit }: ServerSettings,
 ): Promise<JsonObject> {
-  const caller = callerKeyOf(call)
-  checkCallerLimit(callerLimit, caller)
-  incrementCount(callerLimit.runningCountByCaller, caller)
+  const callerKey = callerKeyOf(call)
+  checkCallerLimit(callerLimit, callerKey)
+  incrementCount(callerLimit.runningCountByCaller, callerKey)
   try {
     return await method(request, call)
   } finally {
-    decrementCount(callerLimit.runningCountByCaller, caller)
+    decrementCount(callerLimit.runningCountByCaller, callerKey)
   }
 }
 
-function openRequest(request: RpcRequest, call: Call, { catalog, settings }: ServerState): RequestState {
+function createRequestState(request: RpcRequest, call: Call, { catalog, settings }: ServerState): RequestState {
   const { id, method, params = {} } = request
   return {
     id,
     method,
     params,
     call,
-    caller: callerKeyOf(call),
-    meta: checkVersion(request),
+    callerKey: callerKeyOf(call),
+    meta: readSupportedRequestMeta(request),
     catalog,
     settings,
-    journal: call.context.get(journalKey),
+    journalStore: call.context.get(journalKey),
     callId: undefined,
     isOpen: true,
     isCounted: false,
@@ -174,7 +182,7 @@ function requireServedMethod(method: ServedMethod | undefined, name: string, sta
 }
 
 /** Adds the members that every result has to a result of an extension (basic/index, result responses). */
-function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject {
+function addResultMembers(result: JsonObject, { resultMeta }: Catalog): JsonObject {
   const resultWithType = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
   if (resultMeta === undefined) return resultWithType
   return {
@@ -185,15 +193,15 @@ function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject
 
 /** Returns the name of the capability that a method needs and this server lacks. */
 function findMissingCapability(
-  { capability, streams }: ServedMethod,
+  { capability, isStreaming }: ServedMethod,
   { catalog, settings }: ServerState,
 ): string | undefined {
   if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
-  return streams === true && !settings.subscriptions.isEnabled ? 'subscriptions' : undefined
+  return isStreaming === true && !settings.subscriptions.isEnabled ? 'subscriptions' : undefined
 }
 
 /** Returns the `_meta` of a request of a served revision (basic/versioning, negotiation). */
-function checkVersion({ params }: RpcRequest): RequestMetaObject {
+function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
   const meta = requestMetaOf(params)
   const requestedVersion = meta[metaKeys.protocolVersion]
   if (requestedVersion === protocolVersion) return meta
@@ -222,8 +230,8 @@ function declinedError({ key, action, message }: InputDeclined): McpError {
 }
 
 function errorContextFor({ method, params }: RpcRequest): ErrorContext {
-  const named = findMethodRow(method)?.targetParam
-  const name = named && params?.[named]
+  const targetParam = findMethodRow(method)?.targetParam
+  const name = targetParam && params?.[targetParam]
   return typeof name === 'string' ? { method, name: name.slice(0, 1000) } : { method }
 }
 

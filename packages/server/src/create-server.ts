@@ -1,6 +1,6 @@
 import { createAttachHost, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
 import { type Composition, composeServer } from './compose.ts'
-import { compileDefinition, infoOf } from './compile/compile-definition.ts'
+import { compileDefinition, requireServerInfo } from './compile/compile-definition.ts'
 import { createCoreExchange, type ServerState } from './core-exchange.ts'
 import { randomKeyReason, type ServerSettings, compileServerSettings } from './compile/settings.ts'
 import { reportServerError } from './request/report.ts'
@@ -24,7 +24,7 @@ export function createServer<
   definition: ServerDefinition<Extensions, Tools, Prompts>,
 ): McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions> {
   const settings = compileServerSettings(definition)
-  const info = Object.freeze(infoOf(definition))
+  const info = Object.freeze(requireServerInfo(definition))
   const state: ServerState = { catalog: compileDefinition(definition, settings.warn), settings, methods: new Map() }
   const composition = composeServer({
     coreExchange: createCoreExchange(state),
@@ -37,14 +37,18 @@ export function createServer<
     },
   })
   state.methods = composition.methods
-  const server = createMcpServer(serverMembersOf(definition, state, composition), info, settings.loadMonitor)
+  const server = createMcpServer(createServerMembers(definition, state, composition), info, settings.loadMonitor)
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
 }
 
 type ServerMembers = Omit<McpServer, 'load' | 'info' | 'attachHost' | typeof Symbol.asyncDispose>
 
-function serverMembersOf(definition: ServerDefinition, state: ServerState, composition: Composition): ServerMembers {
+function createServerMembers(
+  definition: ServerDefinition,
+  state: ServerState,
+  composition: Composition,
+): ServerMembers {
   const { settings } = state
   const { subscriptions, loadMonitor } = settings
   let currentDefinition = definition

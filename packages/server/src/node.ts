@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Load } from './shedding/shedding-options.ts'
 
-const resolutionMs = 10
+const histogramResolutionMs = 10
 const idleTimeoutMs = 2000
 
 /**
@@ -17,7 +17,7 @@ const idleTimeoutMs = 2000
  * is measured while nobody reads, and nothing keeps the process alive.
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
-  const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
+  const histogram = monitorEventLoopDelay({ resolution: histogramResolutionMs })
   const idleTimer = setTimeout(() => histogram.disable(), idleTimeoutMs).unref()
   return () => {
     idleTimer.refresh()
@@ -26,7 +26,7 @@ export function measureLoad(): () => Omit<Load, 'running'> {
     const { mean } = histogram
     histogram.reset()
     // The histogram records the time between two samples, which is the resolution when nothing is late.
-    const eventLoopDelayMs = isFirstSample || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - resolutionMs)
+    const eventLoopDelayMs = isFirstSample || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - histogramResolutionMs)
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     return { eventLoopDelayMs, heapShare: used_heap_size / heap_size_limit }
   }

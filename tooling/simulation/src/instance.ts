@@ -4,7 +4,7 @@ import {
   createLoadMonitor,
   beginMonitoredCall,
   handOffReason,
-  recordHandOff,
+  recordReceivedHandOff,
   endMonitoredCall,
   type LoadMonitor,
   rulesOf,
@@ -107,7 +107,7 @@ export class Instance {
   /** Is told to stop. */
   drain(): void {
     this.monitor.drainCount++
-    this.monitor.activeDrains++
+    this.monitor.activeDrainCount++
   }
 
   /** Ends the process, and gives the calls that are lost with it. */
@@ -189,7 +189,7 @@ export class Instance {
 
   #enter(call: SimulatedCall, time: number): void {
     this.#time = time
-    recordHandOff(this.monitor, { callId: String(call.id), shedCount: call.sheds, handOff: call.handOff })
+    recordReceivedHandOff(this.monitor, { callId: String(call.id), shedCount: call.sheds, handOff: call.handOff })
     beginMonitoredCall(this.monitor)
     this.calls.add(call)
     call.at = this
@@ -223,7 +223,7 @@ export class Instance {
 
   #reasonToLeave(call: SimulatedCall): ShedReason | undefined {
     const { mode } = this.#context.options
-    if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrains === 0)) return undefined
+    if (mode === 'none' || (mode === 'oracle' && this.monitor.activeDrainCount === 0)) return undefined
     const { sheds: shedCount, stops: stopCount, drains, handOff } = call
     const about = { method: 'tools/call', name: 'work', roundCount: 0 }
     const workedMs = this.#time - call.workedFrom

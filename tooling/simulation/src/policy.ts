@@ -3,7 +3,7 @@ export { computeHandOffDelayMs as handOffPause } from '../../../packages/client/
 export type { HandOffReport as HandOffTag } from '../../../packages/server/src/shedding/fleet-view.ts'
 export {
   decideHandOff as handOffReason,
-  recordHandOff,
+  recordReceivedHandOff,
   createHandOffReport,
 } from '../../../packages/server/src/shedding/hand-off.ts'
 export {

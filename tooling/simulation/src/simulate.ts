@@ -207,7 +207,9 @@ function checkHealth(fleet: Fleet, time: number): void {
 /** The oracle moves calls from the busiest to the idlest, at no cost, for as long as that helps. */
 function rebalance(fleet: Fleet, time: number): void {
   fleet.queue.at(time, (at) => {
-    const up = fleet.instances.filter(({ isUp, isOffered, monitor }) => isUp && isOffered && monitor.activeDrains === 0)
+    const up = fleet.instances.filter(
+      ({ isUp, isOffered, monitor }) => isUp && isOffered && monitor.activeDrainCount === 0,
+    )
     const stuck = new Set<Instance>()
     for (let count = 0; up.length > 1 && count < 2 * up.length; count++) if (!moveOne(up, stuck, at)) break
     rebalance(fleet, at + 20)

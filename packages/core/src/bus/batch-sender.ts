@@ -37,25 +37,25 @@ export function createBatchSender(
     if (waitingTexts.delete(entry)) waitingCharacterCount -= entry.text.length
   }
   const takeBatch = (): WaitingText[] => {
-    const batch: WaitingText[] = []
+    const batchEntries: WaitingText[] = []
     let remainingCharacters = maxBatchCharacters
     for (const entry of waitingTexts) {
       remainingCharacters -= entry.text.length
-      if (remainingCharacters < 0 && batch.length > 0) break
-      batch.push(entry)
+      if (remainingCharacters < 0 && batchEntries.length > 0) break
+      batchEntries.push(entry)
     }
-    for (const entry of batch) removeEntry(entry)
-    return batch
+    for (const entry of batchEntries) removeEntry(entry)
+    return batchEntries
   }
   const sendWaitingTexts = async (): Promise<void> => {
     isSending = true
     while (waitingTexts.size > 0) {
-      const batch = takeBatch()
+      const batchEntries = takeBatch()
       try {
-        await sendAll(batch.map(({ text }) => text))
-        for (const { resolve } of batch) resolve()
+        await sendAll(batchEntries.map(({ text }) => text))
+        for (const { resolve } of batchEntries) resolve()
       } catch (error) {
-        for (const { reject } of batch) reject(error)
+        for (const { reject } of batchEntries) reject(error)
       }
     }
     isSending = false

@@ -12,8 +12,8 @@ export const maxReconnectDelayMs = 30_000
 export const healthyAfterMs = maxReconnectDelayMs
 
 /** Returns the milliseconds to wait after a number of consecutive failures: longer each time, with jitter. */
-export function computeReconnectDelayMs(failures: number, random: () => number): number {
-  const currentMaxDelayMs = Math.min(maxReconnectDelayMs, minReconnectDelayMs * 2 ** (failures + 1))
+export function computeReconnectDelayMs(failureCount: number, random: () => number): number {
+  const currentMaxDelayMs = Math.min(maxReconnectDelayMs, minReconnectDelayMs * 2 ** (failureCount + 1))
   return minReconnectDelayMs + random() * (currentMaxDelayMs - minReconnectDelayMs)
 }
 
@@ -70,10 +70,10 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   let isOpen = false
   let openedAt: number | undefined
 
-  const finishWaiters = (complete: (waiter: Waiter) => void): void => {
+  const finishWaiters = (settle: (waiter: Waiter) => void): void => {
     const finishedWaiters = waiters
     waiters = []
-    for (const waiter of finishedWaiters) complete(waiter)
+    for (const waiter of finishedWaiters) settle(waiter)
   }
   const onOpen = (): void => {
     const isReconnected = openedAt !== undefined
@@ -91,16 +91,16 @@ function startSession(options: BusSessionOptions, onEnd: () => void): BusSession
   }
 
   const runConnections = async (): Promise<void> => {
-    for (let failures = 0; ; failures++) {
+    for (let failureCount = 0; ; failureCount++) {
       const previousOpenedAt = openedAt
       await keepConnectionOpen(options, { signal: endController.signal, onOpen, onLost })
       // Nobody has heard anything yet, and whoever wanted to has been told: there is nothing to come back to.
       if (openedAt === undefined) return
       // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything
       // again.
-      if (openedAt !== previousOpenedAt && clock.monotonicNow() - openedAt >= healthyAfterMs) failures = 0
+      if (openedAt !== previousOpenedAt && clock.monotonicNow() - openedAt >= healthyAfterMs) failureCount = 0
       if (waiters.length === 0 && !endController.signal.aborted)
-        await sleep(computeReconnectDelayMs(failures, random), { clock, registerWake: (wake) => (endSleep = wake) })
+        await sleep(computeReconnectDelayMs(failureCount, random), { clock, registerWake: (wake) => (endSleep = wake) })
       if (endController.signal.aborted) return
     }
   }

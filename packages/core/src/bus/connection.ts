@@ -52,32 +52,32 @@ export async function keepConnectionOpen(
   { signal, onOpen, onLost }: KeepOpenOptions,
 ): Promise<void> {
   const { name, connect, onMessage, timeoutMs: limitMs, clock } = options
-  const attempt = new AbortController()
+  const attemptController = new AbortController()
   let resolveEnd = (): void => {}
   const connectionEnd = new Promise<void>((resolve) => {
     resolveEnd = resolve
   })
   const failConnection = (error: unknown): void => {
-    if (attempt.signal.aborted) return
+    if (attemptController.signal.aborted) return
     // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by
     // itself.
-    attempt.abort()
+    attemptController.abort()
     if (!signal.aborted) onLost(busUnavailableError(name, error))
     resolveEnd()
   }
   const handleAbort = (): void => failConnection(signal.reason)
   signal.addEventListener('abort', handleAbort)
   // Messages of a closing connection belong to the time before.
-  const message = (text: string): void => void (attempt.signal.aborted || onMessage(text))
+  const forwardMessage = (text: string): void => void (attemptController.signal.aborted || onMessage(text))
   try {
     const timeoutOptions = { name, limitMs, clock, advice: 'is it running, and is a connection free to listen on?' }
     const pendingConnection = withBusTimeout(timeoutOptions, () =>
-      connect({ handleMessage: message, handleLoss: failConnection }, attempt.signal),
+      connect({ handleMessage: forwardMessage, handleLoss: failConnection }, attemptController.signal),
     )
     const connection = await Promise.race([pendingConnection, connectionEnd])
-    if (connection === undefined || attempt.signal.aborted) return
+    if (connection === undefined || attemptController.signal.aborted) return
     onOpen()
-    await Promise.race([pingConnection(options, connection, attempt.signal), connectionEnd])
+    await Promise.race([pingUntilAborted(options, connection, attemptController.signal), connectionEnd])
   } catch (error) {
     failConnection(error)
   } finally {
@@ -89,7 +89,11 @@ export async function keepConnectionOpen(
  * Detects a peer that is gone without a message, which no socket reports in time. Rejects then, and when the signal
  * aborts.
  */
-async function pingConnection(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
+async function pingUntilAborted(
+  options: ConnectionOptions,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<void> {
   const { name, clock, timeoutMs: limitMs, keepAliveMs } = options
   const timeoutOptions = { name, limitMs, clock, advice: 'the connection that listens is opened again' }
   while (!signal.aborted) {

@@ -52,8 +52,8 @@ export function createNetworkBus(
   options: NetworkBusOptions,
   clock: Clock = platformRuntime,
 ): ChangeBus {
-  const timeoutMs = checkDurationMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
-  const keepAliveMs = checkDurationMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
+  const timeoutMs = requireDurationMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
+  const keepAliveMs = requireDurationMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
   const onError = createErrorReporter(options.onError)
   const listeners = createListenerRegistry(onError)
   const onMessage = (text: string): void => {
@@ -99,8 +99,8 @@ export function createNetworkBus(
   }
 }
 
-function checkDurationMs(option: string, ms: number): number {
+function requireDurationMs(optionName: string, ms: number): number {
   // Timers of the platform hold 31 bits, and fire at once beyond them.
   if (ms > 0 && ms <= maxTimerMs) return ms
-  throw new BusError('option', `${option} is ${ms}: write milliseconds, from 1 to ${maxTimerMs}`)
+  throw new BusError('option', `${optionName} is ${ms}: write milliseconds, from 1 to ${maxTimerMs}`)
 }

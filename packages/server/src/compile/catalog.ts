@@ -54,13 +54,13 @@ export interface CompiledPrompt extends CompiledDefinition {
 
 /** A resource that is ready to be read. */
 export interface CompiledResource extends CompiledDefinition {
-  readonly cache: CompiledCacheHints
+  readonly cacheHints: CompiledCacheHints
   readonly definition: ResourceDefinition
 }
 
 /** A template that is ready to be matched. */
 export interface CompiledTemplate extends CompiledDefinition {
-  readonly cache: CompiledCacheHints
+  readonly cacheHints: CompiledCacheHints
   readonly template: UriTemplate
   /** Every variable, and what completes it. */
   readonly completers: ReadonlyMap<string, Completer | undefined>
@@ -152,10 +152,10 @@ export function isVisible({ visibleTo }: Pick<ListedEntry, 'visibleTo'>, caller:
 export function readPage(listing: Listing<ListedEntry>, cursor: string | undefined, caller: Caller): JsonObject {
   if (listing.sharedPages !== undefined) return listing.sharedPages.get(cursor) ?? rejectCursor()
   const visibleEntries = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
-  const start =
+  const startIndex =
     cursor === undefined ? 0 : visibleEntries.findIndex((entry) => listing.cursors.get(entry) === cursor) + 1
-  if (cursor !== undefined && start === 0) return rejectCursor()
-  return buildPage(visibleEntries, start, listing)
+  if (cursor !== undefined && startIndex === 0) return rejectCursor()
+  return buildPage(visibleEntries, startIndex, listing)
 }
 
 function rejectCursor(): never {
@@ -168,29 +168,29 @@ function createFixedPages(
   listing: Listing<ListedEntry>,
 ): ReadonlyMap<string | undefined, JsonObject> {
   const pages = new Map<string | undefined, JsonObject>()
-  let start = 0
+  let startIndex = 0
   let cursor: string | undefined
   do {
-    pages.set(cursor, prepareResult(buildPage(entries, start, listing)))
-    start += listing.options.pageSize
-    const last = entries[start - 1]
-    cursor = last && listing.cursors.get(last)
-  } while (start < entries.length)
+    pages.set(cursor, prepareResult(buildPage(entries, startIndex, listing)))
+    startIndex += listing.options.pageSize
+    const lastEntry = entries[startIndex - 1]
+    cursor = lastEntry && listing.cursors.get(lastEntry)
+  } while (startIndex < entries.length)
   return pages
 }
 
 function buildPage(
   entries: readonly ListedEntry[],
-  start: number,
+  startIndex: number,
   { cursors, options }: Listing<ListedEntry>,
 ): JsonObject {
   const { field, pageSize, ttlMs, scope, meta } = options
-  const end = start + pageSize
-  const last = end < entries.length ? entries[end - 1] : undefined
+  const endIndex = startIndex + pageSize
+  const lastEntry = endIndex < entries.length ? entries[endIndex - 1] : undefined
   return Object.freeze({
     resultType: 'complete',
-    [field]: Object.freeze(entries.slice(start, end).map(({ wireEntry }) => wireEntry)),
-    ...(last && { nextCursor: cursors.get(last) }),
+    [field]: Object.freeze(entries.slice(startIndex, endIndex).map(({ wireEntry }) => wireEntry)),
+    ...(lastEntry && { nextCursor: cursors.get(lastEntry) }),
     ttlMs,
     cacheScope: scope,
     ...(meta && { _meta: meta }),
@@ -202,11 +202,11 @@ const chunkBytes = 0x2000
 
 /** The Base64 of bytes, with the padding that `blob` fields have. */
 export function encodeBase64(bytes: Uint8Array): string {
-  let binary = ''
+  let binaryString = ''
   for (let start = 0; start < bytes.length; start += chunkBytes) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + chunkBytes))
+    binaryString += String.fromCharCode(...bytes.subarray(start, start + chunkBytes))
   }
-  return btoa(binary)
+  return btoa(binaryString)
 }
 
 /** Text as URL-safe Base64 of its UTF-8, without padding. */

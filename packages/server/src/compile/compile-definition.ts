@@ -17,7 +17,7 @@ import {
   type ListField,
   type Listing,
 } from './catalog.ts'
-import { compileCacheHints, type CompileContext, checkMaxElements } from './compile-entry.ts'
+import { compileCacheHints, type CompileContext, requireMaxElements } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
 import type { Tool } from '../definitions/tool.ts'
@@ -27,7 +27,7 @@ import { freezeJsonObject } from '../request/json-copy.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
 /** Lists are the same for everybody and seldom change. */
-const listDefaults = { ttlMs: 300_000, scope: 'public' } as const
+const defaultListCacheHints = { ttlMs: 300_000, scope: 'public' } as const
 
 /**
  * Definitions → catalog, once: schemas, validators and lists in their final form, so that a request only looks things
@@ -37,28 +37,28 @@ export function compileDefinition(definition: ServerDefinition, warn: CompileCon
   const compileContext: CompileContext = {
     warn,
     compileSchema: definition.compileSchema ?? compileJsonSchema,
-    maxElements: checkMaxElements(definition.maxArgumentElements, 'server'),
+    maxElements: requireMaxElements(definition.maxArgumentElements, 'server'),
   }
   const resultMeta = resultMetaOf(definition)
-  const list = createListingFactory(definition, resultMeta)
+  const buildListing = createListingFactory(definition, resultMeta)
   const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compileContext))
   const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compileContext))
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
-  const capabilities = declaredServerCapabilities(definition, [...prompts, ...templates])
+  const capabilities = buildServerCapabilities(definition, [...prompts, ...templates])
   return {
     capabilities,
     resultMeta,
-    discoverResult: discoveryOf(definition, capabilities, resultMeta),
-    tools: list('tools', tools),
-    prompts: list('prompts', prompts),
-    resources: list('resources', resources),
-    templates: list('resourceTemplates', templates),
+    discoverResult: buildDiscoverResult(definition, capabilities, resultMeta),
+    tools: buildListing('tools', tools),
+    prompts: buildListing('prompts', prompts),
+    resources: buildListing('resources', resources),
+    templates: buildListing('resourceTemplates', templates),
   }
 }
 
 /** Returns the checked name, version and description of the server. */
-export function infoOf(definition: ServerDefinition): Implementation {
+export function requireServerInfo(definition: ServerDefinition): Implementation {
   const { name, version, title, description, icons, websiteUrl } = definition
   for (const [field, value] of [
     ['name', name],
@@ -73,47 +73,51 @@ export function infoOf(definition: ServerDefinition): Implementation {
 
 function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
   if (definition.serverInfo === false) return undefined
-  return freezeJsonObject({ [metaKeys.serverInfo]: infoOf(definition) }, 'server')
+  return freezeJsonObject({ [metaKeys.serverInfo]: requireServerInfo(definition) }, 'server')
 }
 
 /** The capabilities of lists and resources, with and without change notifications. */
 const notificationCapabilities = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
-const silentCapabilities = { list: {}, resources: {} }
+const noNotificationCapabilities = { list: {}, resources: {} }
 
 /** Declares only the kinds that are defined: the methods of all others are not found. */
-function declaredServerCapabilities(
+function buildServerCapabilities(
   definition: ServerDefinition,
   completableEntries: readonly (CompiledPrompt | CompiledTemplate)[],
 ): ServerCapabilities {
   const { tools, prompts, resources, resourceTemplates } = definition
   const hasCompleters = completableEntries.some(({ completers }) => [...completers.values()].some(Boolean))
-  const changeCapabilities = definition.subscriptions === false ? silentCapabilities : notificationCapabilities
+  const capabilitiesByKind = definition.subscriptions === false ? noNotificationCapabilities : notificationCapabilities
   return {
     logging: {},
-    ...(tools && { tools: changeCapabilities.list }),
-    ...(prompts && { prompts: changeCapabilities.list }),
-    ...((resources ?? resourceTemplates) && { resources: changeCapabilities.resources }),
+    ...(tools && { tools: capabilitiesByKind.list }),
+    ...(prompts && { prompts: capabilitiesByKind.list }),
+    ...((resources ?? resourceTemplates) && { resources: capabilitiesByKind.resources }),
     ...(hasCompleters && { completions: {} }),
-    ...declaredExtensionsOf(definition.extensions ?? [], tools ?? []),
+    ...buildExtensionCapabilities(definition.extensions ?? [], tools ?? []),
   }
 }
 
-function declaredExtensionsOf(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
+function buildExtensionCapabilities(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
   const keyedEffectsEntries = tools.some(hasKeyedEffects) ? [[idempotentCallsExtension, {}]] : []
   const extensionEntries = extensions.flatMap(({ identifier, capabilities }) =>
     capabilities ? [[identifier, capabilities]] : [],
   )
-  const settings = [...keyedEffectsEntries, ...extensionEntries]
+  const allExtensionEntries = [...keyedEffectsEntries, ...extensionEntries]
   const extraCapabilities = extensions.map(({ serverCapabilities }) => serverCapabilities)
-  return Object.assign({}, ...extraCapabilities, settings.length > 0 && { extensions: Object.fromEntries(settings) })
+  return Object.assign(
+    {},
+    ...extraCapabilities,
+    allExtensionEntries.length > 0 && { extensions: Object.fromEntries(allExtensionEntries) },
+  )
 }
 
-function discoveryOf(
+function buildDiscoverResult(
   definition: ServerDefinition,
   capabilities: ServerCapabilities,
   meta: JsonObject | undefined,
 ): JsonObject {
-  const { ttlMs, scope } = compileCacheHints(definition.cache, listDefaults, 'server')
+  const { ttlMs, scope } = compileCacheHints(definition.cache, defaultListCacheHints, 'server')
   const result = {
     resultType: 'complete',
     supportedVersions: [protocolVersion],
@@ -135,7 +139,7 @@ function createListingFactory(
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
     throw new DefinitionError('value', 'server', { reason: `pageSize is ${pageSize}; write a whole number from 1` })
   }
-  const { ttlMs, scope } = compileCacheHints(cache, listDefaults, 'server')
+  const { ttlMs, scope } = compileCacheHints(cache, defaultListCacheHints, 'server')
   return (field, entries) => {
     rejectDuplicates(field, entries)
     const variesByCaller = entries.some(({ visibleTo }) => visibleTo !== undefined)

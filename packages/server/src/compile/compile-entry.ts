@@ -14,83 +14,83 @@ export interface CompileContext {
 }
 
 /** A bound on the elements of arguments. Throws {@link DefinitionError} for what is none. */
-export function checkMaxElements(bound: number | undefined, subject: string): number | undefined {
-  if (bound === undefined || (Number.isSafeInteger(bound) && bound > 0)) return bound
-  const reason = `maxArgumentElements is ${bound}; write a whole number from 1`
-  throw new DefinitionError('value', subject, { reason })
+export function requireMaxElements(maxElements: number | undefined, errorSubject: string): number | undefined {
+  if (maxElements === undefined || (Number.isSafeInteger(maxElements) && maxElements > 0)) return maxElements
+  const reason = `maxArgumentElements is ${maxElements}; write a whole number from 1`
+  throw new DefinitionError('value', errorSubject, { reason })
 }
 
 /** The part of a compiled definition that all kinds share. */
 export function compileEntry(
-  wire: object,
+  wireEntry: object,
   definition: BaseDefinition,
-  subject: string,
+  errorSubject: string,
 ): Omit<CompiledDefinition, 'key'> {
-  rejectForeignNames(definition, subject)
+  rejectForeignNames(definition, errorSubject)
   const { visibleTo, requires, meta } = definition
-  for (const key of Object.keys(meta ?? {})) rejectMetaKey(key, subject)
-  return { wireEntry: freezeJsonObject(wire, subject), visibleTo, requires }
+  for (const key of Object.keys(meta ?? {})) checkMetaKey(key, errorSubject)
+  return { wireEntry: freezeJsonObject(wireEntry, errorSubject), visibleTo, requires }
 }
 
 /** The names of other libraries and of the wire, with the names that definitions have here. */
 const foreignOptionNames = { inputSchema: 'input', outputSchema: 'output', argsSchema: 'input' }
 
 /** Rejects a member of another name, which would be ignored; programs without types have no other hint. */
-function rejectForeignNames(definition: BaseDefinition, subject: string): void {
-  for (const [foreign, name] of Object.entries(foreignOptionNames)) {
-    if (!Object.hasOwn(definition, foreign)) continue
-    throw new DefinitionError('value', subject, { reason: `${foreign} is called ${name}` })
+function rejectForeignNames(definition: BaseDefinition, errorSubject: string): void {
+  for (const [foreignName, name] of Object.entries(foreignOptionNames)) {
+    if (!Object.hasOwn(definition, foreignName)) continue
+    throw new DefinitionError('value', errorSubject, { reason: `${foreignName} is called ${name}` })
   }
 }
 
 /** Refuses a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */
-function rejectMetaKey(key: string, subject: string): void {
+function checkMetaKey(key: string, errorSubject: string): void {
   if (isMetaKey(key)) return
   const reason = `the key ${JSON.stringify(key)} is not of the form "com.example/name"`
-  throw new DefinitionError('name', subject, { reason })
+  throw new DefinitionError('name', errorSubject, { reason })
 }
 
 /** Refuses the identifier of an extension without a prefix (basic/versioning, extension negotiation). */
-export function rejectExtensionName(identifier: string): void {
+export function checkExtensionIdentifier(identifier: string): void {
   if (!identifier.includes('/')) {
     const reason = 'its identifier must have a prefix, as in "com.example/name"'
     throw new DefinitionError('name', `extension ${JSON.stringify(identifier)}`, { reason })
   }
-  rejectMetaKey(identifier, 'extensions')
+  checkMetaKey(identifier, 'extensions')
 }
 
 /** Caching hints with what is absent filled in (server/utilities/caching). */
 export function compileCacheHints(
   hints: CacheHints | undefined,
   defaults: CompiledCacheHints,
-  subject: string,
+  errorSubject: string,
 ): CompiledCacheHints {
   const { ttlMs = defaults.ttlMs, scope = defaults.scope } = hints ?? {}
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
     const reason = `ttlMs is ${ttlMs}; write a whole number of milliseconds from 0`
-    throw new DefinitionError('cache', subject, { reason })
+    throw new DefinitionError('cache', errorSubject, { reason })
   }
   if (scope !== 'public' && scope !== 'private') {
     const reason = `the cache scope is ${JSON.stringify(scope)}; write "public" or "private"`
-    throw new DefinitionError('cache', subject, { reason })
+    throw new DefinitionError('cache', errorSubject, { reason })
   }
   return { ttlMs, scope }
 }
 
 /** Pairs everything that can be completed with what completes it. */
 export function compileCompleters(
-  names: readonly string[],
-  complete: { readonly [name: string]: Completer | undefined } | undefined,
-  subject: string,
+  completableNames: readonly string[],
+  declaredCompleters: { readonly [name: string]: Completer | undefined } | undefined,
+  errorSubject: string,
 ): ReadonlyMap<string, Completer | undefined> {
-  const completerByName = new Map(Object.entries(complete ?? {}))
+  const completerByName = new Map(Object.entries(declaredCompleters ?? {}))
   for (const name of completerByName.keys()) {
-    if (!names.includes(name)) {
-      const reason = `completes ${JSON.stringify(name)}, which it does not have; it has: ${names.join(', ') || 'none'}`
-      throw new DefinitionError('completion', subject, { reason })
+    if (!completableNames.includes(name)) {
+      const reason = `completes ${JSON.stringify(name)}, which it does not have; it has: ${completableNames.join(', ') || 'none'}`
+      throw new DefinitionError('completion', errorSubject, { reason })
     }
   }
-  return new Map(names.map((name) => [name, completerByName.get(name)]))
+  return new Map(completableNames.map((name) => [name, completerByName.get(name)]))
 }
 
 /** The members of a JSON value that should be an object; none, when it is none. */

@@ -7,47 +7,62 @@ import type { Prompt } from '../definitions/prompt.ts'
 import { type AnySchema, compileSchema } from '../json-schema/compile-schema.ts'
 import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 
-const noArguments = Object.freeze({ type: 'object', additionalProperties: false })
+const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
 /** Makes a prompt ready to be filled in. Throws {@link DefinitionError}. */
 export function compilePrompt(
   { name, definition }: Prompt,
   { compileSchema: compile, maxElements }: CompileContext,
 ): CompiledPrompt {
-  const subject = `prompt ${JSON.stringify(name)}`
+  const errorSubject = `prompt ${JSON.stringify(name)}`
   if (typeof name !== 'string' || name === '' || name.length > 128) {
-    throw new DefinitionError('name', subject, { reason: 'its name must have 1 to 128 characters' })
+    throw new DefinitionError('name', errorSubject, { reason: 'its name must have 1 to 128 characters' })
   }
-  const inputSubject = `${subject}, input`
-  const schemaOptions = { subject: inputSubject, side: 'input', compile, maxElements } as const
-  const input = compileSchema(definition.input ?? noArguments, schemaOptions)
-  const list = argumentsOf(requireObjectRoot(input.json, inputSubject), definition.input, inputSubject)
+  const inputSubject = `${errorSubject}, input`
+  const schemaOptions = { errorSubject: inputSubject, side: 'input', compile, maxElements } as const
+  const compiledInput = compileSchema(definition.input ?? noArgumentsSchema, schemaOptions)
+  const promptArguments = readPromptArguments(
+    requireObjectRoot(compiledInput.jsonSchema, inputSubject),
+    definition.input,
+    inputSubject,
+  )
   const { title, description, icons, meta } = definition
-  const wire = { name, title, description, arguments: list.length > 0 ? list : undefined, icons, _meta: meta }
+  const wireEntry = {
+    name,
+    title,
+    description,
+    arguments: promptArguments.length > 0 ? promptArguments : undefined,
+    icons,
+    _meta: meta,
+  }
   return {
-    ...compileEntry(wire, definition, subject),
+    ...compileEntry(wireEntry, definition, errorSubject),
     key: name,
-    checkArguments: input.check,
-    requiredArguments: list.filter(({ required }) => required).map((argument) => argument.name),
+    checkArguments: compiledInput.check,
+    requiredArguments: promptArguments.filter(({ required }) => required).map((argument) => argument.name),
     completers: compileCompleters(
-      list.map((argument) => argument.name),
+      promptArguments.map((argument) => argument.name),
       definition.complete,
-      subject,
+      errorSubject,
     ),
     definition,
   }
 }
 
 /** The arguments that a schema describes; on the wire each of them is a string (server/prompts, getting a prompt). */
-function argumentsOf(json: JsonObject, schema: AnySchema | undefined, subject: string): readonly PromptArgument[] {
-  const requiredNames = Array.isArray(json['required']) ? json['required'] : []
-  return memberEntries(json['properties']).map(([name, property]) => {
+function readPromptArguments(
+  jsonSchema: JsonObject,
+  schema: AnySchema | undefined,
+  errorSubject: string,
+): readonly PromptArgument[] {
+  const requiredNames = Array.isArray(jsonSchema['required']) ? jsonSchema['required'] : []
+  return memberEntries(jsonSchema['properties']).map(([name, property]) => {
     const propertySchema = isJsonObject(property) ? property : {}
     if (!acceptsText(propertySchema, schema, name)) {
       const reason =
         `the argument ${JSON.stringify(name)} is a ${JSON.stringify(propertySchema['type'])}, but arguments of prompts are ` +
         'strings; write z.coerce.number(), z.stringbool() or z.string().transform(…)'
-      throw new DefinitionError('schema', subject, { reason })
+      throw new DefinitionError('schema', errorSubject, { reason })
     }
     return {
       name,

@@ -18,54 +18,62 @@ const defaultCacheHints = { ttlMs: 0, scope: 'private' } as const
 
 /** Makes a resource ready to be read. Throws {@link DefinitionError}. */
 export function compileResource({ uri, definition }: Resource): CompiledResource {
-  const subject = `resource ${JSON.stringify(uri)}`
+  const errorSubject = `resource ${JSON.stringify(uri)}`
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}]+$/u.test(uri)) {
-    throw new DefinitionError('name', subject, { reason: 'must be a URI with a scheme and without spaces (RFC 3986)' })
+    throw new DefinitionError('name', errorSubject, {
+      reason: 'must be a URI with a scheme and without spaces (RFC 3986)',
+    })
   }
   const { size } = definition
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0)) {
-    throw new DefinitionError('value', subject, { reason: `size is ${size}; write a whole number of bytes from 0` })
+    throw new DefinitionError('value', errorSubject, {
+      reason: `size is ${size}; write a whole number of bytes from 0`,
+    })
   }
-  const wire = { uri, ...descriptionOf(definition, subject), size }
+  const wireEntry = { uri, ...toWireFields(definition, errorSubject), size }
   return {
-    ...compileEntry(wire, definition, subject),
+    ...compileEntry(wireEntry, definition, errorSubject),
     key: uri,
-    cache: readCacheHints(definition, subject),
+    cacheHints: compileReadCacheHints(definition, errorSubject),
     definition,
   }
 }
 
 /** Makes a template ready to be matched. Throws {@link DefinitionError}. */
 export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): CompiledTemplate {
-  const subject = `resource template ${JSON.stringify(uriTemplate)}`
+  const errorSubject = `resource template ${JSON.stringify(uriTemplate)}`
   const template = parseUriTemplate(uriTemplate)
   const names = template.variables.map(({ name }) => name)
-  const listCompleters = Object.fromEntries(
-    definition.list ? names.map((name) => [name, completeFromList(definition, template, name)]) : [],
+  const completersFromList = Object.fromEntries(
+    definition.list ? names.map((name) => [name, createListCompleter(definition, template, name)]) : [],
   )
-  const wire = { uriTemplate, ...descriptionOf(definition, subject) }
+  const wireEntry = { uriTemplate, ...toWireFields(definition, errorSubject) }
   return {
-    ...compileEntry(wire, definition, subject),
+    ...compileEntry(wireEntry, definition, errorSubject),
     key: uriTemplate,
-    cache: readCacheHints(definition, subject),
+    cacheHints: compileReadCacheHints(definition, errorSubject),
     template,
-    completers: compileCompleters(names, { ...listCompleters, ...definition.complete }, subject),
+    completers: compileCompleters(names, { ...completersFromList, ...definition.complete }, errorSubject),
     definition,
   }
 }
 
-function descriptionOf(definition: ResourceDescription, subject: string): object {
+function toWireFields(definition: ResourceDescription, errorSubject: string): object {
   const { name, title, description, mimeType, annotations, icons, meta } = definition
-  if (typeof name !== 'string' || name === '') throw new DefinitionError('value', subject, { reason: 'has no name' })
+  if (typeof name !== 'string' || name === '')
+    throw new DefinitionError('value', errorSubject, { reason: 'has no name' })
   return { name, title, description, mimeType, annotations, icons, _meta: meta }
 }
 
-function readCacheHints({ cache, visibleTo }: ResourceDescription, subject: string): CompiledResource['cache'] {
+function compileReadCacheHints(
+  { cache, visibleTo }: ResourceDescription,
+  errorSubject: string,
+): CompiledResource['cacheHints'] {
   if (visibleTo !== undefined && cache?.scope === 'public') {
     const reason = 'a public result would reach callers to whom visibleTo does not show it; write the scope "private"'
-    throw new DefinitionError('cache', subject, { reason })
+    throw new DefinitionError('cache', errorSubject, { reason })
   }
-  return compileCacheHints(cache, defaultCacheHints, subject)
+  return compileCacheHints(cache, defaultCacheHints, errorSubject)
 }
 
 export async function listTemplateResources(
@@ -82,29 +90,29 @@ function isResourceList(listReturn: ResourcePage | readonly ListedResource[]): l
 }
 
 /** The pages that one completion reads, and the most values that it gives. */
-const maxPages = 20
+const maxCompletionPages = 20
 
-const maxValues = 100
+const maxCompletionValues = 100
 
 /** Makes the completer of a variable from the list of a template's resources. */
-function completeFromList(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
+function createListCompleter(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
   return async (typedText, { arguments: otherArguments, ctx }) => {
     const values = new Set<string>()
     const lowerCaseText = typedText.toLowerCase()
     let cursor: string | undefined
-    for (let pages = 0; pages < maxPages; pages++) {
+    for (let pageCount = 0; pageCount < maxCompletionPages; pageCount++) {
       const page = await listTemplateResources(definition, ctx, cursor)
       for (const { uri } of page.resources) {
         const variables = matchUriTemplate(template, uri) ?? {}
         const value = variables[name]
-        const fits = Object.entries(otherArguments).every(
-          ([other, given]) => other === name || (variables[other] ?? given) === given,
+        const matchesOtherArguments = Object.entries(otherArguments).every(
+          ([otherName, otherValue]) => otherName === name || (variables[otherName] ?? otherValue) === otherValue,
         )
-        if (fits && value?.toLowerCase().startsWith(lowerCaseText) === true) values.add(value)
+        if (matchesOtherArguments && value?.toLowerCase().startsWith(lowerCaseText) === true) values.add(value)
       }
       cursor = page.nextCursor
       if (cursor === undefined) return [...values]
-      if (values.size > maxValues) break
+      if (values.size > maxCompletionValues) break
     }
     return { values: [...values], hasMore: true }
   }

@@ -1,52 +1,58 @@
 import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, headerParams } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
-import { type CompileContext, checkMaxElements, compileEntry } from './compile-entry.ts'
+import { type CompileContext, requireMaxElements, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { compileSchema } from '../json-schema/compile-schema.ts'
 import type { AnyToolDefinition, Tool } from '../definitions/tool.ts'
 
 /** The specification's recommendation for a tool without parameters (server/tools, tool). */
-const noArguments = Object.freeze({ type: 'object', additionalProperties: false })
+const noArgumentsSchema = Object.freeze({ type: 'object', additionalProperties: false })
 
 /** Makes a tool ready to be called. Throws {@link DefinitionError}. */
 export function compileTool(
   { name, definition }: Tool,
   { compileSchema: compile, maxElements, warn }: CompileContext,
 ): CompiledTool {
-  const subject = `tool ${JSON.stringify(name)}`
-  checkToolName(name, subject, warn)
+  const errorSubject = `tool ${JSON.stringify(name)}`
+  checkToolName(name, errorSubject, warn)
   if (typeof definition.description !== 'string' || definition.description === '') {
-    throw new DefinitionError('value', subject, { reason: 'has no description; models choose tools by it' })
+    throw new DefinitionError('value', errorSubject, { reason: 'has no description; models choose tools by it' })
   }
-  const maxElementCount = checkMaxElements(definition.maxArgumentElements, subject) ?? maxElements
-  const schemaOptions = { subject: `${subject}, input`, side: 'input', compile, maxElements: maxElementCount } as const
-  const input = compileSchema(definition.input ?? noArguments, schemaOptions)
-  const output =
-    definition.output && compileSchema(definition.output, { subject: `${subject}, output`, side: 'output', compile })
-  const inputJson = withObjectRoot(input.json, `${subject}, input`)
-  const toolHeaderParams = headerParamsOf(inputJson, subject)
+  const maxElementCount = requireMaxElements(definition.maxArgumentElements, errorSubject) ?? maxElements
+  const schemaOptions = {
+    errorSubject: `${errorSubject}, input`,
+    side: 'input',
+    compile,
+    maxElements: maxElementCount,
+  } as const
+  const compiledInput = compileSchema(definition.input ?? noArgumentsSchema, schemaOptions)
+  const compiledOutput =
+    definition.output &&
+    compileSchema(definition.output, { errorSubject: `${errorSubject}, output`, side: 'output', compile })
+  const inputJson = withObjectRoot(compiledInput.jsonSchema, `${errorSubject}, input`)
+  const toolHeaderParams = headerParamsOf(inputJson, errorSubject)
   const entry = compileEntry(
-    wireToolOf({ name, definition, input: inputJson, output: output?.json }),
+    toWireTool({ name, definition, inputSchema: inputJson, outputSchema: compiledOutput?.jsonSchema }),
     definition,
-    subject,
+    errorSubject,
   )
   return {
     ...entry,
     key: name,
-    checkInput: input.check,
-    checkOutput: output?.check,
+    checkInput: compiledInput.check,
+    checkOutput: compiledOutput?.check,
     headerParams: toolHeaderParams,
     definition,
   }
 }
 
 /** Warns of a name that other hosts may not take: its form is only recommended (server/tools, tool names). */
-function checkToolName(name: string, subject: string, warn: CompileContext['warn']): void {
+function checkToolName(name: string, errorSubject: string, warn: CompileContext['warn']): void {
   if (typeof name !== 'string' || name === '' || name.length > 1000) {
-    throw new DefinitionError('name', subject, { reason: 'its name must be a string of 1 to 1000 characters' })
+    throw new DefinitionError('name', errorSubject, { reason: 'its name must be a string of 1 to 1000 characters' })
   }
   if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return
-  const message = `The name of ${subject} should be 1 to 128 letters, digits, "_", "-" and "."; some hosts reject others`
+  const message = `The name of ${errorSubject} should be 1 to 128 letters, digits, "_", "-" and "."; some hosts reject others`
   warn({ code: 'name', message, where: { method: 'tools/call', name } })
 }
 
@@ -61,44 +67,47 @@ export function hasKeyedEffects({ definition: { keyedEffects, task } }: Pick<Too
 /** The extension that a server declares which has such tools (docs/guides/idempotent-calls). */
 export const idempotentCallsExtension = 'dev.x/idempotent-calls'
 
-function wireToolOf(wireSource: {
+function toWireTool(toolFields: {
   name: string
   definition: AnyToolDefinition
-  input: JsonObject
-  output: JsonObject | undefined
+  inputSchema: JsonObject
+  outputSchema: JsonObject | undefined
 }): object {
-  const { title, description, annotations, icons, meta } = wireSource.definition
-  const _meta = hasKeyedEffects(wireSource) ? { ...meta, [projectMetaKeys.keyedEffects]: true } : meta
-  const schemas = { inputSchema: wireSource.input, outputSchema: wireSource.output }
-  return { name: wireSource.name, title, description, ...schemas, annotations, icons, _meta }
+  const { title, description, annotations, icons, meta } = toolFields.definition
+  const _meta = hasKeyedEffects(toolFields) ? { ...meta, [projectMetaKeys.keyedEffects]: true } : meta
+  const schemas = { inputSchema: toolFields.inputSchema, outputSchema: toolFields.outputSchema }
+  return { name: toolFields.name, title, description, ...schemas, annotations, icons, _meta }
 }
 
 /** Returns the schema of a tool's arguments, with the root type that unions of objects lack (server/tools, tool). */
-function withObjectRoot(json: JsonObject, subject: string): JsonObject {
-  const isUnion = json['type'] === undefined && ('anyOf' in json || 'oneOf' in json)
-  return requireObjectRoot(isUnion && acceptsObjects(json) ? { type: 'object', ...json } : json, subject)
+function withObjectRoot(jsonSchema: JsonObject, errorSubject: string): JsonObject {
+  const isUnion = jsonSchema['type'] === undefined && ('anyOf' in jsonSchema || 'oneOf' in jsonSchema)
+  return requireObjectRoot(
+    isUnion && acceptsObjects(jsonSchema) ? { type: 'object', ...jsonSchema } : jsonSchema,
+    errorSubject,
+  )
 }
 
 /** Returns whether every alternative of a schema may be an object: others could never be chosen. */
-function acceptsObjects(json: JsonObject): boolean {
-  const alternatives = [json['anyOf'], json['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []))
-  const allowsObjectType = json['type'] === undefined || json['type'] === 'object'
+function acceptsObjects(jsonSchema: JsonObject): boolean {
+  const alternatives = [jsonSchema['anyOf'], jsonSchema['oneOf']].flatMap((list) => (Array.isArray(list) ? list : []))
+  const allowsObjectType = jsonSchema['type'] === undefined || jsonSchema['type'] === 'object'
   return (
     allowsObjectType && alternatives.every((alternative) => isJsonObject(alternative) && acceptsObjects(alternative))
   )
 }
 
 /** Arguments are always an object, and the schema must say so (server/tools, tool). */
-export function requireObjectRoot(json: JsonObject, subject: string): JsonObject {
-  if (json['type'] === 'object') return json
+export function requireObjectRoot(jsonSchema: JsonObject, errorSubject: string): JsonObject {
+  if (jsonSchema['type'] === 'object') return jsonSchema
   const reason =
     'the root of the JSON Schema must have "type": "object" or be a union of such schemas; put other values in a property'
-  throw new DefinitionError('schema', subject, { reason })
+  throw new DefinitionError('schema', errorSubject, { reason })
 }
 
-function headerParamsOf(json: JsonObject, subject: string): readonly HeaderParam[] {
-  const headerParamsResult = headerParams(json)
+function headerParamsOf(jsonSchema: JsonObject, errorSubject: string): readonly HeaderParam[] {
+  const headerParamsResult = headerParams(jsonSchema)
   if ('reason' in headerParamsResult)
-    throw new DefinitionError('header', subject, { reason: headerParamsResult.reason })
+    throw new DefinitionError('header', errorSubject, { reason: headerParamsResult.reason })
   return headerParamsResult.params
 }

@@ -1,7 +1,12 @@
 import { errorListener, type Runtime, runtimeOf } from '@x/core'
 import { randomKey, sealed, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
-import { type CallerLimit, createCallerLimit, type LoadMonitor, openLoadMonitor } from '../shedding/load-monitor.ts'
+import {
+  type CallerLimit,
+  createCallerLimit,
+  type LoadMonitor,
+  createPlatformLoadMonitor,
+} from '../shedding/load-monitor.ts'
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
 import {
   type ErrorContext,
@@ -53,30 +58,30 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
   const warn = deduplicateWarnings(
     errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describeContext(undefined, where) : '')),
   )
-  const runtimeSources = runtimeSourcesOf(definition)
-  const loadMonitor = openLoadMonitor(definition, { ...runtimeSources, warn })
+  const runtimeSettings = runtimeSettingsOf(definition)
+  const loadMonitor = createPlatformLoadMonitor(definition, { ...runtimeSettings, warn })
   return {
     onError,
     describeError,
     maxNotificationsPerSecond,
     stateCodec: stateCodecOf(definition, warn),
-    stateAudience: checkAudience(definition),
+    stateAudience: resolveStateAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
-    ...runtimeSources,
+    ...runtimeSettings,
     idempotency: definition.idempotency,
     loadMonitor,
     callerLimit: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { onError }),
-      wallClock: runtimeSources.wallClock,
+      wallClock: runtimeSettings.wallClock,
     }),
   }
 }
 
 /** Time and chance: the platform's, unless a test gives its own. */
-function runtimeSourcesOf(
+function runtimeSettingsOf(
   definition: ServerDefinition,
 ): Pick<ServerSettings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
   const runtime = runtimeOf(definition.runtime)
@@ -97,7 +102,7 @@ function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn'])
   return state ?? createRandomKeyCodec(warn)
 }
 
-function checkAudience({ name, stateAudience }: ServerDefinition): string {
+function resolveStateAudience({ name, stateAudience }: ServerDefinition): string {
   if (stateAudience === undefined) return name
   if (typeof stateAudience === 'string' && stateAudience !== '') return stateAudience
   throw new DefinitionError('value', 'server', { reason: 'stateAudience must be a string that is not empty' })
@@ -127,7 +132,7 @@ export const randomKeyReason =
 /** A codec for a single process: its key is made when it is first needed, which is when it is said. */
 function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   let codec: StateCodec | undefined
-  const createCodecOnce = (): StateCodec => {
+  const getCodec = (): StateCodec => {
     if (codec === undefined) {
       codec = sealed({ keys: [randomKey()] })
       warn({ code: 'random_key', message: randomKeyReason })
@@ -135,8 +140,8 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
     return codec
   }
   return {
-    seal: (value, claims) => createCodecOnce().seal(value, claims),
-    open: (token, claims) => createCodecOnce().open(token, claims),
+    seal: (value, claims) => getCodec().seal(value, claims),
+    open: (token, claims) => getCodec().open(token, claims),
   }
 }
 
@@ -144,14 +149,14 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
 const maxReportedWarnings = 1000
 
 /** Passes every warning on once. A listener that fails changes nothing. */
-function deduplicateWarnings(listen: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
+function deduplicateWarnings(onWarning: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
   const reportedWarnings = new Set<string>()
   return (warning) => {
     const warningKey = JSON.stringify([warning.code, warning.where, warning.key])
     if (reportedWarnings.has(warningKey) || reportedWarnings.size >= maxReportedWarnings) return
     reportedWarnings.add(warningKey)
     try {
-      listen(warning)
+      onWarning(warning)
     } catch {
       // The call goes on: its answer must not depend on how warnings are written down.
     }

@@ -33,7 +33,7 @@ export interface CacheHints {
  */
 export type Completer = (
   value: string,
-  completedArguments: CompletionContext,
+  completionContext: CompletionContext,
 ) => Awaitable<readonly string[] | Completion>
 
 /** The other arguments while a value is completed. */

@@ -91,7 +91,7 @@ export interface Context extends RequestContext {
    */
   step<T extends StepResult>(key: string, work: ((context: StepContext) => Awaitable<T>) & MustBeJson<T>): Promise<T>
   /** Opens a record of how far a loop has come, as JSON: a later run begins from its value. */
-  checkpoint<T extends JsonLeaf | object>(key: string, initial: T & MustBeJson<T>): Checkpoint<WidenedValue<T>>
+  checkpoint<T extends JsonLeaf | object>(key: string, initialValue: T & MustBeJson<T>): Checkpoint<WidenedValue<T>>
   /**
    * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the
    * background, with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks

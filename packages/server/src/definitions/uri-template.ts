@@ -73,11 +73,11 @@ function parseVariable(expression: string, templateError: (reason: string) => Er
  */
 export function matchUriTemplate(template: UriTemplate, uri: string): UriVariables | undefined {
   const variablePart = variablePartOf(template, uri)
-  const texts = variablePart === undefined ? undefined : splitVariables(template, variablePart)
-  if (texts === undefined) return undefined
+  const variableTexts = variablePart === undefined ? undefined : splitVariables(template, variablePart)
+  if (variableTexts === undefined) return undefined
   const entries: [string, string][] = []
   for (const [index, variable] of template.variables.entries()) {
-    const value = decodeVariable(texts[index] ?? '', variable)
+    const value = decodeVariable(variableTexts[index] ?? '', variable)
     if (value === undefined) return undefined
     entries.push([variable.name, value])
   }
@@ -98,46 +98,51 @@ function variablePartOf({ literals, variables }: UriTemplate, uri: string): stri
 function splitVariables({ literals, variables }: UriTemplate, variablePart: string): readonly string[] | undefined {
   // From the right, for each place where a variable may begin: where it ends, so that the rest still fits.
   const endIndexes: Int32Array[] = []
-  let nextEnds = findLastVariableEnds(variablePart, variables[variables.length - 1])
-  endIndexes.unshift(nextEnds)
+  let nextVariableEnds = findLastVariableEnds(variablePart, variables[variables.length - 1])
+  endIndexes.unshift(nextVariableEnds)
   for (let index = variables.length - 2; index >= 0; index--) {
-    nextEnds = findEarlierVariableEnds(
-      { middle: variablePart, separator: literals[index + 1] ?? '', next: nextEnds },
+    nextVariableEnds = findEarlierVariableEnds(
+      { variablePart, separator: literals[index + 1] ?? '', nextVariableEnds },
       variables[index],
     )
-    endIndexes.unshift(nextEnds)
+    endIndexes.unshift(nextVariableEnds)
   }
-  const texts: string[] = []
-  let start = 0
-  for (const [index, choices] of endIndexes.entries()) {
-    const end = choices[start] ?? 0
+  const variableTexts: string[] = []
+  let startIndex = 0
+  for (const [index, endIndexByStart] of endIndexes.entries()) {
+    const end = endIndexByStart[startIndex] ?? 0
     if (end === 0) return undefined
-    texts.push(variablePart.slice(start, end))
-    start = end + (literals[index + 1] ?? '').length
+    variableTexts.push(variablePart.slice(startIndex, end))
+    startIndex = end + (literals[index + 1] ?? '').length
   }
-  return texts
+  return variableTexts
 }
 
 /** The end of the last variable, by its start: at the end of the text, or 0 for nowhere. */
 function findLastVariableEnds(variablePart: string, variable: UriVariable | undefined): Int32Array {
   const endIndexes = new Int32Array(variablePart.length + 1)
-  const first = variable?.allowsSlashes === true ? 0 : variablePart.lastIndexOf('/') + 1
-  endIndexes.fill(variablePart.length, first, variablePart.length)
+  const firstStartIndex = variable?.allowsSlashes === true ? 0 : variablePart.lastIndexOf('/') + 1
+  endIndexes.fill(variablePart.length, firstStartIndex, variablePart.length)
   return endIndexes
 }
 
 /** The end of a variable before a separator, by its start; 0 for nowhere. */
 function findEarlierVariableEnds(
-  { middle, separator, next }: { middle: string; separator: string; next: Int32Array },
+  {
+    variablePart,
+    separator,
+    nextVariableEnds,
+  }: { variablePart: string; separator: string; nextVariableEnds: Int32Array },
   variable: UriVariable | undefined,
 ): Int32Array {
-  const endIndexes = new Int32Array(middle.length + 1)
+  const endIndexes = new Int32Array(variablePart.length + 1)
   let bestEnd = 0
-  for (let position = middle.length - separator.length; position >= 0; position--) {
-    const isForbiddenSlash = variable?.allowsSlashes !== true && middle.charCodeAt(position) === 0x2f
+  for (let position = variablePart.length - separator.length; position >= 0; position--) {
+    const isForbiddenSlash = variable?.allowsSlashes !== true && variablePart.charCodeAt(position) === 0x2f
     if (isForbiddenSlash) bestEnd = 0
     else if (bestEnd > position) endIndexes[position] = bestEnd
-    const isSeparator = (next[position + separator.length] ?? 0) > 0 && middle.startsWith(separator, position)
+    const isSeparator =
+      (nextVariableEnds[position + separator.length] ?? 0) > 0 && variablePart.startsWith(separator, position)
     if (bestEnd === 0 && isSeparator) bestEnd = position
   }
   return endIndexes
@@ -146,14 +151,14 @@ function findEarlierVariableEnds(
 function decodeVariable(text: string, variable: UriVariable): string | undefined {
   try {
     const value = decodeURIComponent(text)
-    return unsafePathReason(value, variable) === undefined ? value : undefined
+    return findUnsafePathReason(value, variable) === undefined ? value : undefined
   } catch {
     return undefined
   }
 }
 
 /** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
-function unsafePathReason(value: string, { allowsSlashes }: UriVariable): string | undefined {
+function findUnsafePathReason(value: string, { allowsSlashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
   // A pair of surrogates is one character under the flag u; a lone one has no UTF-8, and no URI.
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
@@ -167,7 +172,7 @@ function unsafePathReason(value: string, { allowsSlashes }: UriVariable): string
   return undefined
 }
 
-const pathCharacters: ReadonlyMap<string, string> = new Map([
+const pathCharacterByHex: ReadonlyMap<string, string> = new Map([
   ['2e', '.'],
   ['2f', '/'],
   ['5c', '\\'],
@@ -178,7 +183,7 @@ const pathCharacters: ReadonlyMap<string, string> = new Map([
 function decodedPathOf(value: string): string {
   const decodedPath = value.replace(
     /%(?:25)*(2e|2f|5c|3a)/gi,
-    (_escape, code: string) => pathCharacters.get(code.toLowerCase()) ?? '',
+    (_escape, code: string) => pathCharacterByHex.get(code.toLowerCase()) ?? '',
   )
   return decodedPath.normalize('NFKC')
 }
@@ -192,10 +197,10 @@ export function expandUriTemplate<Template extends string>(template: Template, v
   const valuesByName = new Map<string, unknown>(Object.entries(values))
   const parts = variables.map((variable, index) => {
     const value = valuesByName.get(variable.name)
-    const reason = typeof value === 'string' ? unsafePathReason(value, variable) : 'is missing'
+    const reason = typeof value === 'string' ? findUnsafePathReason(value, variable) : 'is missing'
     if (typeof value !== 'string' || reason !== undefined) {
-      const subject = `variable "${variable.name}" of resource template "${template}"`
-      throw new DefinitionError('template', subject, { reason: reason ?? 'is missing' })
+      const errorSubject = `variable "${variable.name}" of resource template "${template}"`
+      throw new DefinitionError('template', errorSubject, { reason: reason ?? 'is missing' })
     }
     return (literals[index] ?? '') + (variable.allowsSlashes ? encodeURI(value) : encodeURIComponent(value))
   })

@@ -11,13 +11,13 @@ import {
 } from '@x/schema'
 import {
   rejectOtherKeywords,
-  checkTextLength,
+  requireTextLength,
   type Field,
   labelsOf,
   maxLabelLength,
   invalidDefaultError,
   freezeDefinedMembers,
-  rangeOf,
+  readCountRange,
   fieldError,
   resolveField,
 } from './field.ts'
@@ -96,7 +96,7 @@ function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly s
   return Object.freeze(
     names.map((name) => {
       if (typeof name !== 'string') throw fieldError(field, '"enumNames" has to hold strings only')
-      return checkTextLength(field, name, { boundName: 'one of "enumNames"', maxTextLength: maxLabelLength })
+      return requireTextLength(field, name, { textName: 'one of "enumNames"', maxTextLength: maxLabelLength })
     }),
   )
 }
@@ -104,35 +104,36 @@ function enumNamesOf(field: Field, options: readonly ChoiceOption[]): readonly s
 /** A choice of several, in the form that its titles call for (client/elicitation, enum schema). */
 export function compileMultiSelect(field: Field): MultiSelectEnumSchema {
   rejectOtherKeywords(field, 'a choice of several', [...commonKeywords, 'items', 'minItems', 'maxItems'])
-  const options = itemOptions(field)
-  const [minItems, maxItems] = answerableRangeOf(field, options.length)
+  const options = readItemOptions(field)
+  const [minItems, maxItems] = readItemCountRange(field, options.length)
   const baseSchema = { type: 'array', ...labelsOf(field), minItems, maxItems } as const
-  const defaultChoice = defaultChoicesOf(field, options, { min: minItems ?? 0, max: maxItems ?? options.length })
+  const defaultChoices = defaultChoicesOf(field, options, { min: minItems ?? 0, max: maxItems ?? options.length })
   if (isTitled(options)) {
     const items = Object.freeze({ anyOf: toTitledOptions(options) })
-    return freezeDefinedMembers<TitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoice })
+    return freezeDefinedMembers<TitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoices })
   }
   const items = Object.freeze({ type: 'string', enum: optionValues(options) } as const)
-  return freezeDefinedMembers<UntitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoice })
+  return freezeDefinedMembers<UntitledMultiSelectEnumSchema>({ ...baseSchema, items, default: defaultChoices })
 }
 
-function itemOptions(field: Field): readonly ChoiceOption[] {
+function readItemOptions(field: Field): readonly ChoiceOption[] {
   const { items } = field.schema
   const choiceAdvice = 'an array has to be a choice of several strings, as z.array(z.enum([…])) is'
   if (!isJsonObject(items)) throw fieldError(field, choiceAdvice)
-  const item = resolveField({ ...field, schema: items, location: `${field.location}, items` })
-  if (!isChoice(item)) throw fieldError(field, choiceAdvice)
-  const options = choiceOptionsOf(item)
-  rejectOtherKeywords(item, 'an item', ['type', ...optionKeywords])
-  if (item.schema['type'] !== undefined && item.schema['type'] !== 'string') throw fieldError(field, choiceAdvice)
+  const itemField = resolveField({ ...field, schema: items, location: `${field.location}, items` })
+  if (!isChoice(itemField)) throw fieldError(field, choiceAdvice)
+  const options = choiceOptionsOf(itemField)
+  rejectOtherKeywords(itemField, 'an item', ['type', ...optionKeywords])
+  if (itemField.schema['type'] !== undefined && itemField.schema['type'] !== 'string')
+    throw fieldError(field, choiceAdvice)
   return options
 }
 
 /** Each value is chosen at most once, so a form that wants more than there are could never be sent. */
-function answerableRangeOf(field: Field, count: number): [number | undefined, number | undefined] {
-  const [minimum, maximum] = rangeOf(field, 'minItems', 'maxItems')
-  if ((minimum ?? 0) <= count) return [minimum, maximum]
-  throw fieldError(field, `"minItems" is ${minimum}, but there are ${count} values to choose from`)
+function readItemCountRange(field: Field, optionCount: number): [number | undefined, number | undefined] {
+  const [minimum, maximum] = readCountRange(field, 'minItems', 'maxItems')
+  if ((minimum ?? 0) <= optionCount) return [minimum, maximum]
+  throw fieldError(field, `"minItems" is ${minimum}, but there are ${optionCount} values to choose from`)
 }
 
 function defaultChoicesOf(
@@ -143,15 +144,15 @@ function defaultChoicesOf(
   const defaultValue = field.schema['default']
   if (defaultValue === undefined) return undefined
   const defaultItems: readonly unknown[] = Array.isArray(defaultValue) ? defaultValue : []
-  const defaultChoice = options.map(({ value }) => value).filter((value) => defaultItems.includes(value))
+  const defaultChoices = options.map(({ value }) => value).filter((value) => defaultItems.includes(value))
   const isAllowedDefault =
     Array.isArray(defaultValue) &&
-    defaultChoice.length === defaultItems.length &&
+    defaultChoices.length === defaultItems.length &&
     defaultItems.length >= min &&
     defaultItems.length <= max
   if (!isAllowedDefault)
     throw invalidDefaultError(field, 'an array of the values to choose, each once, and as many as are allowed')
-  return Object.freeze(defaultChoice)
+  return Object.freeze(defaultChoices)
 }
 
 function isTitled(options: readonly ChoiceOption[]): boolean {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue, type TitledOption } from '@x/schema'
 import {
   rejectOtherKeywords,
-  checkTextLength,
+  requireTextLength,
   type Field,
   maxLabelLength,
   fieldError,
@@ -29,17 +29,19 @@ export function isChoice({ schema }: Field): boolean {
 
 /** Returns the options of a choice: one value, bare values, or a union of both with or without titles. */
 export function choiceOptionsOf(field: Field): readonly ChoiceOption[] {
-  const [keyword, second] = optionKeywords.filter((optionKeyword) => field.schema[optionKeyword] !== undefined)
-  if (keyword === undefined || second !== undefined) {
+  const [keyword, secondKeyword] = optionKeywords.filter((optionKeyword) => field.schema[optionKeyword] !== undefined)
+  if (keyword === undefined || secondKeyword !== undefined) {
     throw fieldError(field, `a choice has exactly one of ${optionKeywords.join(', ')}`)
   }
   const listedValues = field.schema[keyword]
-  if (keyword === 'const') return requireDistinctOptions(field, [untitledOption(field, listedValues ?? null)])
+  if (keyword === 'const') return requireDistinctOptions(field, [createUntitledOption(field, listedValues ?? null)])
   if (!Array.isArray(listedValues)) throw fieldError(field, `"${keyword}" has to be an array`)
   if (listedValues.some((item) => isJsonObject(item) && item['type'] === 'null')) throw fieldError(field, nullAdvice)
   return requireDistinctOptions(
     field,
-    listedValues.flatMap((item) => (keyword === 'enum' ? [untitledOption(field, item)] : memberOptions(field, item))),
+    listedValues.flatMap((item) =>
+      keyword === 'enum' ? [createUntitledOption(field, item)] : readBranchOptions(field, item),
+    ),
   )
 }
 
@@ -53,10 +55,10 @@ export function optionValues(options: readonly ChoiceOption[]): readonly string[
   return Object.freeze(options.map(({ value }) => value))
 }
 
-function untitledOption(field: Field, value: JsonValue): ChoiceOption {
+function createUntitledOption(field: Field, value: JsonValue): ChoiceOption {
   if (typeof value === 'string') {
     return {
-      value: checkTextLength(field, value, { boundName: 'a value to choose', maxTextLength: maxLabelLength }),
+      value: requireTextLength(field, value, { textName: 'a value to choose', maxTextLength: maxLabelLength }),
       title: undefined,
     }
   }
@@ -73,19 +75,20 @@ export const nullAdvice =
   'no field of a form can be null; make it optional, then it is absent when the user leaves it empty'
 
 /** The options of one branch of a union: a literal with or without a title, or bare values. */
-function memberOptions(field: Field, item: JsonValue): readonly ChoiceOption[] {
-  if (!isJsonObject(item)) throw fieldError(field, `${formatJson(item)} is no value to choose`)
-  const member = resolveField({ ...field, schema: item })
-  if (member.schema['const'] === undefined && member.schema['enum'] === undefined) {
+function readBranchOptions(field: Field, branchSchema: JsonValue): readonly ChoiceOption[] {
+  if (!isJsonObject(branchSchema)) throw fieldError(field, `${formatJson(branchSchema)} is no value to choose`)
+  const branchField = resolveField({ ...field, schema: branchSchema })
+  if (branchField.schema['const'] === undefined && branchField.schema['enum'] === undefined) {
     throw fieldError(field, 'a union can only be of literal strings; other types make one property each')
   }
-  rejectOtherKeywords(member, 'a value to choose', ['type', 'const', 'enum', 'title'])
-  const [first, ...others] = choiceOptionsOf(member)
-  const title = readTextKeyword(member, 'title', maxLabelLength)
-  if (first === undefined || title === undefined) return first === undefined ? [] : [first, ...others]
-  if (others.length > 0)
+  rejectOtherKeywords(branchField, 'a value to choose', ['type', 'const', 'enum', 'title'])
+  const [firstOption, ...otherOptions] = choiceOptionsOf(branchField)
+  const title = readTextKeyword(branchField, 'title', maxLabelLength)
+  if (firstOption === undefined || title === undefined)
+    return firstOption === undefined ? [] : [firstOption, ...otherOptions]
+  if (otherOptions.length > 0)
     throw fieldError(field, `the title ${formatJson(title)} is that of several values; give each its own`)
-  return [{ ...first, title }]
+  return [{ ...firstOption, title }]
 }
 
 function requireDistinctOptions(field: Field, options: readonly ChoiceOption[]): readonly ChoiceOption[] {

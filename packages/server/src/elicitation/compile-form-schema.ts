@@ -13,7 +13,7 @@ export function compileFormSchema(schema: AnySchema, compile: FormCompiler): Com
     return compile(schema)
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
-    const name = zodProperties(schema).find(([, property]) => isUncompilable(property, compile))?.[0]
+    const name = readZodProperties(schema).find(([, property]) => isUncompilable(property, compile))?.[0]
     if (name === undefined) throw error
     const originalMessage = error.message.slice(`${error.subject}: `.length)
     const reason = `property ${JSON.stringify(name)}: ${originalMessage}; ask for a string, and turn it into what the handler needs with transform()`
@@ -22,7 +22,7 @@ export function compileFormSchema(schema: AnySchema, compile: FormCompiler): Com
 }
 
 /** The properties of an object schema of zod, which keeps them under `shape`. */
-function zodProperties(schema: object): [string, unknown][] {
+function readZodProperties(schema: object): [string, unknown][] {
   const hasShape = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
   return hasShape ? Object.entries(schema.shape ?? {}) : []
 }

@@ -7,7 +7,7 @@ export interface Field {
   /** For people: `property "age"`. */
   readonly location: string
   /** The name of the form in errors. */
-  readonly subject: string
+  readonly errorSubject: string
   /** The definitions that a `$ref` of the form may name, by its whole text. */
   readonly definitions: ReadonlyMap<string, JsonObject>
 }
@@ -20,7 +20,7 @@ export const maxFieldTextLength = 4096
 
 /** The error for a part of a form; the reason says what was found and what is allowed. */
 export function fieldError(field: Field, reason: string): DefinitionError {
-  return new DefinitionError('schema', field.subject, { reason: `${field.location}: ${reason}` })
+  return new DefinitionError('schema', field.errorSubject, { reason: `${field.location}: ${reason}` })
 }
 
 const unsupportedKeywordAdvice =
@@ -37,11 +37,11 @@ const adviceByKeyword: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Refuses every keyword that is not among the allowed ones: what cannot be sent must not be lost unseen. */
-export function rejectOtherKeywords(field: Field, kind: string, allowedKeywords: readonly string[]): void {
+export function rejectOtherKeywords(field: Field, kindDescription: string, allowedKeywords: readonly string[]): void {
   for (const keyword of Object.keys(field.schema)) {
     if (allowedKeywords.includes(keyword)) continue
     const keywordAdvice = adviceByKeyword.get(keyword)
-    const allowedText = `${kind} may have ${allowedKeywords.join(', ')}`
+    const allowedText = `${kindDescription} may have ${allowedKeywords.join(', ')}`
     throw fieldError(
       field,
       `"${keyword}" cannot be sent to clients; ${keywordAdvice === undefined ? allowedText : `${keywordAdvice} (${allowedText})`}`,
@@ -62,24 +62,24 @@ export function readTextKeyword(field: Field, keyword: string, maxLength: number
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${formatJson(value)}; it has to be a string`)
-  return checkTextLength(field, value, { boundName: `"${keyword}"`, maxTextLength: maxLength })
+  return requireTextLength(field, value, { textName: `"${keyword}"`, maxTextLength: maxLength })
 }
 
 /** A text that is not too long to be shown. */
-export function checkTextLength(
+export function requireTextLength(
   field: Field,
   value: string,
-  bound: { boundName: string; maxTextLength: number },
+  lengthLimit: { textName: string; maxTextLength: number },
 ): string {
-  if (value.length <= bound.maxTextLength) return value
+  if (value.length <= lengthLimit.maxTextLength) return value
   throw fieldError(
     field,
-    `${bound.boundName} has ${value.length} characters; at most ${bound.maxTextLength} are allowed`,
+    `${lengthLimit.textName} has ${value.length} characters; at most ${lengthLimit.maxTextLength} are allowed`,
   )
 }
 
 /** Two keywords that say how few and how many there may be. */
-export function rangeOf(
+export function readCountRange(
   field: Field,
   minKeyword: string,
   maxKeyword: string,
@@ -88,17 +88,17 @@ export function rangeOf(
     readCountKeyword(field, minKeyword),
     readCountKeyword(field, maxKeyword),
   ]
-  return checkRange(field, range)
+  return requireNonEmptyRange(field, range)
 }
 
 /** A range in which there is something. */
-export function checkRange<Range extends readonly [number | undefined, number | undefined]>(
+export function requireNonEmptyRange<Range extends readonly [number | undefined, number | undefined]>(
   field: Field,
   range: Range,
 ): Range {
-  const [least, most] = range
-  if (least === undefined || most === undefined || least <= most) return range
-  throw fieldError(field, `nothing is at least ${least} and at most ${most}`)
+  const [minimum, maximum] = range
+  if (minimum === undefined || maximum === undefined || minimum <= maximum) return range
+  throw fieldError(field, `nothing is at least ${minimum} and at most ${maximum}`)
 }
 
 function readCountKeyword(field: Field, keyword: string): number | undefined {
@@ -110,10 +110,10 @@ function readCountKeyword(field: Field, keyword: string): number | undefined {
 
 /** The default is what a user would fill in, so it has to be of the wire's side of a schema that transforms. */
 export function invalidDefaultError(field: Field, requirement: string): DefinitionError {
-  const found = formatJson(field.schema['default'] ?? null)
+  const defaultText = formatJson(field.schema['default'] ?? null)
   return fieldError(
     field,
-    `the default is ${found}; it has to be ${requirement} (with zod, before a transform: prefault())`,
+    `the default is ${defaultText}; it has to be ${requirement} (with zod, before a transform: prefault())`,
   )
 }
 
@@ -137,7 +137,7 @@ export function resolveField(field: Field): Field {
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
-    schema = { ...resolveReference(field, reference), ...siblingKeywords(field, schema) }
+    schema = { ...resolveReference(field, reference), ...readSiblingKeywords(field, schema) }
   }
   throw fieldError(field, '"$ref" leads through more than 16 references; refer to the type itself')
 }
@@ -152,7 +152,7 @@ function resolveReference(field: Field, reference: JsonValue): JsonObject {
  * Checks the keywords beside a reference: texts and a default are allowed, but a second constraint would have to hold
  * as well.
  */
-function siblingKeywords(field: Field, schema: JsonObject): JsonObject {
+function readSiblingKeywords(field: Field, schema: JsonObject): JsonObject {
   const { $ref: _, ...siblings } = schema
   rejectOtherKeywords({ ...field, schema: siblings }, 'a reference', ['title', 'description', 'default'])
   return siblings
@@ -160,14 +160,14 @@ function siblingKeywords(field: Field, schema: JsonObject): JsonObject {
 
 /** The definitions of a schema, by the references that name them. */
 export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject> {
-  const found = new Map<string, JsonObject>()
+  const definitions = new Map<string, JsonObject>()
   for (const keyword of ['$defs', 'definitions']) {
     const namedSchemas = root[keyword]
     for (const [name, schema] of Object.entries(isJsonObject(namedSchemas) ? namedSchemas : {})) {
-      if (isJsonObject(schema)) found.set(`#/${keyword}/${escapePointerSegment(name)}`, schema)
+      if (isJsonObject(schema)) definitions.set(`#/${keyword}/${escapePointerSegment(name)}`, schema)
     }
   }
-  return found
+  return definitions
 }
 
 /** A name as a step of a JSON Pointer (RFC 6901). */

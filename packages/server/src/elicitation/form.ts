@@ -8,7 +8,7 @@ import {
   type SchemaOutput,
 } from '../json-schema/compile-schema.ts'
 import { isZodSchema } from '../json-schema/zod-issues.ts'
-import { zodKeyOf } from '../json-schema/zod-key.ts'
+import { structureKeyOf } from '../json-schema/zod-key.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { compileFormSchema } from './compile-form-schema.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
@@ -45,8 +45,8 @@ export type FormContentOf<S> = S extends Form<infer T> ? T : SchemaOutput<S>
  * @example
  * const contact = form(z.object({ email: z.email(), age: z.int().min(18).optional() }))
  */
-export function form<S extends AnySchema>(schema: S, subject = 'form'): Form<SchemaOutput<S>> {
-  const { requestedSchema, check } = compileForm(schema, subject)
+export function form<S extends AnySchema>(schema: S, errorSubject = 'form'): Form<SchemaOutput<S>> {
+  const { requestedSchema, check } = compileForm(schema, errorSubject)
   return Object.freeze({ requestedSchema, check })
 }
 
@@ -54,14 +54,14 @@ export function form<S extends AnySchema>(schema: S, subject = 'form'): Form<Sch
 interface CompiledForm {
   readonly requestedSchema: RequestedSchema
   readonly check: CompiledSchema['check']
-  readonly checkOf: CompiledSchema['checkOf']
+  readonly createCheckFor: CompiledSchema['createCheckFor']
 }
 
-function compileForm(schema: AnySchema, subject: string): CompiledForm {
-  const { json, check, checkOf } = compileFormSchema(schema, (part) =>
-    compileSchema(part, { subject, side: 'input', compile: compileJsonSchema }),
+function compileForm(schema: AnySchema, errorSubject: string): CompiledForm {
+  const { jsonSchema, check, createCheckFor } = compileFormSchema(schema, (partSchema) =>
+    compileSchema(partSchema, { errorSubject, side: 'input', compile: compileJsonSchema }),
   )
-  return { requestedSchema: requestedSchemaOf(json, subject), check, checkOf }
+  return { requestedSchema: requestedSchemaOf(jsonSchema, errorSubject), check, createCheckFor }
 }
 
 /** The forms of schemas that were seen more than once. */
@@ -82,24 +82,24 @@ const maxLatestForms = 64
  * `onRebuilt` is called once for a schema that is built again and again.
  */
 export function formOf(schema: AnySchema | Form<unknown>, onRebuilt: () => void = () => {}): Form<unknown> {
-  if (isCompiledForm(schema)) return schema
-  const known = formsBySchema.get(schema) ?? latestForms.get(schema)
-  const compiledForm = known ?? equalFormOf(schema, onRebuilt) ?? form(schema)
+  if (isForm(schema)) return schema
+  const knownForm = formsBySchema.get(schema) ?? latestForms.get(schema)
+  const compiledForm = knownForm ?? reuseFormOfEqualSchema(schema, onRebuilt) ?? form(schema)
   if (latestForms.delete(schema)) formsBySchema.set(schema, compiledForm)
-  else if (known === undefined) noteForm(schema, compiledForm)
+  else if (knownForm === undefined) rememberLatestForm(schema, compiledForm)
   return compiledForm
 }
 
-function noteForm(schema: object, compiledForm: Form<unknown>): void {
-  const [oldest] = latestForms.size < maxLatestForms ? [] : latestForms.keys()
-  if (oldest !== undefined) latestForms.delete(oldest)
+function rememberLatestForm(schema: object, compiledForm: Form<unknown>): void {
+  const [oldestSchema] = latestForms.size < maxLatestForms ? [] : latestForms.keys()
+  if (oldestSchema !== undefined) latestForms.delete(oldestSchema)
   latestForms.set(schema, compiledForm)
 }
 
 /** A form that was made of a schema with some key, and the schemas of this key since. */
 interface RememberedForm {
   readonly requestedSchema: RequestedSchema
-  readonly checkOf: NonNullable<CompiledForm['checkOf']>
+  readonly createCheckFor: NonNullable<CompiledForm['createCheckFor']>
   rebuildCount: number
 }
 
@@ -110,23 +110,23 @@ const maxRememberedForms = 256
 const maxKeyLength = 10_000
 
 /** After so many, construction is no start-up or test, and costs more than all else that a round does. */
-const rebuildWarningCount = 100
+const rebuildWarningThreshold = 100
 
 /** Returns the form of a schema of zod by those of equal schemas; undefined for a schema without a key. */
-function equalFormOf(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
-  const key = zodKeyOf(schema)
+function reuseFormOfEqualSchema(schema: AnySchema, onRebuilt: () => void): Form<unknown> | undefined {
+  const key = structureKeyOf(schema)
   if (key === undefined || key.length > maxKeyLength || !isZodSchema(schema)) return undefined
-  const equalForm = formsByKey.get(key)
-  if (equalForm === undefined) return rememberForm(key, compileForm(schema, 'form'))
-  equalForm.rebuildCount++
-  if (equalForm.rebuildCount === rebuildWarningCount) onRebuilt()
-  return { requestedSchema: equalForm.requestedSchema, check: equalForm.checkOf(schema) }
+  const rememberedForm = formsByKey.get(key)
+  if (rememberedForm === undefined) return rememberForm(key, compileForm(schema, 'form'))
+  rememberedForm.rebuildCount++
+  if (rememberedForm.rebuildCount === rebuildWarningThreshold) onRebuilt()
+  return { requestedSchema: rememberedForm.requestedSchema, check: rememberedForm.createCheckFor(schema) }
 }
 
-function rememberForm(key: string, { requestedSchema, check, checkOf }: CompiledForm): Form<unknown> {
-  const [oldest] = formsByKey.keys()
-  if (formsByKey.size >= maxRememberedForms && oldest !== undefined) formsByKey.delete(oldest)
-  if (checkOf !== undefined) formsByKey.set(key, { requestedSchema, checkOf, rebuildCount: 0 })
+function rememberForm(key: string, { requestedSchema, check, createCheckFor }: CompiledForm): Form<unknown> {
+  const [oldestKey] = formsByKey.keys()
+  if (formsByKey.size >= maxRememberedForms && oldestKey !== undefined) formsByKey.delete(oldestKey)
+  if (createCheckFor !== undefined) formsByKey.set(key, { requestedSchema, createCheckFor, rebuildCount: 0 })
   return { requestedSchema, check }
 }
 
@@ -134,14 +134,14 @@ const schemaTexts = new WeakMap<RequestedSchema, string>()
 
 /** A form's schema as JSON: every run of a handler writes its questions, to know them again. */
 export function schemaTextOf({ requestedSchema }: Form<unknown>): string {
-  const known = schemaTexts.get(requestedSchema)
-  if (known !== undefined) return known
+  const knownText = schemaTexts.get(requestedSchema)
+  if (knownText !== undefined) return knownText
   const text = JSON.stringify(requestedSchema)
   schemaTexts.set(requestedSchema, text)
   return text
 }
 
 /** No schema has both: JSON Schema holds no functions, and no library calls a member so. */
-function isCompiledForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
+function isForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
   return 'requestedSchema' in schema && typeof schema.check === 'function'
 }

@@ -2,13 +2,13 @@ import type { BooleanSchema, NumberSchema, StringSchema } from '@x/schema'
 import {
   rejectOtherKeywords,
   type Field,
-  checkRange,
+  requireNonEmptyRange,
   labelsOf,
   maxLabelLength,
   maxFieldTextLength,
   invalidDefaultError,
   freezeDefinedMembers,
-  rangeOf,
+  readCountRange,
   fieldError,
   formatJson,
   readTextKeyword,
@@ -16,45 +16,45 @@ import {
 
 /** A text of a form (client/elicitation, string schema). */
 export function compileTextField(field: Field): StringSchema {
-  const format = formatOf(field)
+  const format = readFormat(field)
   const allowedKeywords = ['type', 'title', 'description', 'minLength', 'maxLength', 'format', 'default']
   // Libraries check a format by a pattern of their own. The format tells the user as much, and the schema still checks.
   rejectOtherKeywords(field, 'a string', format === undefined ? allowedKeywords : [...allowedKeywords, 'pattern'])
-  const [minLength, maxLength] = rangeOf(field, 'minLength', 'maxLength')
-  const declaredValue = defaultTextOf(field, { min: minLength ?? 0, max: maxLength ?? Infinity })
+  const [minLength, maxLength] = readCountRange(field, 'minLength', 'maxLength')
+  const defaultText = defaultTextOf(field, { min: minLength ?? 0, max: maxLength ?? Infinity })
   return freezeDefinedMembers<StringSchema>({
     type: 'string',
     ...labelsOf(field),
     minLength,
     maxLength,
     format,
-    default: declaredValue,
+    default: defaultText,
   })
 }
 
 function defaultTextOf(field: Field, { min, max }: { min: number; max: number }): string | undefined {
   if (field.schema['default'] === undefined) return undefined
   if (typeof field.schema['default'] !== 'string') throw invalidDefaultError(field, 'a string')
-  const declaredValue = readTextKeyword(field, 'default', maxFieldTextLength)
+  const defaultText = readTextKeyword(field, 'default', maxFieldTextLength)
   // JSON Schema counts characters, and not UTF-16 units.
-  const size = [...(declaredValue ?? '')].length
-  if (size < min || size > max) throw invalidDefaultError(field, 'a string of the allowed length')
-  return declaredValue
+  const characterCount = [...(defaultText ?? '')].length
+  if (characterCount < min || characterCount > max) throw invalidDefaultError(field, 'a string of the allowed length')
+  return defaultText
 }
 
 const formats = ['email', 'uri', 'date', 'date-time'] as const
 
-function formatOf(field: Field): StringSchema['format'] {
-  const declaredValue = readTextKeyword(field, 'format', maxLabelLength)
-  const format = formats.find((candidateFormat) => candidateFormat === declaredValue)
-  if (declaredValue === undefined || format !== undefined) return format
+function readFormat(field: Field): StringSchema['format'] {
+  const declaredFormat = readTextKeyword(field, 'format', maxLabelLength)
+  const format = formats.find((candidateFormat) => candidateFormat === declaredFormat)
+  if (declaredFormat === undefined || format !== undefined) return format
   const formatAdvice =
-    declaredValue === 'password'
+    declaredFormat === 'password'
       ? 'a secret must never be asked for in a form, but on a page of yours (URL mode)'
       : 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
   throw fieldError(
     field,
-    `the format ${formatJson(declaredValue)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
+    `the format ${formatJson(declaredFormat)} cannot be sent to clients, only ${formats.join(', ')}; ${formatAdvice}`,
   )
 }
 
@@ -63,9 +63,12 @@ export function compileNumberField(field: Field, type: 'integer' | 'number'): Nu
   const allowedKeywords = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
   const exclusiveKeywords = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
   rejectOtherKeywords(field, type === 'integer' ? 'an integer' : 'a number', [...allowedKeywords, ...exclusiveKeywords])
-  const [minimum, maximum] = checkRange(field, type === 'integer' ? readIntegerBounds(field) : readBounds(field))
-  const declaredValue = field.schema['default']
-  if (declaredValue !== undefined && !fitsNumberBounds(declaredValue, { type, minimum, maximum }))
+  const [minimum, maximum] = requireNonEmptyRange(
+    field,
+    type === 'integer' ? readIntegerBounds(field) : readBounds(field),
+  )
+  const defaultValue = field.schema['default']
+  if (defaultValue !== undefined && !fitsNumberBounds(defaultValue, { type, minimum, maximum }))
     throw invalidDefaultError(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)
   return freezeDefinedMembers<NumberSchema>({
     type,
@@ -112,8 +115,7 @@ function fitsNumberBounds(value: unknown, { type, minimum, maximum }: NumberSche
 /** A yes or no of a form (client/elicitation, boolean schema). */
 export function compileBooleanField(field: Field): BooleanSchema {
   rejectOtherKeywords(field, 'a boolean', ['type', 'title', 'description', 'default'])
-  const declaredValue = field.schema['default']
-  if (declaredValue !== undefined && typeof declaredValue !== 'boolean')
-    throw invalidDefaultError(field, 'true or false')
-  return freezeDefinedMembers<BooleanSchema>({ type: 'boolean', ...labelsOf(field), default: declaredValue })
+  const defaultValue = field.schema['default']
+  if (defaultValue !== undefined && typeof defaultValue !== 'boolean') throw invalidDefaultError(field, 'true or false')
+  return freezeDefinedMembers<BooleanSchema>({ type: 'boolean', ...labelsOf(field), default: defaultValue })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as mini from 'zod/mini'
 import { z } from 'zod'
-import { zodKeyOf } from '../json-schema/zod-key.ts'
+import { structureKeyOf } from '../json-schema/zod-key.ts'
 import { accept, completeCall, send, serve, toolKind } from '../testing/rounds.ts'
 import { formOf } from './form.ts'
 
@@ -47,10 +47,10 @@ const distinct: readonly (() => z.ZodType)[] = [
 ]
 
 test('schemas have one key if they are built alike, and another one if they differ in what a client sees', () => {
-  const keys = distinct.map((build) => zodKeyOf(build()))
+  const keys = distinct.map((build) => structureKeyOf(build()))
   expect(keys).not.toContain(undefined)
   expect(new Set(keys).size).toBe(distinct.length)
-  expect(distinct.map((build) => zodKeyOf(build()))).toEqual(keys)
+  expect(distinct.map((build) => structureKeyOf(build()))).toEqual(keys)
 })
 
 test('schemas of one key have one JSON Schema', () => {
@@ -60,7 +60,7 @@ test('schemas of one key have one JSON Schema', () => {
     [z.object({ a: z.string().trim() }), z.object({ a: z.string().toUpperCase() })],
   ]
   for (const [one, other] of pairs) {
-    expect(zodKeyOf(one)).toBe(zodKeyOf(other))
+    expect(structureKeyOf(one)).toBe(structureKeyOf(other))
     expect(inputSchemaOf(one)).toEqual(inputSchemaOf(other))
   }
 })
@@ -81,12 +81,12 @@ test.each<[string, object]>([
   ['with a date as its default', z.object({ a: z.string().meta({ examples: [new Date(0)] }) })],
   ['that is no schema of zod', { type: 'object' }],
 ])('a schema %s has no key', (_, schema) => {
-  expect(zodKeyOf(schema)).toBeUndefined()
+  expect(structureKeyOf(schema)).toBeUndefined()
 })
 
 test('a default that is another one each time gives another key', () => {
   const build = () => z.object({ a: z.number().default(() => time++) })
-  expect(zodKeyOf(build())).not.toBe(zodKeyOf(build()))
+  expect(structureKeyOf(build())).not.toBe(structureKeyOf(build()))
 })
 
 test('the answer is validated by the schema of its own run, with its closures', async () => {

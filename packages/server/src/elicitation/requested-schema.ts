@@ -8,7 +8,7 @@ import {
 import { compileMultiSelect, compileSingleSelect } from './choice-fields.ts'
 import {
   rejectOtherKeywords,
-  checkTextLength,
+  requireTextLength,
   definitionsOf,
   type Field,
   maxLabelLength,
@@ -30,10 +30,10 @@ const maxProperties = 100
  *
  * Throws `DefinitionError` (`schema`) with the given subject, naming the property and what is allowed.
  */
-export function requestedSchemaOf(json: JsonObject, subject: string): RequestedSchema {
-  const definitions = definitionsOf(json)
-  const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = json
-  const root = resolveField({ schema: bare, location: 'the schema', subject, definitions })
+export function requestedSchemaOf(jsonSchema: JsonObject, errorSubject: string): RequestedSchema {
+  const definitions = definitionsOf(jsonSchema)
+  const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = jsonSchema
+  const root = resolveField({ schema: bare, location: 'the schema', errorSubject, definitions })
   checkRoot(root)
   const properties = Object.entries(fieldPropertiesOf(root)).map(([name, schema]) => {
     return [name, compileProperty(root, name, schema)] as const
@@ -70,17 +70,17 @@ function fieldPropertiesOf(root: Field): JsonObject {
   )
 }
 
-function requiredNamesOf(root: Field, names: ReadonlySet<string>): readonly string[] | undefined {
+function requiredNamesOf(root: Field, propertyNames: ReadonlySet<string>): readonly string[] | undefined {
   const { required = [] } = root.schema
   if (!Array.isArray(required)) throw fieldError(root, '"required" has to be an array')
-  const knownNames = required.filter((name) => typeof name === 'string' && names.has(name))
+  const knownNames = required.filter((name) => typeof name === 'string' && propertyNames.has(name))
   if (knownNames.length < required.length) throw fieldError(root, '"required" names what is not among the properties')
   return knownNames.length === 0 ? undefined : Object.freeze(knownNames.map(String))
 }
 
 function compileProperty(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
   const field = { ...root, location: `property ${formatJson(name)}` }
-  checkTextLength(field, name, { boundName: 'its name', maxTextLength: maxLabelLength })
+  requireTextLength(field, name, { textName: 'its name', maxTextLength: maxLabelLength })
   if (name === '') throw fieldError(field, 'it needs a name')
   if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${formatJson(schema)}; ${propertyAdvice}`)
   return compilePrimitive(resolveField({ ...field, schema }))

@@ -58,19 +58,19 @@ export type CallerOutput<S> = S extends StandardTypedV1
 
 /** A schema that is ready to be used, and to be shown to clients. */
 export interface CompiledSchema {
-  readonly json: JsonObject
+  readonly jsonSchema: JsonObject
   readonly check: (value: unknown) => Awaitable<CheckedValue>
   /**
    * Returns the check of another schema of zod that has the same JSON Schema. It is for a schema that is used once: zod
    * interprets it instead of compiling it.
    */
-  readonly checkOf?: ((schema: ZodSchema) => CompiledSchema['check']) | undefined
+  readonly createCheckFor?: ((schema: ZodSchema) => CompiledSchema['check']) | undefined
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
 interface SchemaCompilationSettings {
   /** Such as `tool "greet", input`. */
-  readonly subject: string
+  readonly errorSubject: string
   /** A schema that transforms has two sides: clients write its input, and read its output. */
   readonly side: 'input' | 'output'
   readonly compile: JsonSchemaCompiler
@@ -88,12 +88,18 @@ interface SchemaCompilationSettings {
 export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilationSettings): CompiledSchema {
   const standardProps = standardPropsOf(schema)
   if (standardProps === undefined) {
-    rejectSchemasByName(schema, schemaOptions)
-    const json = requireValidSchema(freezeJsonObject(schema, schemaOptions.subject), schemaOptions)
+    rejectSchemaMap(schema, schemaOptions)
+    const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
     // The default validator stops at ten issues; of another one nothing is known.
-    const stopsEarly = schemaOptions.compile === compileJsonSchema
-    const bound = createBoundedCheckFactory(json, schemaOptions)
-    return { json, check: bound(compileCheck(json, schemaOptions), () => ({ find: () => [], isComplete: stopsEarly })) }
+    const validatorStopsEarly = schemaOptions.compile === compileJsonSchema
+    const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
+    return {
+      jsonSchema,
+      check: addBounds(compileCheck(jsonSchema, schemaOptions), () => ({
+        find: () => [],
+        isComplete: validatorStopsEarly,
+      })),
+    }
   }
   if (typeof standardProps.validate !== 'function') {
     throw unusableSchemaError(
@@ -101,21 +107,25 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
       `the schema of ${standardProps.vendor} cannot validate; it must implement Standard Schema`,
     )
   }
-  const json = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
-  const bound = createBoundedCheckFactory(json, schemaOptions)
+  const jsonSchema = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
+  const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
   const isZod = isZodSchema(schema)
   return {
-    json,
-    check: bound(createStandardCheck(standardProps.validate), () => (isZod ? createZodIssueFinder(schema) : undefined)),
-    checkOf: isZod
+    jsonSchema,
+    check: addBounds(createStandardCheck(standardProps.validate), () =>
+      isZod ? createZodIssueFinder(schema) : undefined,
+    ),
+    createCheckFor: isZod
       ? (equalSchema) =>
-          bound(createStandardCheck(createInterpretedValidator(equalSchema)), () => createZodIssueFinder(equalSchema))
+          addBounds(createStandardCheck(createInterpretedValidator(equalSchema)), () =>
+            createZodIssueFinder(equalSchema),
+          )
       : undefined,
   }
 }
 
 /** Rejects an object of schemas: other libraries take one, and as JSON Schema it would mean nothing. */
-function rejectSchemasByName(schema: AnySchema, schemaOptions: SchemaCompilationSettings): void {
+function rejectSchemaMap(schema: AnySchema, schemaOptions: SchemaCompilationSettings): void {
   for (const [name, member] of Object.entries(schema)) {
     if (typeof member !== 'object' || member === null || !('~standard' in member)) continue
     const reason = `it is an object with the schema of ${JSON.stringify(name)}; write one schema, as in z.object({ … })`
@@ -127,12 +137,12 @@ type IssueFinderFactory = () => ZodIssueFinder | undefined
 
 /** Bounds what comes from a peer; what handlers return is their author's. */
 function createBoundedCheckFactory(
-  json: JsonObject,
+  jsonSchema: JsonObject,
   { side, maxElements = defaultMaxElements }: SchemaCompilationSettings,
 ): (check: Check, createFinder: IssueFinderFactory) => Check {
   if (side === 'output') return (check) => check
-  const required = maxRequiredCount(json)
-  return (check, createFinder) => createBoundedCheck(check, { maxElements, maxMissingMembers: required, createFinder })
+  const maxMissingMembers = computeMaxMissingMembers(jsonSchema)
+  return (check, createFinder) => createBoundedCheck(check, { maxElements, maxMissingMembers, createFinder })
 }
 
 /** The part of a schema that the two standards define; both parts are optional until they were looked for. */
@@ -168,32 +178,32 @@ function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompila
     )
   }
   try {
-    return freezeJsonObject(convert({ target: 'draft-2020-12' }), schemaOptions.subject)
+    return freezeJsonObject(convert({ target: 'draft-2020-12' }), schemaOptions.errorSubject)
   } catch (cause) {
     const causeMessage = cause instanceof Error ? cause.message : 'its conversion failed'
     const advice =
       'describe its JSON form and transform that, as in z.iso.datetime().transform((text) => new Date(text))'
     const reason = `the schema of ${standardProps.vendor} cannot be shown as JSON Schema: ${causeMessage}; ${advice}`
-    throw new DefinitionError('schema', schemaOptions.subject, { reason, cause })
+    throw new DefinitionError('schema', schemaOptions.errorSubject, { reason, cause })
   }
 }
 
-function requireValidSchema(json: JsonObject, schemaOptions: SchemaCompilationSettings): JsonObject {
-  const reason = checkSchema(json)
+function requireValidSchema(jsonSchema: JsonObject, schemaOptions: SchemaCompilationSettings): JsonObject {
+  const reason = checkSchema(jsonSchema)
   if (reason !== undefined) throw unusableSchemaError(schemaOptions, reason)
-  return json
+  return jsonSchema
 }
 
-function compileCheck(json: JsonObject, schemaOptions: SchemaCompilationSettings): CompiledSchema['check'] {
+function compileCheck(jsonSchema: JsonObject, schemaOptions: SchemaCompilationSettings): CompiledSchema['check'] {
   try {
-    const issuesOf = schemaOptions.compile(json)
+    const findIssues = schemaOptions.compile(jsonSchema)
     return (value) => {
-      const issues = issuesOf(value)
+      const issues = findIssues(value)
       return issues.length === 0 ? { value } : createRejectedValue(issues, (issue) => issue)
     }
   } catch (cause) {
     const causeMessage = cause instanceof Error ? cause.message : 'it does not compile'
-    throw new DefinitionError('schema', schemaOptions.subject, {
+    throw new DefinitionError('schema', schemaOptions.errorSubject, {
       reason: `the JSON Schema cannot be used: ${causeMessage}`,
       cause,
     })
@@ -218,7 +228,7 @@ function jsonPointerOf(path: NonNullable<StandardSchemaV1.Issue['path']>): strin
 }
 
 /** The messages of alternatives that are repeated. */
-const maxBranches = 8
+const maxShownBranchMessages = 8
 
 /** The issues of alternatives that are looked through for them. */
 const maxBranchIssues = 100
@@ -229,29 +239,29 @@ function describeUnionBranches(issue: StandardSchemaV1.Issue): string {
   const branchMessages = new Set<string>()
   for (const branch of issue.errors.slice(0, maxBranchIssues)) {
     const branchIssues: unknown[] = Array.isArray(branch) ? branch.slice(0, maxBranchIssues) : [branch]
-    for (const message of branchIssues.map(issueMessage)) if (message !== undefined) branchMessages.add(message)
-    if (branchMessages.size >= maxBranches) break
+    for (const message of branchIssues.map(readIssueMessage)) if (message !== undefined) branchMessages.add(message)
+    if (branchMessages.size >= maxShownBranchMessages) break
   }
-  return branchMessages.size === 0 ? '' : ` (${[...branchMessages].slice(0, maxBranches).join('; or ')})`
+  return branchMessages.size === 0 ? '' : ` (${[...branchMessages].slice(0, maxShownBranchMessages).join('; or ')})`
 }
 
-function issueMessage(issue: unknown): string | undefined {
+function readIssueMessage(issue: unknown): string | undefined {
   const hasMessage = typeof issue === 'object' && issue !== null && 'message' in issue
   return hasMessage && typeof issue.message === 'string' ? issue.message : undefined
 }
 
-function unusableSchemaError({ subject }: SchemaCompilationSettings, reason: string): DefinitionError {
-  return new DefinitionError('schema', subject, { reason })
+function unusableSchemaError({ errorSubject }: SchemaCompilationSettings, reason: string): DefinitionError {
+  return new DefinitionError('schema', errorSubject, { reason })
 }
 
 /** The elements that the arguments of one call may have by default. */
 const defaultMaxElements = 10_000
 
 /** The issues that a validator may be made to produce where it cannot be stopped at the first ones. */
-const maxIssues = 10_000
+const maxPossibleIssues = 10_000
 
 /** The number of possible issues up to which a validator runs at once: producing them all costs little. */
-const maxUnboundedIssues = 200
+const maxIssuesWithoutFinder = 200
 
 type Check = (value: unknown) => Awaitable<CheckedValue>
 
@@ -274,27 +284,28 @@ interface CheckBounds {
 function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, createFinder }: CheckBounds): Check {
   let finder: ZodIssueFinder | undefined
   return (value) => {
-    const size: ElementCounter = { elementCount: 0, issueCount: 0, maxElements, requiredCount: maxMissingMembers }
-    countElements(value, size)
-    if (size.elementCount > maxElements) return rejectTooManyElements(`more than ${maxElements} elements; send fewer`)
-    if (size.issueCount <= maxUnboundedIssues) return check(value)
-    finder ??= createFinder() ?? unknownFinder
+    const counter: ElementCounter = { elementCount: 0, issueCount: 0, maxElements, maxMissingMembers }
+    countElements(value, counter)
+    if (counter.elementCount > maxElements)
+      return createTooManyElementsValue(`more than ${maxElements} elements; send fewer`)
+    if (counter.issueCount <= maxIssuesWithoutFinder) return check(value)
+    finder ??= createFinder() ?? emptyFinder
     const issues = finder.find(value, maxShownIssues)
     if (issues.length > 0) return toRejectedValue(issues)
-    if (!finder.isComplete && size.issueCount > maxIssues)
-      return rejectTooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
+    if (!finder.isComplete && counter.issueCount > maxPossibleIssues)
+      return createTooManyElementsValue(`more than ${maxPossibleIssues} possible faults; send fewer elements`)
     return check(value)
   }
 }
 
 /** Finds nothing: what the validator may find is unknown. */
-const unknownFinder: ZodIssueFinder = { find: () => [], isComplete: false }
+const emptyFinder: ZodIssueFinder = { find: () => [], isComplete: false }
 
 function toRejectedValue(issues: readonly StandardSchemaV1.Issue[]): RejectedValue {
   return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
 }
 
-function rejectTooManyElements(problem: string): CheckedValue {
+function createTooManyElementsValue(problem: string): CheckedValue {
   const message = `It has ${problem}. Values in arrays and members of objects count as elements.`
   return { issues: [{ path: '', message }] }
 }
@@ -307,70 +318,70 @@ interface ElementCounter {
    */
   issueCount: number
   readonly maxElements: number
-  readonly requiredCount: number
+  readonly maxMissingMembers: number
 }
 
 /** Counts the elements of a value, and stops past the bound. */
-function countElements(value: unknown, size: ElementCounter): void {
+function countElements(value: unknown, counter: ElementCounter): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    size.elementCount += value.length
-    size.issueCount += value.length
+    counter.elementCount += value.length
+    counter.issueCount += value.length
     for (const item of value) {
-      if (size.elementCount > size.maxElements) return
-      if (typeof item === 'object') countElements(item, size)
+      if (counter.elementCount > counter.maxElements) return
+      if (typeof item === 'object') countElements(item, counter)
     }
     return
   }
-  let members = 0
+  let memberCount = 0
   // No list of the members is made: nearly every call is small, and passes here.
   for (const key in value) {
-    members++
-    if (++size.elementCount > size.maxElements) return
+    memberCount++
+    if (++counter.elementCount > counter.maxElements) return
     // Any object may be asked for its own members.
     const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
-    if (typeof member === 'object') countElements(member, size)
+    if (typeof member === 'object') countElements(member, counter)
   }
-  size.issueCount += Math.max(members, size.requiredCount)
+  counter.issueCount += Math.max(memberCount, counter.maxMissingMembers)
 }
 
 /** The most members that one object can lack: those that a schema requires, over all of its alternatives. */
-function maxRequiredCount(json: JsonObject): number {
-  const weights = new Map<JsonObject, number>()
+function computeMaxMissingMembers(jsonSchema: JsonObject): number {
+  const requiredCounts = new Map<JsonObject, number>()
   let maxCount = 0
-  const pendingValues: (JsonValue | undefined)[] = [json]
+  const pendingValues: (JsonValue | undefined)[] = [jsonSchema]
   while (pendingValues.length > 0) {
     const value = pendingValues.pop()
-    if (isJsonObject(value)) maxCount = Math.max(maxCount, requiredCountOf(value, json, weights))
+    if (isJsonObject(value)) maxCount = Math.max(maxCount, countRequiredMembers(value, jsonSchema, requiredCounts))
     if (typeof value === 'object' && value !== null) pendingValues.push(...Object.values(value))
   }
   return maxCount
 }
 
-function requiredCountOf(schema: JsonObject, root: JsonObject, weights: Map<JsonObject, number>): number {
-  const known = weights.get(schema)
-  if (known !== undefined) return known
+function countRequiredMembers(schema: JsonObject, root: JsonObject, requiredCounts: Map<JsonObject, number>): number {
+  const knownCount = requiredCounts.get(schema)
+  if (knownCount !== undefined) return knownCount
   // Stands while the schema is looked at, so that a reference to itself ends.
-  weights.set(schema, 0)
+  requiredCounts.set(schema, 0)
   const { required, anyOf, oneOf, allOf, $ref } = schema
-  let weight = Array.isArray(required) ? required.length : 0
-  for (const part of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveReference($ref, root)] : []]) {
-    for (const branch of Array.isArray(part) ? part : []) {
-      if (isJsonObject(branch)) weight += requiredCountOf(branch, root, weights)
+  let requiredCount = Array.isArray(required) ? required.length : 0
+  for (const branches of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveReference($ref, root)] : []]) {
+    for (const branch of Array.isArray(branches) ? branches : []) {
+      if (isJsonObject(branch)) requiredCount += countRequiredMembers(branch, root, requiredCounts)
     }
   }
-  weights.set(schema, weight)
-  return weight
+  requiredCounts.set(schema, requiredCount)
+  return requiredCount
 }
 
 /** The part of a schema that a local reference names. */
 function resolveReference(reference: string, root: JsonObject): JsonValue | undefined {
-  let found: JsonValue | undefined = root
-  for (const step of reference.split('/').slice(1)) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined
+  let resolvedValue: JsonValue | undefined = root
+  for (const segment of reference.split('/').slice(1)) {
+    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+    resolvedValue = isJsonObject(resolvedValue) && Object.hasOwn(resolvedValue, key) ? resolvedValue[key] : undefined
   }
-  return found
+  return resolvedValue
 }
 
 /** The issues that are copied and written of one value: a model can act on a few faults at a time. */

@@ -64,7 +64,7 @@ export function createZodIssueFinder(schema: object): ZodIssueFinder | undefined
   if (!isZodSchema(schema)) return undefined
   const traversal: IssueTraversal = { finders: new Map(), isExhaustive: true }
   try {
-    const find = finderOf(schema, traversal)
+    const find = getOrCreateFinder(schema, traversal)
     return { find, isComplete: traversal.isExhaustive }
   } catch {
     // The schema of a version that is built in another way; the bound on issues holds for it.
@@ -86,19 +86,19 @@ export function isZodSchema(schema: unknown): schema is ZodSchema {
   return typeof schema === 'object' && schema !== null && '_zod' in schema && '~standard' in schema
 }
 
-function finderOf(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function getOrCreateFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { finders } = traversal
   if (finders.has(schema))
     return finders.get(schema) ?? ((value, maxIssues) => (finders.get(schema) ?? findNoIssues)(value, maxIssues))
   finders.set(schema, undefined)
   const createFinder = finderFactories.get(schema._zod.def.type)
-  const findIssues = createFinder === undefined ? createUnknownFinder(traversal) : createFinder(schema, traversal)
+  const findIssues = createFinder === undefined ? createNonExhaustiveFinder(traversal) : createFinder(schema, traversal)
   finders.set(schema, findIssues)
   return findIssues
 }
 
 /** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
-function createUnknownFinder(traversal: IssueTraversal): IssueFinder {
+function createNonExhaustiveFinder(traversal: IssueTraversal): IssueFinder {
   traversal.isExhaustive = false
   return findNoIssues
 }
@@ -108,26 +108,26 @@ type FinderFactory = (schema: ZodSchema, traversal: IssueTraversal) => IssueFind
 const finderFactories: ReadonlyMap<string, FinderFactory> = new Map<string, FinderFactory>([
   ...['string', 'number', 'boolean', 'null', 'literal', 'enum', 'never'].map((type): [string, FinderFactory] => [
     type,
-    leafFinder,
+    createLeafFinder,
   ]),
   ['any', () => findNoIssues],
   ['unknown', () => findNoIssues],
-  ['object', objectFinder],
+  ['object', createObjectFinder],
   ['array', createArrayFinder],
-  ['record', recordFinder],
-  ['tuple', tupleFinder],
-  ['union', unionFinder],
+  ['record', createRecordFinder],
+  ['tuple', createTupleFinder],
+  ['union', createUnionFinder],
   ['optional', (schema, traversal) => createOptionalFinder(undefined, schema, traversal)],
   ['default', (schema, traversal) => createOptionalFinder(undefined, schema, traversal)],
   ['prefault', (schema, traversal) => createOptionalFinder(undefined, schema, traversal)],
   ['nullable', (schema, traversal) => createOptionalFinder(null, schema, traversal)],
-  ['readonly', (schema, traversal) => innerFinder(schema._zod.def.innerType, traversal)],
-  ['lazy', (schema, traversal) => innerFinder(schema._zod.def.getter?.(), traversal)],
-  ['pipe', pipeFinder],
+  ['readonly', (schema, traversal) => createInnerFinder(schema._zod.def.innerType, traversal)],
+  ['lazy', (schema, traversal) => createInnerFinder(schema._zod.def.getter?.(), traversal)],
+  ['pipe', createPipeFinder],
 ])
 
-function innerFinder(inner: ZodSchema | undefined, traversal: IssueTraversal): IssueFinder {
-  return inner === undefined ? createUnknownFinder(traversal) : finderOf(inner, traversal)
+function createInnerFinder(innerSchema: ZodSchema | undefined, traversal: IssueTraversal): IssueFinder {
+  return innerSchema === undefined ? createNonExhaustiveFinder(traversal) : getOrCreateFinder(innerSchema, traversal)
 }
 
 /** A schema that takes one value more than the schema in it. */
@@ -136,13 +136,13 @@ function createOptionalFinder(
   schema: ZodSchema,
   traversal: IssueTraversal,
 ): IssueFinder {
-  const inner = innerFinder(schema._zod.def.innerType, traversal)
-  return (value, maxIssues) => (value === acceptedValue ? noIssues : inner(value, maxIssues))
+  const findInnerIssues = createInnerFinder(schema._zod.def.innerType, traversal)
+  return (value, maxIssues) => (value === acceptedValue ? noIssues : findInnerIssues(value, maxIssues))
 }
 
 /** The first half is checked before anything is transformed; what follows may have faults of its own. */
-function pipeFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
-  const findIssues = innerFinder(def.in, traversal)
+function createPipeFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
+  const findIssues = createInnerFinder(def.in, traversal)
   traversal.isExhaustive = false
   return findIssues
 }
@@ -155,14 +155,14 @@ const plainChecks: ReadonlySet<string> = new Set(
  * A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the
  * validation.
  */
-function leafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function createLeafFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
   if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check)))
-    return createUnknownFinder(traversal)
-  return (value) => zodValidationIssues(schema, value)
+    return createNonExhaustiveFinder(traversal)
+  return (value) => findZodIssues(schema, value)
 }
 
-function zodValidationIssues(schema: ZodSchema, value: unknown): readonly Issue[] {
+function findZodIssues(schema: ZodSchema, value: unknown): readonly Issue[] {
   const result = schema['~standard'].validate(value)
   if (!(result instanceof Promise)) return result.issues ?? noIssues
   // Nothing here waits, and the validation that follows reports what the promise rejects with.
@@ -170,21 +170,21 @@ function zodValidationIssues(schema: ZodSchema, value: unknown): readonly Issue[
   return noIssues
 }
 
-function objectFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function createObjectFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { shape = {}, catchall, checks = [] } = schema._zod.def
   if (checks.length > 0) traversal.isExhaustive = false
   const isStrict = catchall?._zod.def.type === 'never'
-  const otherFinder = catchall === undefined || isStrict ? undefined : finderOf(catchall, traversal)
+  const otherFinder = catchall === undefined || isStrict ? undefined : getOrCreateFinder(catchall, traversal)
   const memberFinders = Object.entries(shape).map(([key, member]) => {
     const { optin, optout } = member._zod
     // zod leaves this key out.
     if (key === '__proto__') return { key, look: findNoIssues, mayLack: true }
-    return { key, look: finderOf(member, traversal), mayLack: optin !== undefined || optout !== undefined }
+    return { key, look: getOrCreateFinder(member, traversal), mayLack: optin !== undefined || optout !== undefined }
   })
-  const names = new Set([...Object.keys(shape), '__proto__'])
+  const knownKeys = new Set([...Object.keys(shape), '__proto__'])
   const listCheckedKeys = isStrict || otherFinder !== undefined ? Object.keys : () => []
   return (value, maxIssues) => {
-    if (!isRecord(value)) return zodValidationIssues(schema, value)
+    if (!isRecord(value)) return findZodIssues(schema, value)
     const issueCollector = createIssueCollector(maxIssues)
     for (const member of memberFinders) {
       if (issueCollector.isFull()) break
@@ -193,15 +193,19 @@ function objectFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder
         issueCollector.add(member.key, member.look(value[member.key], maxIssues))
     }
     for (const key of listCheckedKeys(value)) {
-      if (!names.has(key) && !issueCollector.isFull())
-        addOtherMember(issueCollector, key, otherFinder?.(value[key], maxIssues))
+      if (!knownKeys.has(key) && !issueCollector.isFull())
+        addOtherMemberIssues(issueCollector, key, otherFinder?.(value[key], maxIssues))
     }
     return issueCollector.issues
   }
 }
 
 /** A member that the schema does not name: one with faults, or one that should not be there. */
-function addOtherMember(issueCollector: IssueCollector, key: string, memberIssues: readonly Issue[] | undefined): void {
+function addOtherMemberIssues(
+  issueCollector: IssueCollector,
+  key: string,
+  memberIssues: readonly Issue[] | undefined,
+): void {
   if (memberIssues === undefined) issueCollector.addOwnIssue(`Unrecognized key: ${JSON.stringify(key.slice(0, 100))}`)
   else issueCollector.add(key, memberIssues)
 }
@@ -210,19 +214,21 @@ const lengthChecks: ReadonlySet<string> = new Set(['min_length', 'max_length', '
 
 function createArrayFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { element, checks = [] } = schema._zod.def
-  const bounds = checks.map(({ _zod }) => _zod.def)
-  if (!bounds.every(({ check }) => lengthChecks.has(check))) traversal.isExhaustive = false
-  const item = innerFinder(element, traversal)
+  const checkDefinitions = checks.map(({ _zod }) => _zod.def)
+  if (!checkDefinitions.every(({ check }) => lengthChecks.has(check))) traversal.isExhaustive = false
+  const findItemIssues = createInnerFinder(element, traversal)
   return (value, maxIssues) => {
-    if (!Array.isArray(value)) return zodValidationIssues(schema, value)
-    const firstLengthIssue = bounds
-      .map((bound) => lengthIssue(value.length, bound))
+    if (!Array.isArray(value)) return findZodIssues(schema, value)
+    const firstLengthIssue = checkDefinitions
+      .map((checkDefinition) => findLengthIssue(value.length, checkDefinition))
       .find((issue) => issue !== undefined)
-    return firstLengthIssue === undefined ? itemIssues(value, () => item, maxIssues) : [firstLengthIssue]
+    return firstLengthIssue === undefined
+      ? collectItemIssues(value, () => findItemIssues, maxIssues)
+      : [firstLengthIssue]
   }
 }
 
-function itemIssues(
+function collectItemIssues(
   values: readonly unknown[],
   finderAt: (index: number) => IssueFinder,
   maxIssues: number,
@@ -234,55 +240,55 @@ function itemIssues(
   return issueCollector.issues
 }
 
-function lengthIssue(
-  size: number,
+function findLengthIssue(
+  itemCount: number,
   { check, minimum = 0, maximum = 0, length = 0 }: ZodCheckDefinition,
 ): Issue | undefined {
-  if (check === 'min_length' && size < minimum) return { message: `Too small: expected at least ${minimum} items` }
-  if (check === 'max_length' && size > maximum) return { message: `Too big: expected at most ${maximum} items` }
-  return check === 'length_equals' && size !== length ? { message: `Expected ${length} items` } : undefined
+  if (check === 'min_length' && itemCount < minimum) return { message: `Too small: expected at least ${minimum} items` }
+  if (check === 'max_length' && itemCount > maximum) return { message: `Too big: expected at most ${maximum} items` }
+  return check === 'length_equals' && itemCount !== length ? { message: `Expected ${length} items` } : undefined
 }
 
-function recordFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function createRecordFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { keyType, valueType, checks = [] } = schema._zod.def
   // Keys of other types are converted, or there must be one of each.
-  if (keyType?._zod.def.type !== 'string') return createUnknownFinder(traversal)
+  if (keyType?._zod.def.type !== 'string') return createNonExhaustiveFinder(traversal)
   if (checks.length > 0) traversal.isExhaustive = false
-  const name = finderOf(keyType, traversal)
-  const item = innerFinder(valueType, traversal)
+  const findKeyIssues = getOrCreateFinder(keyType, traversal)
+  const findValueIssues = createInnerFinder(valueType, traversal)
   return (value, maxIssues) => {
-    if (!isRecord(value)) return zodValidationIssues(schema, value)
+    if (!isRecord(value)) return findZodIssues(schema, value)
     const issueCollector = createIssueCollector(maxIssues)
     for (const key of Object.keys(value)) {
       if (issueCollector.isFull()) break
       if (key === '__proto__') continue
-      const keyIssues = name(key, maxIssues)
-      issueCollector.add(key, keyIssues.length > 0 ? keyIssues : item(value[key], maxIssues))
+      const keyIssues = findKeyIssues(key, maxIssues)
+      issueCollector.add(key, keyIssues.length > 0 ? keyIssues : findValueIssues(value[key], maxIssues))
     }
     return issueCollector.issues
   }
 }
 
-function tupleFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function createTupleFinder(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { items = [], rest, checks = [] } = schema._zod.def
   if (checks.length > 0) traversal.isExhaustive = false
-  const finders = items.map((item) => finderOf(item, traversal))
-  const otherFinder = rest === undefined || rest === null ? undefined : finderOf(rest, traversal)
+  const finders = items.map((item) => getOrCreateFinder(item, traversal))
+  const otherFinder = rest === undefined || rest === null ? undefined : getOrCreateFinder(rest, traversal)
   const minItems = items.findLastIndex(({ _zod }) => _zod.optin === undefined && _zod.optout === undefined) + 1
   return (value, maxIssues) => {
-    if (!Array.isArray(value)) return zodValidationIssues(schema, value)
+    if (!Array.isArray(value)) return findZodIssues(schema, value)
     if (otherFinder === undefined && value.length < minItems)
       return [{ message: `Too small: expected ${minItems} items` }]
     if (otherFinder === undefined && value.length > finders.length) {
       return [{ message: `Too big: expected ${finders.length} items` }]
     }
-    return itemIssues(value, (index) => finders[index] ?? otherFinder ?? findNoIssues, maxIssues)
+    return collectItemIssues(value, (index) => finders[index] ?? otherFinder ?? findNoIssues, maxIssues)
   }
 }
 
-function unionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
+function createUnionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { options = [], discriminator } = def
-  const finders = options.map((option) => finderOf(option, traversal))
+  const finders = options.map((option) => getOrCreateFinder(option, traversal))
   const discriminatorSchemas = options.map((option) => discriminator && option._zod.def.shape?.[discriminator])
   return (value, maxIssues) => {
     const errors: (readonly Issue[])[] = []
@@ -294,7 +300,7 @@ function unionFinder({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): I
     const discriminatorValue = isRecord(value) && discriminator !== undefined ? value[discriminator] : undefined
     const matchingIndex = discriminatorSchemas.findIndex(
       (discriminatorSchema) =>
-        isZodSchema(discriminatorSchema) && zodValidationIssues(discriminatorSchema, discriminatorValue).length === 0,
+        isZodSchema(discriminatorSchema) && findZodIssues(discriminatorSchema, discriminatorValue).length === 0,
     )
     if (matchingIndex !== -1) return finders[matchingIndex]?.(value, maxIssues) ?? noIssues
     const message = 'Invalid input'
@@ -310,7 +316,7 @@ interface IssueCollector {
   readonly issues: readonly Issue[]
   isFull(): boolean
   /** Takes the issues of a member or an item. */
-  add(key: string | number, inner: readonly Issue[]): void
+  add(key: string | number, innerIssues: readonly Issue[]): void
   /** Takes an issue of the whole. */
   addOwnIssue(message: string): void
 }
@@ -327,8 +333,8 @@ function createIssueCollector(maxIssues: number): IssueCollector {
       return issues ?? noIssues
     },
     isFull: () => issues !== undefined && issues.length >= maxIssues,
-    add(key, inner) {
-      for (const issue of inner) addIssue({ ...issue, path: [key, ...(issue.path ?? [])] })
+    add(key, innerIssues) {
+      for (const issue of innerIssues) addIssue({ ...issue, path: [key, ...(issue.path ?? [])] })
     },
     addOwnIssue: (message) => addIssue({ message }),
   }

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { isZodSchema, type ZodCheck, type ZodSchema } from './zod-issues.ts'
 
 /** The types whose JSON Schema follows from their definition and metadata: none of them runs an author's code. */
-const transparentTypes: ReadonlySet<string> = new Set(
+const comparableTypes: ReadonlySet<string> = new Set(
   (
     'string number boolean null enum literal array object unknown never union ' +
     'optional nonoptional default prefault readonly pipe transform'
@@ -10,32 +10,32 @@ const transparentTypes: ReadonlySet<string> = new Set(
 )
 
 /** zod's own checks; one that an author defines may change the JSON Schema when it is attached. */
-const transparentChecks: ReadonlySet<unknown> = new Set(
+const comparableChecks: ReadonlySet<unknown> = new Set(
   'min_length max_length length_equals greater_than less_than multiple_of number_format string_format overwrite'.split(
     ' ',
   ),
 )
 
 /** More parts than any form has; a schema that contains itself has no end. */
-const maxParts = 2000
+const maxSchemaParts = 2000
 
 /**
  * Returns a text that two schemas of zod have in common if, and nearly only if, both have the same JSON Schema.
  * Undefined for a schema of which that cannot be told. Schemas of one key may still validate differently: a closure of
  * `refine()` or `transform()` is no part of it.
  */
-export function zodKeyOf(schema: object): string | undefined {
+export function structureKeyOf(schema: object): string | undefined {
   if (!isZodSchema(schema)) return undefined
   try {
-    return schemaKey(schema, { remainingParts: maxParts })
+    return schemaKey(schema, { remainingParts: maxSchemaParts })
   } catch (error) {
-    if (error === opaqueMarker) return undefined
+    if (error === incomparableMarker) return undefined
     throw error
   }
 }
 
 /** Thrown for a part that has no key; it carries nothing, and so needs no stack. */
-const opaqueMarker = Symbol('opaque')
+const incomparableMarker = Symbol('opaque')
 
 interface PartBudget {
   remainingParts: number
@@ -43,9 +43,9 @@ interface PartBudget {
 
 function schemaKey(schema: ZodSchema, budget: PartBudget): string {
   const { def } = schema._zod
-  if (!transparentTypes.has(def.type) || 'toJSONSchema' in schema._zod) throw opaqueMarker
+  if (!comparableTypes.has(def.type) || 'toJSONSchema' in schema._zod) throw incomparableMarker
   // Titles and descriptions are not in the definition; zod/mini does not show them.
-  if (!('meta' in schema) || typeof schema.meta !== 'function') throw opaqueMarker
+  if (!('meta' in schema) || typeof schema.meta !== 'function') throw incomparableMarker
   const metadata: unknown = schema.meta()
   return `${membersKey(def, budget)}${metadata === undefined ? '' : valueKeyOf(metadata, budget)}`
 }
@@ -56,7 +56,7 @@ function membersKey(members: object, budget: PartBudget): string {
     if (member === undefined) continue
     // A check may be a schema too, and has one meaning in this place.
     const isCheckList = name === 'checks' && Array.isArray(member)
-    key += `${textKey(name)}${isCheckList ? checkListKeyOf(member, budget) : valueKeyOf(member, budget)}`
+    key += `${textKey(name)}${isCheckList ? keyOfChecks(member, budget) : valueKeyOf(member, budget)}`
   }
   return `${key}}`
 }
@@ -67,32 +67,32 @@ function textKey(text: string): string {
 }
 
 /** The key of a value in a definition or in metadata. */
-function valueKeyOf(part: unknown, budget: PartBudget): string {
-  if (budget.remainingParts-- === 0) throw opaqueMarker
-  if (typeof part === 'string') return textKey(part)
-  if (typeof part === 'function') return 'f'
-  if (typeof part !== 'object' || part === null) return `${String(part)},`
-  if (Array.isArray(part)) return `[${part.map((item) => valueKeyOf(item, budget)).join()}]`
-  if (part instanceof RegExp) return `r${textKey(String(part))}`
-  if (isZodSchema(part)) return schemaKey(part, budget)
-  if (!isPlain(part)) throw opaqueMarker
-  return membersKey(part, budget)
+function valueKeyOf(value: unknown, budget: PartBudget): string {
+  if (budget.remainingParts-- === 0) throw incomparableMarker
+  if (typeof value === 'string') return textKey(value)
+  if (typeof value === 'function') return 'f'
+  if (typeof value !== 'object' || value === null) return `${String(value)},`
+  if (Array.isArray(value)) return `[${value.map((item) => valueKeyOf(item, budget)).join()}]`
+  if (value instanceof RegExp) return `r${textKey(String(value))}`
+  if (isZodSchema(value)) return schemaKey(value, budget)
+  if (!hasPlainPrototype(value)) throw incomparableMarker
+  return membersKey(value, budget)
 }
 
 /** Returns false for a `Date`, a `Map` and the like, whose content is not in their members. */
-function isPlain(part: object): boolean {
+function hasPlainPrototype(part: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(part)
   return prototype === Object.prototype || prototype === null
 }
 
 /** The key of checks, such as `min(1)` or `refine()`. */
-function checkListKeyOf(checks: readonly ZodCheck[], budget: PartBudget): string {
-  return `[${checks.map((check) => checkKeyOf(check, budget)).join('')}]`
+function keyOfChecks(checks: readonly ZodCheck[], budget: PartBudget): string {
+  return `[${checks.map((check) => keyOfCheck(check, budget)).join('')}]`
 }
 
-function checkKeyOf({ _zod: { def, onattach } }: ZodCheck, budget: PartBudget): string {
+function keyOfCheck({ _zod: { def, onattach } }: ZodCheck, budget: PartBudget): string {
   const isRefinement = def.check === 'custom' && !hasItems(onattach)
-  if (!isRefinement && !transparentChecks.has(def.check)) throw opaqueMarker
+  if (!isRefinement && !comparableChecks.has(def.check)) throw incomparableMarker
   return membersKey(def, budget)
 }
 

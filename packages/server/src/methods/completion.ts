@@ -7,7 +7,7 @@ import { quoteName } from '../request/report.ts'
 import type { RequestState } from '../replay/served-request.ts'
 
 /** The most values that one answer may have (server/utilities/completion, completion results). */
-const maxValues = 100
+const maxCompletionValues = 100
 
 const noArguments = Object.freeze({})
 const emptyCompletion: Completion = Object.freeze({ values: Object.freeze([]) })
@@ -22,8 +22,8 @@ export function completeArgument(params: CompleteRequestParams, request: Request
   }
   const completer = completers.get(argument.name)
   if (completer === undefined) return toCompletionResult(emptyCompletion, request)
-  const completedArguments = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(request) }
-  return mapAwaitable(completer(argument.value, completedArguments), (suggestions) =>
+  const completionContext = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(request) }
+  return mapAwaitable(completer(argument.value, completionContext), (suggestions) =>
     toCompletionResult(suggestions, request),
   )
 }
@@ -31,16 +31,16 @@ export function completeArgument(params: CompleteRequestParams, request: Request
 type Completers = ReadonlyMap<string, Completer | undefined>
 
 function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: RequestState): Completers {
-  const completableEntry = ref.type === 'ref/prompt' ? promptOf(ref.name) : templateOf(ref.uri)
+  const completableEntry = ref.type === 'ref/prompt' ? requirePrompt(ref.name) : requireTemplate(ref.uri)
   return completableEntry.completers
 
-  function promptOf(name: string): CompiledPrompt {
+  function requirePrompt(name: string): CompiledPrompt {
     const prompt = findVisibleEntry(catalog.prompts, name, call)
     if (prompt === undefined) throw invalidCompletionError(`Unknown prompt: ${quoteName(name)}`)
     return prompt
   }
 
-  function templateOf(uri: string): CompiledTemplate {
+  function requireTemplate(uri: string): CompiledTemplate {
     const template = findVisibleEntry(catalog.templates, uri, call)
     if (template === undefined) throw invalidCompletionError(`Unknown resource template: ${quoteName(uri)}`)
     return template
@@ -51,10 +51,14 @@ function toCompletionResult(suggestions: readonly string[] | Completion, { catal
   const { values, total, hasMore } = isValueList(suggestions)
     ? { values: suggestions, total: suggestions.length }
     : suggestions
-  const hasMoreValues = hasMore ?? (values.length > maxValues || (total ?? 0) > values.length)
+  const hasMoreValues = hasMore ?? (values.length > maxCompletionValues || (total ?? 0) > values.length)
   return {
     resultType: 'complete',
-    completion: { values: values.slice(0, maxValues), ...(total !== undefined && { total }), hasMore: hasMoreValues },
+    completion: {
+      values: values.slice(0, maxCompletionValues),
+      ...(total !== undefined && { total }),
+      hasMore: hasMoreValues,
+    },
     ...(catalog.resultMeta && { _meta: catalog.resultMeta }),
   }
 }

@@ -18,11 +18,11 @@ export function listen(
   { notifications }: SubscriptionsListenRequestParams,
   request: RequestState,
 ): Promise<JsonObject> {
-  const { id, call, caller, catalog, settings } = request
+  const { id, call, callerKey, catalog, settings } = request
   const { subscriptions } = settings
   const { maxUris } = subscriptions
   const filter = restrictFilter(notifications, { catalog, caller: call, maxUris })
-  return subscriptions.follow({ id, call, caller, filter, resultMeta: catalog.resultMeta })
+  return subscriptions.streamChanges({ id, call, callerKey, filter, resultMeta: catalog.resultMeta })
 }
 
 /** The parameters that decide on a filter. */
@@ -36,28 +36,28 @@ interface FilterContext {
  * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A
  * URI that names nothing and one that is hidden are left out alike. Throws McpError(invalidParams) for too many URIs.
  */
-function restrictFilter(requestedTopics: SubscriptionFilter, limits: FilterContext): SubscriptionFilter {
-  const { capabilities } = limits.catalog
+function restrictFilter(requestedFilter: SubscriptionFilter, filterContext: FilterContext): SubscriptionFilter {
+  const { capabilities } = filterContext.catalog
   const acceptedLists = listChangeKinds.filter(
-    (list) => requestedTopics[list.filterKey] === true && capabilities[list.kind]?.listChanged === true,
+    (list) => requestedFilter[list.filterKey] === true && capabilities[list.kind]?.listChanged === true,
   )
   const filter = Object.fromEntries(acceptedLists.map((list) => [list.filterKey, true]))
-  const uris = restrictUris(requestedTopics.resourceSubscriptions ?? [], limits)
+  const uris = restrictUris(requestedFilter.resourceSubscriptions ?? [], filterContext)
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris }
 }
 
 function restrictUris(
-  requestedTopics: readonly string[],
+  requestedUris: readonly string[],
   { catalog, caller, maxUris }: FilterContext,
 ): readonly string[] {
-  if (requestedTopics.length > maxUris) {
-    const message = `Invalid params: params.notifications.resourceSubscriptions has ${requestedTopics.length} URIs; give at most ${maxUris}`
+  if (requestedUris.length > maxUris) {
+    const message = `Invalid params: params.notifications.resourceSubscriptions has ${requestedUris.length} URIs; give at most ${maxUris}`
     throw new McpError(errorCodes.invalidParams, message)
   }
-  if (catalog.capabilities.resources?.subscribe !== true || requestedTopics.length === 0) return []
+  if (catalog.capabilities.resources?.subscribe !== true || requestedUris.length === 0) return []
   const templates = [...catalog.templates.byKey.values()].filter((template) => isVisible(template, caller))
   const isKnown = (uri: string): boolean =>
     findVisibleEntry(catalog.resources, uri, caller) !== undefined ||
     templates.some(({ template }) => matchUriTemplate(template, uri) !== undefined)
-  return [...new Set(requestedTopics)].filter(isKnown)
+  return [...new Set(requestedUris)].filter(isKnown)
 }

@@ -11,7 +11,7 @@ import { callTool, listTools } from './tools.ts'
 export interface ServedMethod {
   readonly name: Method
   readonly capability: MethodRow['capability']
-  readonly streams: MethodRow['isStreaming']
+  readonly isStreaming: MethodRow['isStreaming']
   /** Checks the params, and makes the result of them; throws the McpError that the peer is to see. */
   readonly handle: (params: JsonObject | undefined, request: RequestState) => Awaitable<JsonObject>
 }
@@ -40,10 +40,7 @@ function methodEntry<M extends Method>(
 ): [string, ServedMethod] {
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
   const { capability, isStreaming } = row
-  return [
-    name,
-    { name, capability, streams: isStreaming, handle: (params, request) => handler(row.params(params), request) },
-  ]
+  return [name, { name, capability, isStreaming, handle: (params, request) => handler(row.params(params), request) }]
 }
 
 /** Returns the revisions, capabilities and instructions of the server (server/discover). */

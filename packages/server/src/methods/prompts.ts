@@ -43,7 +43,7 @@ export function getPrompt(params: GetPromptRequestParams, request: RequestState)
     const handler = {
       name: prompt.key,
       run: (ctx: Context) => prompt.definition.run(checkedArguments.value, ctx),
-      finish: (content: PromptReturn) => toPromptResult(content, prompt, request),
+      toResult: (content: PromptReturn) => toPromptResult(content, prompt, request),
     }
     return replayCall(handler, request)
   })

@@ -36,8 +36,8 @@ import { listTemplateResources } from '../compile/compile-resource.ts'
 /** A page of the resources that the caller may read (server/resources, listing resources). */
 export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
   const { catalog, call } = request
-  const isSingleList = templatesWithList(catalog).length === 0
-  return isSingleList ? readPage(catalog.resources, cursor, call) : readPageWithTemplates(cursor, request)
+  const hasOnlyFixedResources = templatesWithList(catalog).length === 0
+  return hasOnlyFixedResources ? readPage(catalog.resources, cursor, call) : readPageWithTemplates(cursor, request)
 }
 
 /** A page of the templates that the caller may use (server/resources, resource templates). */
@@ -73,11 +73,11 @@ function runReadHandler(
   run: (ctx: Context) => Awaitable<ResourceReturn | InputRequiredReturn>,
   target: ReadTarget,
 ): Awaitable<JsonObject> {
-  const finish = (resourceReturn: ResourceReturn) => resourceResult(resourceReturn, target)
-  return replayCall({ name: target.uri, run, finish }, target.request)
+  const toResult = (resourceReturn: ResourceReturn) => toResourceResult(resourceReturn, target)
+  return replayCall({ name: target.uri, run, toResult }, target.request)
 }
 
-function resourceResult(resourceReturn: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
+function toResourceResult(resourceReturn: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
   const { contents, ttlMs, cacheScope, _meta } = toResourceContent(resourceReturn)
   // An empty list could mean that there is no such resource (server/resources, error handling).
   if (contents.length === 0) {
@@ -87,8 +87,8 @@ function resourceResult(resourceReturn: ResourceReturn, { uri, resource, request
   return {
     resultType: 'complete',
     contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),
-    ttlMs: ttlMs ?? resource.cache.ttlMs,
-    cacheScope: cacheScope ?? resource.cache.scope,
+    ttlMs: ttlMs ?? resource.cacheHints.ttlMs,
+    cacheScope: cacheScope ?? resource.cacheHints.scope,
     ...(meta && { _meta: meta }),
   }
 }
@@ -132,23 +132,29 @@ function templatesWithList({ templates }: Catalog): readonly CompiledTemplate[] 
  */
 async function readPageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
   const { catalog, call } = request
-  const all = templatesWithList(catalog)
-  const visibleTemplates = all.filter((template) => isVisible(template, call))
-  const [key, ...own] = (cursor ?? '').split('.')
-  const index = visibleTemplates.findIndex((template) => catalog.templates.cursors.get(template) === key)
-  const found = visibleTemplates[index]
-  if (found !== undefined) {
-    const next = visibleTemplates[index + 1]
-    return readTemplatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, nextTemplate: next, request })
+  const listableTemplates = templatesWithList(catalog)
+  const visibleTemplates = listableTemplates.filter((template) => isVisible(template, call))
+  const [templateCursor, ...authorCursorParts] = (cursor ?? '').split('.')
+  const index = visibleTemplates.findIndex((template) => catalog.templates.cursors.get(template) === templateCursor)
+  const currentTemplate = visibleTemplates[index]
+  if (currentTemplate !== undefined) {
+    const nextTemplate = visibleTemplates[index + 1]
+    return readTemplatePage(currentTemplate, {
+      cursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined,
+      nextTemplate,
+      request,
+    })
   }
   const page = readPage(catalog.resources, cursor, call)
-  const first = visibleTemplates[0]
-  if (first !== undefined && page['nextCursor'] === undefined) {
+  const firstTemplate = visibleTemplates[0]
+  if (firstTemplate !== undefined && page['nextCursor'] === undefined) {
     if (isEmptyPage(page))
-      return readTemplatePage(first, { cursor: undefined, nextTemplate: visibleTemplates[1], request })
-    return Object.assign(withCallerCacheScope(page, all), { nextCursor: catalog.templates.cursors.get(first) })
+      return readTemplatePage(firstTemplate, { cursor: undefined, nextTemplate: visibleTemplates[1], request })
+    return Object.assign(withCallerCacheScope(page, listableTemplates), {
+      nextCursor: catalog.templates.cursors.get(firstTemplate),
+    })
   }
-  return withCallerCacheScope(page, all)
+  return withCallerCacheScope(page, listableTemplates)
 }
 
 /** A page differs by caller where one of the templates behind it is not for everybody. */
@@ -173,12 +179,12 @@ async function readTemplatePage(template: CompiledTemplate, options: TemplatePag
   const { catalog } = request
   const page = await listTemplateResources(template.definition, openRequestContext(request), cursor)
   const { cursors } = catalog.templates
-  const ownCursor = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
-  const nextCursor = ownCursor ?? (nextTemplate && cursors.get(nextTemplate))
+  const templateCursor = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
+  const nextCursor = templateCursor ?? (nextTemplate && cursors.get(nextTemplate))
   const meta = mergeResultMeta(undefined, catalog)
   return {
     resultType: 'complete',
-    resources: page.resources.flatMap((listedResource) => listEntryOf(listedResource, template, request)),
+    resources: page.resources.flatMap((listedResource) => toListEntries(listedResource, template, request)),
     ...(nextCursor !== undefined && { nextCursor }),
     ttlMs: page.ttlMs ?? 0,
     cacheScope: page.cacheScope ?? 'private',
@@ -187,7 +193,7 @@ async function readTemplatePage(template: CompiledTemplate, options: TemplatePag
 }
 
 /** An entry that could not be read is left out, and its author told: a client would only fail with it. */
-function listEntryOf(
+function toListEntries(
   listedResource: ListedResource,
   { definition, key, template }: CompiledTemplate,
   request: RequestState,

@@ -43,10 +43,10 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   const headerParams = call.context.get(headerParamsKey)
   if (headerParams !== undefined) checkHeaderParam(tool.headerParams, toolArguments, headerParams)
   try {
-    const result = mapAwaitable(tool.checkInput(toolArguments), (checkedOutput) =>
-      checkedOutput.issues === undefined
-        ? runTool(tool, checkedOutput.value, request)
-        : invalidArgumentsResult(tool, checkedOutput, request),
+    const result = mapAwaitable(tool.checkInput(toolArguments), (checkedArguments) =>
+      checkedArguments.issues === undefined
+        ? runTool(tool, checkedArguments.value, request)
+        : createInvalidArgumentsResult(tool, checkedArguments, request),
     )
     return isPromiseLike(result)
       ? result.then(undefined, (error: unknown) => handleToolError(error, tool, request))
@@ -62,7 +62,7 @@ function taskChoiceOf(
   args: unknown,
   request: RequestState,
 ): TaskChoice | undefined {
-  if (request.journal !== undefined) return undefined
+  if (request.journalStore !== undefined) return undefined
   // The tool's own schema has just made the arguments what its functions take.
   return typeof task === 'function' ? task(args as never, openRequestContext(request)) : task
 }
@@ -71,7 +71,7 @@ function runTool(tool: CompiledTool, args: unknown, request: RequestState): Awai
   const handler = {
     name: tool.key,
     run: (ctx: Context) => tool.definition.run(args, ctx),
-    finish: (toolReturn: unknown) => toToolResult(toolReturn, tool, request),
+    toResult: (toolReturn: unknown) => toToolResult(toolReturn, tool, request),
     task: tool.definition.task && taskChoiceOf(tool, args, request),
     hasEffects: tool.definition.annotations?.readOnlyHint !== true,
   }
@@ -91,22 +91,23 @@ function toToolResult(toolReturn: unknown, tool: CompiledTool, request: RequestS
   if (toolContent.isError === true && structuredValue === undefined)
     return createToolResult(toolContent, undefined, request)
   return mapAwaitable(checkOutput(structuredValue), (checkedOutput) => {
-    if (checkedOutput.issues === undefined) return structuredResult(toolContent, checkedOutput.value, { tool, request })
-    return unusableResult(`breaks its output schema:\n${formatIssues(checkedOutput)}`, tool, request)
+    if (checkedOutput.issues === undefined)
+      return createStructuredResult(toolContent, checkedOutput.value, { tool, request })
+    return rejectUnusableReturn(`breaks its output schema:\n${formatIssues(checkedOutput)}`, tool, request)
   })
 }
 
 function toPlainResult(toolReturn: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
   if (typeof toolReturn === 'string') return createToolResult({ content: [textBlock(toolReturn)] }, undefined, request)
   if (!isToolContent(toolReturn)) {
-    return unusableResult(
+    return rejectUnusableReturn(
       'is neither text nor { content: [...] }; declare output to return structured content',
       tool,
       request,
     )
   }
   if (toolReturn.structuredContent === undefined) return createToolResult(toolReturn, undefined, request)
-  return structuredResult(toolReturn, toolReturn.structuredContent, { tool, request })
+  return createStructuredResult(toolReturn, toolReturn.structuredContent, { tool, request })
 }
 
 function isToolContent(value: unknown): value is Partial<ToolContent> {
@@ -114,7 +115,7 @@ function isToolContent(value: unknown): value is Partial<ToolContent> {
 }
 
 /** Structured content stands once more as text, for clients that read only that (server/tools, structured content). */
-function structuredResult(
+function createStructuredResult(
   toolContent: Partial<ToolContent>,
   value: unknown,
   { tool, request }: { tool: CompiledTool; request: RequestState },
@@ -123,13 +124,13 @@ function structuredResult(
   try {
     text = JSON.stringify(value)
   } catch (cause) {
-    return unusableResult(
+    return rejectUnusableReturn(
       `is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`,
       tool,
       request,
     )
   }
-  if (text === undefined) return unusableResult(`is not JSON but ${typeof value}`, tool, request)
+  if (text === undefined) return rejectUnusableReturn(`is not JSON but ${typeof value}`, tool, request)
   const content = toolContent.content ?? [textBlock(text)]
   // JSON.stringify has just shown that it can be sent.
   return createToolResult({ ...toolContent, content }, value as JsonValue, request)
@@ -151,12 +152,15 @@ function createToolResult(
 }
 
 /** Names each fault, so that the model can put it right (server/tools, error handling). */
-function invalidArgumentsResult(
+function createInvalidArgumentsResult(
   tool: CompiledTool,
   rejectedValue: RejectedValue,
   request: RequestState,
 ): CallToolResult {
-  return errorResultOf(`Invalid arguments for tool ${quoteName(tool.key)}:\n${formatIssues(rejectedValue)}`, request)
+  return createErrorResult(
+    `Invalid arguments for tool ${quoteName(tool.key)}:\n${formatIssues(rejectedValue)}`,
+    request,
+  )
 }
 
 /**
@@ -165,21 +169,21 @@ function invalidArgumentsResult(
  */
 function handleToolError(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
   if (isMcpError(error) || request.call.signal.aborted) throw error
-  if (isInputDeclined(error) || isToolError(error)) return errorResultOf(error.message, request)
+  if (isInputDeclined(error) || isToolError(error)) return createErrorResult(error.message, request)
   const errorContext = { method: request.method, name: tool.key }
   reportServerError(error, errorContext, request.settings)
   // A handler's misuse of its context concerns its author, not a model.
-  if (isHandlerError(error)) return errorResultOf(`Tool ${quoteName(tool.key)} failed`, request)
-  return errorResultOf(request.settings.describeError(error, errorContext), request)
+  if (isHandlerError(error)) return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
+  return createErrorResult(request.settings.describeError(error, errorContext), request)
 }
 
-function unusableResult(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
+function rejectUnusableReturn(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
   const errorContext = { method: request.method, name: tool.key }
   reportServerError(new Error(`What tool ${quoteName(tool.key)} returned ${reason}`), errorContext, request.settings)
-  return errorResultOf(`Tool ${quoteName(tool.key)} failed`, request)
+  return createErrorResult(`Tool ${quoteName(tool.key)} failed`, request)
 }
 
-function errorResultOf(text: string, request: RequestState): CallToolResult {
+function createErrorResult(text: string, request: RequestState): CallToolResult {
   return createToolResult({ content: [textBlock(text)], isError: true }, undefined, request)
 }
 

@@ -20,7 +20,7 @@ import {
   journalOf,
   type Run,
   lateUseError,
-  trackRead,
+  trackAnswerParsing,
 } from './run.ts'
 
 /** Something that only the client can answer. */
@@ -37,7 +37,7 @@ export interface ClientQuestion<T> {
 }
 
 /** An answer that is understood, one that does not fit, or one that is given too early. */
-export type AnswerOutcome<T> = { readonly value: T } | { readonly problem: string } | { readonly pending: string }
+export type AnswerOutcome<T> = { readonly value: T } | { readonly problem: string } | { readonly pendingReason: string }
 
 /** The number of times that a question with an invalid answer is asked again. */
 const maxInvalidAnswers = 2
@@ -55,7 +55,7 @@ const maxQuestionChanges = 2
  */
 export async function answerQuestion<T>(run: Run, key: string, question: ClientQuestion<T>): Promise<T> {
   const text = question.text ?? JSON.stringify(question.request)
-  registerContextUse(run, { kind: 'ask', calledFunction: question.functionName, key, text })
+  registerContextUse(run, { kind: 'ask', functionName: question.functionName, key, text })
   const questionRecord = journalOf(run).questions.get(key)
   const response =
     questionRecord === undefined
@@ -63,7 +63,7 @@ export async function answerQuestion<T>(run: Run, key: string, question: ClientQ
       : questionRecord.response
   if (response === undefined) return suspendForAnswer(run, key, { question, text, previousRecord: questionRecord })
   const parsedAnswer = parseAnswer(run, key, { previousRecord: questionRecord, response, question, text })
-  const outcome = isPromiseLike(parsedAnswer) ? await trackRead(run, parsedAnswer) : parsedAnswer
+  const outcome = isPromiseLike(parsedAnswer) ? await trackAnswerParsing(run, parsedAnswer) : parsedAnswer
   if (run.phase !== 'running') throw lateUseError(run, question.functionName)
   if ('value' in outcome) return outcome.value
   rejectEndlessQuestion(run, { key, text, repeatReason: outcome })
@@ -103,7 +103,7 @@ interface PendingQuestion<T> {
 type RepeatReason =
   | { readonly changeCount: number }
   | { readonly invalidAnswerCount: number; readonly reason: string }
-  | { readonly pending: string }
+  | { readonly pendingReason: string }
 
 function suspendForAnswer<T>(
   run: Run,
@@ -174,7 +174,11 @@ function parseAnswer<T>(
 /** The question once more, with the reason where a user reads it. */
 function withRepeatReason(request: InputRequest, repeatReason: RepeatReason): InputRequest {
   const reason =
-    'reason' in repeatReason ? repeatReason.reason : 'pending' in repeatReason ? repeatReason.pending : undefined
+    'reason' in repeatReason
+      ? repeatReason.reason
+      : 'pendingReason' in repeatReason
+        ? repeatReason.pendingReason
+        : undefined
   if (reason === undefined || request.method !== 'elicitation/create') return request
   return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }
 }

@@ -4,7 +4,7 @@ import { decideHandOff } from '../shedding/hand-off.ts'
 import { yieldForTick } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { handOffRun, isStopping, journalOf, markYielded, type Run, restartRun, abandonRun } from './run.ts'
-import { journalEntry, type JournalPart } from './journal.ts'
+import { createJournalEntry, type JournalPart } from './journal.ts'
 
 /** For how long the handlers of a server may compute, together, before everything else has its turn. */
 const workSliceMs = 10
@@ -18,7 +18,7 @@ export function handleStepBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
   const reason = isStopping(run) ? undefined : findShedReason(run)
   if (reason !== undefined) return handOffRun(run, reason)
-  if (run.isStrict) return restartRun(run)
+  if (run.isReplayStrict) return restartRun(run)
   return isStopping(run) ? undefined : yieldToEventLoop(run)
 }
 
@@ -37,11 +37,11 @@ function findShedReason(run: Run): ShedReason | undefined {
 }
 
 /** Returns true when a retry may reach another instance, which could go on where this call is now. */
-function canHandOff({ isPinned, request }: Run): boolean {
+function canHandOff({ isBoundToInstance, request }: Run): boolean {
   const { calls } = request.settings.loadMonitor.rules
   return (
-    !isPinned &&
-    request.journal === undefined &&
+    !isBoundToInstance &&
+    request.journalStore === undefined &&
     (calls === 'all' || (calls === 'movable' && request.call.context.get(canHandOffKey) === true))
   )
 }
@@ -55,7 +55,7 @@ function yieldToEventLoop(run: Run): Promise<void> | undefined {
 
 /** Passes a new entry of the journal to its store. */
 export function recordJournalEntry(run: Run, part: JournalPart, key?: string): void {
-  run.request.journal?.append(journalEntry(journalOf(run), part, key))
+  run.request.journalStore?.append(createJournalEntry(journalOf(run), part, key))
 }
 
 /**
@@ -63,7 +63,7 @@ export function recordJournalEntry(run: Run, part: JournalPart, key?: string): v
  * here, and this rejects with its suspension.
  */
 export function commitJournalEntries(run: Run): Promise<void> | undefined {
-  const pendingCommit = run.request.journal?.commit()
+  const pendingCommit = run.request.journalStore?.commit()
   return pendingCommit?.catch((error: unknown) => {
     throw abandonRun(run, error)
   })

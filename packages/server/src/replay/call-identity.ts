@@ -64,7 +64,7 @@ export function deriveEffectsId(
 /** Returns the UUID of a key within these effects; undefined on platforms that cannot tell at once. */
 export function deriveUuid(pendingEffectsId: Awaitable<string>, key: string): string | undefined {
   const digest = typeof pendingEffectsId === 'string' ? sha256HexSync(`uuid ${pendingEffectsId}/${key}`) : undefined
-  return digest === undefined ? undefined : uuidOf(digest.slice(0, digestLength))
+  return digest === undefined ? undefined : uuidOf(digest.slice(0, digestHexLength))
 }
 
 function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
@@ -88,8 +88,8 @@ function uuidOf(digest: string): string {
  * Returns a digest of a question, by which a later run knows that it still asks the same: 16 bytes of SHA-256, as hex.
  */
 export function fingerprintOf(text: string): Awaitable<string> {
-  return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, digestLength))
+  return mapAwaitable(sha256Hex(text), (digest) => digest.slice(0, digestHexLength))
 }
 
 /** In hexadecimal digits. */
-const digestLength = 32
+const digestHexLength = 32

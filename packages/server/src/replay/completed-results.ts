@@ -11,7 +11,7 @@ import type { Handler } from './finish-run.ts'
 
 /** A call that goes on from the state that it came with, or begins. */
 interface CallAttempt {
-  readonly start?: RunStart | undefined
+  readonly runStart?: RunStart | undefined
   readonly run: () => Awaitable<JsonObject>
 }
 
@@ -23,14 +23,14 @@ interface CallAttempt {
 export function answerOnce<T>(
   { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
   request: RequestState,
-  { start, run }: CallAttempt,
+  { runStart, run }: CallAttempt,
 ): Awaitable<JsonObject> {
   const { settings, call, callId } = request
   const { idempotency } = settings
-  const isStored = idempotency !== undefined && callId !== undefined && call.principal !== undefined
-  if (!isStored || hasEffects !== true) return run()
-  const journal = start?.journal
-  const pendingEffectsId = journal === undefined ? callId : deriveEffectsId(journal, start?.responses)
+  const canStoreResult = idempotency !== undefined && callId !== undefined && call.principal !== undefined
+  if (!canStoreResult || hasEffects !== true) return run()
+  const journal = runStart?.journal
+  const pendingEffectsId = journal === undefined ? callId : deriveEffectsId(journal, runStart?.responses)
   return mapAwaitable(pendingEffectsId, (id) =>
     answerFromStore(idempotency, { name, key: `mcp-result:${id}`, run }, request),
   )
@@ -61,17 +61,17 @@ async function answerFromStore(
   if (result['resultType'] !== undefined && result['resultType'] !== 'complete') return result
   const text = JSON.stringify(result)
   if (text.length > maxCharacters) return result
-  const isFirst = await tryStoreOperation(
+  const wasAdded = await tryStoreOperation(
     () => callerStoreOf(store, request).add(keyedRun.key, text, ttlMs),
     request,
     keyedRun,
   )
-  return isFirst === false ? ((await readStoredResult()) ?? result) : result
+  return wasAdded === false ? ((await readStoredResult()) ?? result) : result
 }
 
 /** No caller's results take the place of another's. */
-function callerStoreOf(store: StateStore, { caller }: RequestState): StateStore {
-  return store.forOwner?.(caller) ?? store
+function callerStoreOf(store: StateStore, { callerKey }: RequestState): StateStore {
+  return store.forOwner?.(callerKey) ?? store
 }
 
 async function tryStoreOperation<T>(

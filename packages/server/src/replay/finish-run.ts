@@ -4,7 +4,7 @@ import { type Context, type TaskChoice, type InputRequiredReturn, isInputRequire
 import { openContext } from './open-context.ts'
 import { beginCall, endCall } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { beginRun, waitUntilDrained, endRun, endRunHandOff, isStopping, type Run } from './run.ts'
+import { beginRun, waitForPendingWork, endRun, endRunHandOff, isStopping, type Run } from './run.ts'
 import { handOverToTask, shedCall } from './shed-call.ts'
 import { suspendCall, suspendForExplicitRound } from './suspend-call.ts'
 import { warnSwallowedError } from './warnings.ts'
@@ -14,7 +14,7 @@ export interface Handler<T> {
   /** The tool, prompt or resource. */
   readonly name: string
   readonly run: (ctx: Context) => Awaitable<T | InputRequiredReturn>
-  readonly finish: (returned: T) => Awaitable<JsonObject>
+  readonly toResult: (returnValue: T) => Awaitable<JsonObject>
   /** The choice whether the call becomes a task before the handler runs. */
   readonly task?: TaskChoice | undefined
   /** True when a completed result is kept for a call that is sent again; a method that reads is as well run again. */
@@ -25,7 +25,7 @@ export interface Handler<T> {
 export type RunOutcome<T> = { readonly returned: T | InputRequiredReturn } | { readonly thrown: unknown }
 
 /** Runs a handler once. */
-export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<RunOutcome<T>> {
+export async function runHandlerOnce<T>(handler: Handler<T>, run: Run): Promise<RunOutcome<T>> {
   try {
     return { returned: await handler.run(openContext(run)) }
   } catch (thrownError) {
@@ -40,7 +40,7 @@ export function finishRun<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<
   endRunHandOff(run)
   // Finished steps of a run that was stopped are recorded now, or they would be repeated.
   return isStopping(run) && run.end?.kind !== 'finished' && run.end?.kind !== 'store_failed'
-    ? mapAwaitable(waitUntilDrained(run), () => applyRunEnd(run, outcome, handler))
+    ? mapAwaitable(waitForPendingWork(run), () => applyRunEnd(run, outcome, handler))
     : applyRunEnd(run, outcome, handler)
 }
 
@@ -68,7 +68,7 @@ function applyRunEnd<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): 
 function applyOutcome<T>(run: Run, outcome: RunOutcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
-  return isInputRequired(returned) ? suspendForExplicitRound(run, returned) : handler.finish(returned)
+  return isInputRequired(returned) ? suspendForExplicitRound(run, returned) : handler.toResult(returned)
 }
 
 async function finishShedRun<T>(run: Run, reason: ShedReason, handler: Handler<T>): Promise<JsonObject> {
@@ -78,5 +78,5 @@ async function finishShedRun<T>(run: Run, reason: ShedReason, handler: Handler<T
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
   const instanceBoundRun = beginRun(request, name, { journal, responses, previousRun: run, isBoundToInstance: true })
   beginCall(request)
-  return finishRun(instanceBoundRun, await runAttempt(handler, instanceBoundRun), handler)
+  return finishRun(instanceBoundRun, await runHandlerOnce(handler, instanceBoundRun), handler)
 }

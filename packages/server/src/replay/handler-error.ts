@@ -95,11 +95,11 @@ export function isSuspension(error: unknown): boolean {
  * Refuses a key that is not 1 to 128 letters, digits and `_ - . : /`. The keys of questions go over the wire, where `~`
  * marks the second and every further time that one is asked.
  */
-export function checkHandlerKey(key: unknown, calledFunction: string): asserts key is string {
+export function checkHandlerKey(key: unknown, functionName: string): asserts key is string {
   if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
   const shownKey = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
   const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
-  throw new HandlerError('key', `${calledFunction} was given the key ${shownKey}: ${rule}`)
+  throw new HandlerError('key', `${functionName} was given the key ${shownKey}: ${rule}`)
 }
 
 /**

@@ -27,13 +27,13 @@ function capabilitiesFor(request: InputRequest): ClientCapabilities {
 }
 
 /** Returns whether an answer is of the kind that a request asks for; it was checked to be one of the three. */
-export function isResponseOfKind(kind: string, response: object): boolean {
-  if (kind === 'roots/list') return 'roots' in response
-  return kind === 'sampling/createMessage' ? 'role' in response : 'action' in response
+export function isResponseOfKind(method: string, response: object): boolean {
+  if (method === 'roots/list') return 'roots' in response
+  return method === 'sampling/createMessage' ? 'role' in response : 'action' in response
 }
 
 /** The request that an answer is of the kind of. */
-export function answeredMethod(response: object): InputRequest['method'] {
+export function inferRequestMethod(response: object): InputRequest['method'] {
   if ('roots' in response) return 'roots/list'
   return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'
 }
@@ -43,11 +43,11 @@ export function mergeMissingCapabilities(
   requests: readonly InputRequest[],
   capabilities: ClientCapabilities,
 ): ClientCapabilities | undefined {
-  const undeclaredList = requests.flatMap(
+  const undeclaredCapabilities = requests.flatMap(
     (request) => findMissingCapabilities(capabilities, capabilitiesFor(request)) ?? [],
   )
-  if (undeclaredList.length === 0) return undefined
-  const { elicitation, sampling, roots } = mergeCapabilities(undeclaredList)
+  if (undeclaredCapabilities.length === 0) return undefined
+  const { elicitation, sampling, roots } = mergeCapabilities(undeclaredCapabilities)
   return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }
 }
 

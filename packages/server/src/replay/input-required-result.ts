@@ -26,9 +26,9 @@ export function createInputRequiredResult(
     })
   }
   recordJournalEntry(run, 'round')
-  const isJournalStored = run.request.journal !== undefined
-  const state = isJournalStored ? undefined : sealState(journal, run.request, run.name)
-  return mapAwaitable(state, (requestState) => formatInputRequired(run, requestState, requests))
+  const isJournalStored = run.request.journalStore !== undefined
+  const pendingRequestState = isJournalStored ? undefined : sealState(journal, run.request, run.name)
+  return mapAwaitable(pendingRequestState, (requestState) => formatInputRequired(run, requestState, requests))
 }
 
 /** A result with which the client comes back; at once, when nothing is asked of it. */

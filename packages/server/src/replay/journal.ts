@@ -34,7 +34,7 @@ export interface Journal {
   /** Names the answers to explicit rounds before the last, which the journal does not keep. */
   pastEffectsId: string | undefined
   /** Members that a later version of this package wrote, kept for it. */
-  readonly others: ReadonlyMap<string, JsonValue>
+  readonly unknownMembers: ReadonlyMap<string, JsonValue>
 }
 
 /** A question that was asked, and its answer once it has come. */
@@ -58,7 +58,7 @@ export interface StepRecord {
 
 /** The requests of an explicit round, by kind, and the author's own state. */
 export interface ExplicitRoundRecord {
-  readonly kinds: ReadonlyMap<string, string>
+  readonly methodsByKey: ReadonlyMap<string, string>
   readonly state: JsonValue | undefined
   /** The answers to it, when the call has been handed off since. */
   readonly responses?: ReadonlyMap<string, JsonObject> | undefined
@@ -106,13 +106,13 @@ export function createEmptyJournal(callId: string, startedAt: number): Journal {
     uuids: new Map(),
     explicitRound: undefined,
     pastEffectsId: undefined,
-    others: new Map(),
+    unknownMembers: new Map(),
   }
 }
 
 /** A journal as JSON; short names, because it travels with every round. */
 export function serializeJournal(journal: Journal): JsonObject {
-  const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, others } = journal
+  const { callId, startedAt, round, questions, steps, checkpoints, uuids, explicitRound, unknownMembers } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
   const journalJson: Record<string, JsonValue> = { v: journalVersion, flow: callId, began: startedAt, round }
   if (questions.size > 0) journalJson['questions'] = objectFromMap(questions, serializeQuestion)
@@ -121,7 +121,9 @@ export function serializeJournal(journal: Journal): JsonObject {
   if (uuids.size > 0) journalJson['uuids'] = objectFromMap(uuids, (value) => value)
   if (explicitRound !== undefined) journalJson['explicit'] = serializeExplicitRoundRecord(explicitRound)
   addHistory(journal, journalJson)
-  return others.size === 0 ? journalJson : { ...objectFromMap(others, (value) => value), ...journalJson }
+  return unknownMembers.size === 0
+    ? journalJson
+    : { ...objectFromMap(unknownMembers, (value) => value), ...journalJson }
 }
 
 /** Hand-offs, and what names effects: most journals have none of it. */
@@ -151,14 +153,14 @@ export function parseJournal(value: JsonValue): Journal | undefined {
     shedCount: typeof sheds === 'number' ? sheds : 0,
     stopCount: typeof stops === 'number' ? stops : 0,
     handOff: parseHandOff(value['from'], startedAt),
-    questions: mapOf(value['questions'], parseQuestionRecord),
-    steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
-    checkpoints: mapOf(value['checkpoints'], (checkpointValue) => checkpointValue),
-    uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
+    questions: parseMap(value['questions'], parseQuestionRecord),
+    steps: parseMap(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
+    checkpoints: parseMap(value['checkpoints'], (checkpointValue) => checkpointValue),
+    uuids: parseMap(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
     explicitRound: isJsonObject(explicit) ? parseExplicitRoundRecord(explicit) : undefined,
-    tryIds: mapOf(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
+    tryIds: parseMap(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
     pastEffectsId: typeof past === 'string' ? past : undefined,
-    others: unknownMembersOf(value),
+    unknownMembers: unknownMembersOf(value),
   }
 }
 
@@ -178,7 +180,7 @@ export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uui
 /**
  * One member of a journal as it stands now, in the JSON that {@link serializeJournal} makes; with a key, a member of that.
  */
-export function journalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
+export function createJournalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
   if (key === undefined) return { part, value: partValue }
   return { part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
@@ -192,7 +194,7 @@ function pickJournalMember(journal: Journal, part: JournalPart, key: string | un
     steps: new Map(),
     checkpoints: new Map(),
     uuids: new Map(),
-    others: new Map(),
+    unknownMembers: new Map(),
   }
   if (key === undefined || part === 'round' || part === 'explicit' || part === 'past') return emptyMaps
   const member = part === 'tries' ? 'tryIds' : part
@@ -209,15 +211,19 @@ export function copyJournal(journal: Journal): Journal {
  * In about 20 bytes, because it travels: the load in hundredths, no more than a hundred times the limit, and the time
  * since the call began.
  */
-function serializeHandOff({ instanceId, load, handedOffAt }: HandOffReport, startedAt: number): JsonValue {
+function serializeHandOff(
+  { instanceId, relativeLoad: load, handedOffAt }: HandOffReport,
+  startedAt: number,
+): JsonValue {
   return [instanceId, Math.min(9999, Math.round(load * 100)), Math.round(handedOffAt) - startedAt]
 }
 
 function parseHandOff(value: JsonValue | undefined, startedAt: number): HandOffReport | undefined {
   if (!Array.isArray(value)) return undefined
-  const [from, load, sinceStart] = value
-  if (typeof from !== 'string' || typeof load !== 'number' || typeof sinceStart !== 'number') return undefined
-  return { instanceId: from, load: load / 100, handedOffAt: startedAt + sinceStart }
+  const [instanceId, loadHundredths, sinceStartMs] = value
+  if (typeof instanceId !== 'string' || typeof loadHundredths !== 'number' || typeof sinceStartMs !== 'number')
+    return undefined
+  return { instanceId, relativeLoad: loadHundredths / 100, handedOffAt: startedAt + sinceStartMs }
 }
 
 /**
@@ -263,30 +269,30 @@ function parseResponse(answer: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(answer) ? answer : undefined
 }
 
-function serializeExplicitRoundRecord({ kinds, state, responses }: ExplicitRoundRecord): JsonObject {
+function serializeExplicitRoundRecord({ methodsByKey, state, responses }: ExplicitRoundRecord): JsonObject {
   return {
-    kinds: objectFromMap(kinds, (kind) => kind),
+    kinds: objectFromMap(methodsByKey, (kind) => kind),
     ...(state !== undefined && { state }),
     ...(responses !== undefined && { responses: objectFromMap(responses, (response) => response) }),
   }
 }
 
 function parseExplicitRoundRecord(value: JsonObject): ExplicitRoundRecord {
-  const kinds = mapOf(value['kinds'], (kind) => (typeof kind === 'string' ? kind : undefined))
-  const responses = mapOf(value['responses'], (response) => (isJsonObject(response) ? response : undefined))
-  return { kinds, state: value['state'], responses }
+  const methodsByKey = parseMap(value['kinds'], (kind) => (typeof kind === 'string' ? kind : undefined))
+  const responses = parseMap(value['responses'], (response) => (isJsonObject(response) ? response : undefined))
+  return { methodsByKey, state: value['state'], responses }
 }
 
 /** Own members, so that a key such as `__proto__` stays a key. */
-function objectFromMap<T>(map: ReadonlyMap<string, T>, write: (value: T) => JsonValue): JsonObject {
-  return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]))
+function objectFromMap<T>(map: ReadonlyMap<string, T>, serializeValue: (value: T) => JsonValue): JsonObject {
+  return Object.fromEntries(Array.from(map, ([key, value]) => [key, serializeValue(value)]))
 }
 
-function mapOf<T>(value: JsonValue | undefined, read: (member: JsonValue) => T | undefined): Map<string, T> {
+function parseMap<T>(value: JsonValue | undefined, parseMember: (member: JsonValue) => T | undefined): Map<string, T> {
   const map = new Map<string, T>()
   if (!isJsonObject(value)) return map
   for (const [key, member] of Object.entries(value)) {
-    const entry = member === undefined ? undefined : read(member)
+    const entry = member === undefined ? undefined : parseMember(member)
     if (entry !== undefined) map.set(key, entry)
   }
   return map

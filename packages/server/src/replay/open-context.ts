@@ -3,7 +3,7 @@ import { type ClientCapabilities, type LoggingLevel, metaKeys, findMissingCapabi
 import { becomeTask, type Run, signalOf } from './run.ts'
 import { askForm, elicit, elicitAll, elicitUrl, requestRoots, sample, sampleText } from './questions.ts'
 import { openCheckpoint, startTimeOf, runStep, recordUuid } from './record-work.ts'
-import { resourceTopic, topicKey, noticeOf } from '../subscriptions/topics.ts'
+import { resourceTopic, toTopicKey, createChangeNotice } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { RequestState } from './served-request.ts'
 import { reportServerError } from '../request/report.ts'
@@ -69,7 +69,7 @@ export function openContext(run: Run): Context {
     sampleText: (key, params) => markRejectionHandled(sampleText(run, key, params)),
     roots: (key) => markRejectionHandled(requestRoots(run, key)),
     step: (key, work) => markRejectionHandled(runStep(run, key, work)),
-    checkpoint: (key, initial) => openCheckpoint(run, key, initial),
+    checkpoint: (key, initialValue) => openCheckpoint(run, key, initialValue),
     continueAsTask: (choice = 'allowed') => markRejectionHandled(becomeTask(run, choice)),
     notifyResourceUpdated: (uri) => publishTopic(resourceTopic(uri), request.settings),
     updated: rejectRenamedMember,
@@ -123,7 +123,7 @@ const silentSender: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, 
 function createMessageSender(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
   const token = request.meta.progressToken
   const level = request.meta[metaKeys.logLevel]
-  const mayStillSend = createRateLimit(request)
+  const mayStillSend = createRateLimiter(request)
   let lastProgress = Number.NEGATIVE_INFINITY
   return {
     progress(progress, total, message) {
@@ -149,7 +149,7 @@ function createMessageSender(request: RequestState): Pick<RequestContext, 'progr
  * Returns a function that says whether one more message may be sent: the call still runs, and this second's limit is
  * not reached.
  */
-function createRateLimit(request: RequestState): () => boolean {
+function createRateLimiter(request: RequestState): () => boolean {
   const { maxNotificationsPerSecond, now } = request.settings
   let windowStart = Number.NEGATIVE_INFINITY
   let sentCount = 0
@@ -170,6 +170,6 @@ export async function publishTopic(topic: string, settings: ServerSettings): Pro
   try {
     await settings.subscriptions.publish(topic)
   } catch (error) {
-    reportServerError(error, { method: noticeOf(topicKey(topic)).method }, settings)
+    reportServerError(error, { method: createChangeNotice(toTopicKey(topic)).method }, settings)
   }
 }

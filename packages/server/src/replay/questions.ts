@@ -99,7 +99,7 @@ export async function elicitUrl(run: Run, key: string, { message, url, isDone }:
       const { action } = response
       if (action !== 'accept' || isDone === undefined) return { value: action }
       return mapAwaitable(isDone(), (isInteractionDone) =>
-        isInteractionDone ? { value: action } : { pending: 'This is not finished yet.' },
+        isInteractionDone ? { value: action } : { pendingReason: 'This is not finished yet.' },
       )
     },
   })

@@ -14,7 +14,7 @@ import {
   journalOf,
   markUsesBeforeCheckpoint,
   runInStep,
-  startWorkTimer,
+  markWorkStarted,
   type Run,
   lateUseError,
 } from './run.ts'
@@ -25,12 +25,12 @@ export async function runStep<T extends StepResult>(
   key: string,
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
-  registerContextUse(run, { kind: 'step', calledFunction: 'ctx.step', key })
+  registerContextUse(run, { kind: 'step', functionName: 'ctx.step', key })
   const { steps, tryIds } = journalOf(run)
-  const recordedValue = steps.get(key)
+  const stepRecord = steps.get(key)
   // The journal has the result of this very step. The handler gets a copy, which it may change.
-  if (recordedValue !== undefined) return cloneJson(recordedValue.value) as T
-  startWorkTimer(run)
+  if (stepRecord !== undefined) return cloneJson(stepRecord.value) as T
+  markWorkStarted(run)
   const value = await trackWork(run, async () => {
     // Values passed to the work, such as a UUID, must be the same when it is repeated.
     const earlierCommit = commitJournalEntries(run)
@@ -39,7 +39,7 @@ export async function runStep<T extends StepResult>(
     const id = isPromiseLike(pendingEffectsId) ? await pendingEffectsId : pendingEffectsId
     const workResult = await runStepWork(run, { key, id }, work)
     tryIds.delete(key)
-    const resultCopy = workResult === undefined ? undefined : checkResult(run, `ctx.step("${key}")`, workResult)
+    const resultCopy = workResult === undefined ? undefined : requireJsonCopy(run, `ctx.step("${key}")`, workResult)
     steps.set(key, { value: resultCopy })
     recordJournalEntry(run, 'steps', key)
     const pendingCommit = commitJournalEntries(run)
@@ -60,17 +60,17 @@ export async function runStep<T extends StepResult>(
 export function openCheckpoint<T extends JsonLeaf | object>(
   run: Run,
   key: string,
-  initial: T,
+  initialValue: T,
 ): Checkpoint<WidenedValue<T>> {
-  registerContextUse(run, { kind: 'checkpoint', calledFunction: 'ctx.checkpoint', key })
-  startWorkTimer(run)
+  registerContextUse(run, { kind: 'checkpoint', functionName: 'ctx.checkpoint', key })
+  markWorkStarted(run)
   const { checkpoints } = journalOf(run)
   const functionName = `ctx.checkpoint("${key}")`
   // The journal has the value of this very checkpoint, and a copy has the type of its original.
-  let currentValue = checkResult(
+  let currentValue = requireJsonCopy(
     run,
     functionName,
-    checkpoints.has(key) ? checkpoints.get(key) : initial,
+    checkpoints.has(key) ? checkpoints.get(key) : initialValue,
   ) as WidenedValue<T>
   return {
     get value() {
@@ -78,7 +78,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
     },
     async save(value) {
       rejectLateUse(run, functionName)
-      const savedValue = checkResult(run, functionName, value)
+      const savedValue = requireJsonCopy(run, functionName, value)
       checkpoints.set(key, savedValue)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
       currentValue = cloneJson(savedValue) as WidenedValue<T>
@@ -88,7 +88,7 @@ export function openCheckpoint<T extends JsonLeaf | object>(
         await pendingCommit
         rejectLateUse(run, functionName)
       }
-      if (run.isStrict) markUsesBeforeCheckpoint(run, key)
+      if (run.isReplayStrict) markUsesBeforeCheckpoint(run, key)
       const boundaryPromise = handleStepBoundary(run)
       if (boundaryPromise === undefined) return
       await boundaryPromise
@@ -106,7 +106,7 @@ export function startTimeOf(run: Run): number {
 export function recordUuid(run: Run, key: string): string {
   const { uuids } = journalOf(run)
   if (run.contextUses?.has(`uuid ${key}`) !== true)
-    registerContextUse(run, { kind: 'uuid', calledFunction: 'ctx.uuid', key })
+    registerContextUse(run, { kind: 'uuid', functionName: 'ctx.uuid', key })
   const recordedValue = uuids.get(key)
   if (recordedValue !== undefined) return recordedValue
   const newUuid = deriveUuid(effectsIdOf(run), key) ?? run.request.settings.randomUuid()
@@ -137,9 +137,9 @@ async function runStepWork<T>(
   }
 }
 
-function checkResult(run: Run, functionName: string, value: unknown): JsonValue {
-  const copyResult = tryCopyJson(value)
-  if ('reason' in copyResult)
-    throw failRun(run, 'json', `${functionName} of ${quoteName(run.name)} must give JSON, but ${copyResult.reason}`)
-  return copyResult.value
+function requireJsonCopy(run: Run, functionName: string, value: unknown): JsonValue {
+  const jsonCopy = tryCopyJson(value)
+  if ('reason' in jsonCopy)
+    throw failRun(run, 'json', `${functionName} of ${quoteName(run.name)} must give JSON, but ${jsonCopy.reason}`)
+  return jsonCopy.value
 }

@@ -6,7 +6,7 @@ import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { openStoredCall, openState, firstResponsesOf } from './seal-state.ts'
 import { checkCapacity, beginCall, countResumedCall, endCall } from '../shedding/load-monitor.ts'
-import { type Handler, runAttempt, finishRun } from './finish-run.ts'
+import { type Handler, runHandlerOnce, finishRun } from './finish-run.ts'
 import { openContext } from './open-context.ts'
 import { handOverToTask } from './shed-call.ts'
 import { runWithStrictReplay } from './strict-replay.ts'
@@ -17,7 +17,7 @@ import { runWithStrictReplay } from './strict-replay.ts'
  */
 export function replayCall<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   // A task was admitted long ago, and would fail if it were refused now.
-  if (request.journal !== undefined) return runStoredCall(request.journal, handler, request)
+  if (request.journalStore !== undefined) return runStoredCall(request.journalStore, handler, request)
   const { requestState } = request.params
   // Most calls have neither a key nor a state, and pay for none.
   if (requestState === undefined && request.meta[projectMetaKeys.idempotencyKey] === undefined)
@@ -30,10 +30,14 @@ export function replayCall<T>(handler: Handler<T>, request: RequestState): Await
 }
 
 /** Runs a handler for a task, whose journal is stored. */
-function runStoredCall<T>(journal: JournalStore, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
-  const start = openStoredCall(journal, request, handler.name)
+function runStoredCall<T>(
+  journalStore: JournalStore,
+  handler: Handler<T>,
+  request: RequestState,
+): Awaitable<JsonObject> {
+  const runStart = openStoredCall(journalStore, request, handler.name)
   beginCall(request)
-  return runHandlerFrom(start, handler, request)
+  return runHandlerFrom(runStart, handler, request)
 }
 
 /**
@@ -43,20 +47,20 @@ function runStoredCall<T>(journal: JournalStore, handler: Handler<T>, request: R
  */
 async function resumeCall<T>(requestState: string, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.idempotency !== undefined) {
-    const start = await openState(requestState, request, handler.name)
+    const runStart = await openState(requestState, request, handler.name)
     const run = (): Promise<JsonObject> => {
       checkCapacity(request)
       beginCall(request)
-      return resumeRun(start, handler, request)
+      return resumeRun(runStart, handler, request)
     }
-    return answerOnce(handler, request, { start, run })
+    return answerOnce(handler, request, { runStart, run })
   }
   checkCapacity(request)
   beginCall(request)
-  return resumeRun(await openStateAndCountFailure(requestState, request, handler.name), handler, request)
+  return resumeRun(await openStateOrEndCall(requestState, request, handler.name), handler, request)
 }
 
-async function openStateAndCountFailure(requestState: string, request: RequestState, name: string): Promise<RunStart> {
+async function openStateOrEndCall(requestState: string, request: RequestState, name: string): Promise<RunStart> {
   try {
     return await openState(requestState, request, name)
   } catch (error) {
@@ -66,47 +70,47 @@ async function openStateAndCountFailure(requestState: string, request: RequestSt
 }
 
 /** Answers that came with the first request; a handler reads them in the explicit form alone. */
-function unaskedRunStartOf(request: RequestState): RunStart | undefined {
+function createFirstRunStart(request: RequestState): RunStart | undefined {
   return request.params.inputResponses === undefined ? undefined : { responses: firstResponsesOf(request) }
 }
 
 function beginHandlerRun<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   checkCapacity(request)
   if (shouldBeginAsTask(handler.task, request)) return handOverToTask(beginRun(request, handler.name))
-  const start = unaskedRunStartOf(request)
+  const runStart = createFirstRunStart(request)
   beginCall(request)
-  return startRun(handler, request, start)
+  return startRun(handler, request, runStart)
 }
 
-function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+function resumeRun<T>(runStart: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (shouldBeginAsTask(handler.task, request)) {
     endCall(request)
-    return handOverToTask(beginRun(request, handler.name, start))
+    return handOverToTask(beginRun(request, handler.name, runStart))
   }
   countResumedCall(request.settings.loadMonitor)
-  return runHandlerFrom(start, handler, request)
+  return runHandlerFrom(runStart, handler, request)
 }
 
 /** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
-function startRun<T>(handler: Handler<T>, request: RequestState, start?: RunStart): Awaitable<JsonObject> {
-  if (request.settings.strictReplay) return runWithStrictReplay(start ?? {}, handler, request)
-  const run = beginRun(request, handler.name, start)
-  let returned: ReturnType<Handler<T>['run']>
+function startRun<T>(handler: Handler<T>, request: RequestState, runStart?: RunStart): Awaitable<JsonObject> {
+  if (request.settings.strictReplay) return runWithStrictReplay(runStart ?? {}, handler, request)
+  const run = beginRun(request, handler.name, runStart)
+  let handlerReturn: ReturnType<Handler<T>['run']>
   try {
-    returned = handler.run(openContext(run))
+    handlerReturn = handler.run(openContext(run))
   } catch (thrown) {
     return finishRun(run, { thrown }, handler)
   }
-  if (!isPromiseLike(returned)) return finishRun(run, { returned }, handler)
-  return Promise.resolve(returned).then(
+  if (!isPromiseLike(handlerReturn)) return finishRun(run, { returned: handlerReturn }, handler)
+  return Promise.resolve(handlerReturn).then(
     (value) => finishRun(run, { returned: value }, handler),
     (thrown: unknown) => finishRun(run, { thrown }, handler),
   )
 }
 
 /** Runs a handler again from the top, with what is known so far, once its call was counted. */
-async function runHandlerFrom<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
-  if (request.settings.strictReplay) return runWithStrictReplay(start, handler, request)
-  const run = beginRun(request, handler.name, start)
-  return finishRun(run, await runAttempt(handler, run), handler)
+async function runHandlerFrom<T>(runStart: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+  if (request.settings.strictReplay) return runWithStrictReplay(runStart, handler, request)
+  const run = beginRun(request, handler.name, runStart)
+  return finishRun(run, await runHandlerOnce(handler, run), handler)
 }

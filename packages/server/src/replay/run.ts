@@ -28,15 +28,15 @@ export interface Run {
   /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
   contextUses: Map<string, string> | undefined
   /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
-  passedUseKeys: Set<string> | undefined
+  skippableUseKeys: Set<string> | undefined
   /** The end of the run as far as it is known: of those that compete, the one with the higher {@link endRanks}. */
   end: RunEnd | undefined
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
   pendingWorkCount: number
   /** Those of them that are answers being looked at. */
-  pendingReadCount: number
-  readonly isStrict: boolean
+  pendingParseCount: number
+  readonly isReplayStrict: boolean
   /** A step's function is on the stack. */
   isInStep: boolean
   /** Rejects what the handler waits for; undefined while nothing stops the run. */
@@ -44,13 +44,13 @@ export interface Run {
   /** The handler came to its end before its suspension could reach it. */
   hasSwallowedError: boolean
   /** Called when the last pending work is done. */
-  onDrained: (() => void) | undefined
+  onWorkDone: (() => void) | undefined
   /** The controller of `ctx.signal`, once a handler has read it. */
   controller: AbortController | undefined
   /** True while the load monitor counts the run among those that are handed off. */
   isHandOffCounted: boolean
   /** True when the call stays here, because it could not be handed off. */
-  readonly isPinned: boolean
+  readonly isBoundToInstance: boolean
   /** The number of stops announced when the request came. */
   readonly drainCount: number
   /** When the first step or checkpoint of this request began. */
@@ -119,28 +119,28 @@ export interface RunStart {
 }
 
 /** Begins a run; cheap, because every call of a handler is one. */
-export function beginRun(request: RequestState, name: string, start: RunStart = {}): Run {
+export function beginRun(request: RequestState, name: string, runStart: RunStart = {}): Run {
   return {
     request,
     name,
-    journal: start.journal,
-    responses: start.responses,
+    journal: runStart.journal,
+    responses: runStart.responses,
     contextUses: undefined,
-    passedUseKeys: undefined,
+    skippableUseKeys: undefined,
     end: undefined,
     phase: 'running',
     pendingWorkCount: 0,
-    pendingReadCount: 0,
-    isStrict: start.isReplayStrict ?? false,
+    pendingParseCount: 0,
+    isReplayStrict: runStart.isReplayStrict ?? false,
     isInStep: false,
     runStop: undefined,
     hasSwallowedError: false,
-    onDrained: undefined,
+    onWorkDone: undefined,
     controller: undefined,
     isHandOffCounted: false,
-    isPinned: start.isBoundToInstance ?? false,
-    drainCount: start.previousRun?.drainCount ?? request.settings.loadMonitor.drainCount,
-    workStartedAt: start.previousRun?.workStartedAt,
+    isBoundToInstance: runStart.isBoundToInstance ?? false,
+    drainCount: runStart.previousRun?.drainCount ?? request.settings.loadMonitor.drainCount,
+    workStartedAt: runStart.previousRun?.workStartedAt,
     effectsId: undefined,
     yieldedAt: 0,
   }
@@ -163,18 +163,18 @@ export function effectsIdOf(run: Run): Awaitable<string> {
 interface ContextUse {
   /** Such as `step`; a key may stand once in each kind. */
   readonly kind: string
-  readonly calledFunction: string
+  readonly functionName: string
   readonly key: string
   readonly text?: string | undefined
 }
 
 /** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
-export function registerContextUse(run: Run, { kind, calledFunction, key, text = '' }: ContextUse): void {
-  if (run.phase !== 'running') throw lateUseError(run, calledFunction)
+export function registerContextUse(run: Run, { kind, functionName, key, text = '' }: ContextUse): void {
+  if (run.phase !== 'running') throw lateUseError(run, functionName)
   if (run.isInStep)
-    throw failRun(run, 'nested', `${calledFunction} was used inside a step: steps do work, the handler asks`)
+    throw failRun(run, 'nested', `${functionName} was used inside a step: steps do work, the handler asks`)
   try {
-    checkHandlerKey(key, calledFunction)
+    checkHandlerKey(key, functionName)
   } catch (error) {
     if (error instanceof HandlerError) proposeEnd(run, { kind: 'misused', error })
     throw error
@@ -185,7 +185,7 @@ export function registerContextUse(run: Run, { kind, calledFunction, key, text =
     throw failRun(
       run,
       'duplicate',
-      `${calledFunction} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
+      `${functionName} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
     )
   }
   run.contextUses.set(contextUseKey, text)
@@ -202,7 +202,7 @@ export function runInStep<T>(run: Run, work: () => T): T {
 }
 
 /** Notes that a run begins to record: from now on it works, as far as shedding goes. */
-export function startWorkTimer(run: Run): void {
+export function markWorkStarted(run: Run): void {
   if (run.workStartedAt !== undefined) return
   run.workStartedAt = run.request.settings.now()
   run.yieldedAt = run.workStartedAt
@@ -217,7 +217,7 @@ export function markYielded(run: Run): void {
 export function markUsesBeforeCheckpoint(run: Run, checkpointKey: string): void {
   const contextUseKeys = [...(run.contextUses?.keys() ?? [])]
   const laterUseKeys = contextUseKeys.slice(contextUseKeys.indexOf(`checkpoint ${checkpointKey}`) + 1)
-  run.passedUseKeys = new Set([...(run.passedUseKeys ?? []), ...laterUseKeys])
+  run.skippableUseKeys = new Set([...(run.skippableUseKeys ?? []), ...laterUseKeys])
 }
 
 /** Returns the error of a use after the run: it waits for answers, or its call has ended. */
@@ -243,7 +243,7 @@ export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promis
     return await work()
   } finally {
     run.pendingWorkCount--
-    if (run.pendingWorkCount === 0) run.onDrained?.()
+    if (run.pendingWorkCount === 0) run.onWorkDone?.()
   }
 }
 
@@ -251,21 +251,21 @@ export async function trackWork<T>(run: Run, work: () => PromiseLike<T>): Promis
  * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now
  * may be about to ask, and belongs into the same round.
  */
-export async function trackRead<T>(run: Run, readPromise: PromiseLike<T>): Promise<T> {
-  run.pendingReadCount++
+export async function trackAnswerParsing<T>(run: Run, parsePromise: PromiseLike<T>): Promise<T> {
+  run.pendingParseCount++
   try {
-    return await trackWork(run, () => readPromise)
+    return await trackWork(run, () => parsePromise)
   } finally {
-    run.pendingReadCount--
+    run.pendingParseCount--
     if (isStopping(run)) scheduleSuspension(run)
   }
 }
 
 /** Resolves when no step is under way any more; undefined when none is. */
-export function waitUntilDrained(run: Run): Promise<void> | undefined {
+export function waitForPendingWork(run: Run): Promise<void> | undefined {
   if (run.pendingWorkCount === 0) return undefined
   return new Promise((resolve) => {
-    run.onDrained = resolve
+    run.onWorkDone = resolve
   })
 }
 
@@ -274,7 +274,7 @@ export function waitUntilDrained(run: Run): Promise<void> | undefined {
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
 export function addQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Promise<never> {
-  if (run.request.settings.stateCodec === undefined && run.request.journal === undefined)
+  if (run.request.settings.stateCodec === undefined && run.request.journalStore === undefined)
     throw failRun(run, 'state', stateDisabledMessage)
   if (run.end?.kind === 'asked') run.end.questions.set(key, askedQuestion)
   else proposeEnd(run, { kind: 'asked', questions: new Map([[key, askedQuestion]]) })
@@ -399,13 +399,13 @@ function createRunStop(run: Run): RunStop {
 
 function scheduleSuspension(run: Run): void {
   runAfterTick(() => {
-    if (run.pendingReadCount === 0) suspendRun(run)
+    if (run.pendingParseCount === 0) suspendRun(run)
   })
 }
 
 /** Returns whether a call becomes a task before its handler runs. */
-export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journal }: RequestState): boolean {
-  if (choice === undefined || choice === 'never' || journal !== undefined) return false
+export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journalStore }: RequestState): boolean {
+  if (choice === undefined || choice === 'never' || journalStore !== undefined) return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
 
@@ -416,6 +416,6 @@ export function shouldBeginAsTask(choice: TaskChoice | undefined, { call, journa
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   if (run.phase !== 'running') throw lateUseError(run, 'ctx.continueAsTask')
   if (run.isInStep) throw failRun(run, 'nested', 'ctx.continueAsTask was used inside a step: use it between steps')
-  if (run.request.journal !== undefined) return true
+  if (run.request.journalStore !== undefined) return true
   return shouldBeginAsTask(choice, run.request) ? continueAsTask(run) : false
 }

@@ -23,7 +23,7 @@ import {
 import { isResponseOfKind } from './input-capabilities.ts'
 import { type Journal, journalMemberNames, parseJournal, responseFor, serializeJournal } from './journal.ts'
 import type { RunStart } from './run.ts'
-import { recordHandOff } from '../shedding/hand-off.ts'
+import { recordReceivedHandOff } from '../shedding/hand-off.ts'
 
 /** The purpose of the sealed values; keys of other purposes do not open them. */
 const statePurpose = 'requestState'
@@ -44,7 +44,7 @@ export async function openState(token: string, request: RequestState, name: stri
       purpose: statePurpose,
       names: journalMemberNames,
       binding: stateBindingOf(request),
-      owner: request.caller,
+      owner: request.callerKey,
     }
     value = await stateCodec.open(token, claims)
   } catch (error) {
@@ -56,7 +56,7 @@ export async function openState(token: string, request: RequestState, name: stri
     reportError(new Error('requestState holds a journal of a format that this version does not know'))
     throw invalidStateError()
   }
-  recordHandOff(loadMonitor, journal)
+  recordReceivedHandOff(loadMonitor, journal)
   const { inputResponses } = request.params
   return { journal, responses: matchResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
 }
@@ -77,15 +77,15 @@ export function openStoredCall(
   }
   const matchedResponses = matchResponses(journal, responses, (key) => formatExplicitKey(key, journal.round))
   // Answers in the request that created the task are for the runs before the first question.
-  const isUnasked = journal.round === 0 && journal.explicitRound === undefined
-  return { journal, responses: isUnasked ? firstResponsesOf(request) : matchedResponses }
+  const hasAskedNothing = journal.round === 0 && journal.explicitRound === undefined
+  return { journal, responses: hasAskedNothing ? firstResponsesOf(request) : matchedResponses }
 }
 
 /** The answers that one request may bring before anything was asked. */
 const maxUnaskedAnswers = 100
 
 /** The characters of all of them together. */
-const maxUnaskedAnswersSize = 1_048_576
+const maxUnaskedAnswerCharacters = 1_048_576
 
 /**
  * Returns the answers of a request without `requestState`, for a handler that returns `inputRequired` without a state:
@@ -96,8 +96,8 @@ export function firstResponsesOf({ params }: RequestState): ReadonlyMap<string, 
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
   if (responses.length > maxUnaskedAnswers) throw tooManyAnswersError(`${maxUnaskedAnswers} answers`)
-  if (sizeOf(inputResponses, maxUnaskedAnswersSize) > maxUnaskedAnswersSize)
-    throw tooManyAnswersError(`${maxUnaskedAnswersSize} characters`)
+  if (countCharacters(inputResponses, maxUnaskedAnswerCharacters) > maxUnaskedAnswerCharacters)
+    throw tooManyAnswersError(`${maxUnaskedAnswerCharacters} characters`)
   // The cast repeats the check of the params.
   return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
 }
@@ -111,15 +111,15 @@ function tooManyAnswersError(limitText: string): McpError {
  * The characters of texts in a value, and one for each other value; counted no further than to the first past the
  * bound.
  */
-function sizeOf(value: JsonValue | undefined, maxSize: number): number {
+function countCharacters(value: JsonValue | undefined, maxCharacters: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1
-  let size = 1
+  let characterCount = 1
   for (const [key, member] of Object.entries(value)) {
-    size += key.length + sizeOf(member, maxSize - size)
-    if (size > maxSize) break
+    characterCount += key.length + countCharacters(member, maxCharacters - characterCount)
+    if (characterCount > maxCharacters) break
   }
-  return size
+  return characterCount
 }
 
 /**
@@ -134,7 +134,7 @@ export async function sealState(journal: Journal, request: RequestState, name: s
       purpose: statePurpose,
       names: journalMemberNames,
       binding: stateBindingOf(request),
-      owner: request.caller,
+      owner: request.callerKey,
       since: journal.startedAt,
     })
   } catch (error) {
@@ -168,7 +168,7 @@ function invalidStateError(): McpError {
 }
 
 /** The `_meta` key under which a request names its session. */
-const sessionKey = 'io.modelcontextprotocol/session'
+const sessionMetaKey = 'io.modelcontextprotocol/session'
 
 /**
  * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
@@ -178,7 +178,7 @@ function stateBindingOf({ method, params, meta, call, settings }: RequestState):
   const { targetParam = 'name' } = findMethodRow(method) ?? {}
   const target = params[targetParam] ?? null
   const boundParams = targetParam === 'name' ? [target, params['arguments'] ?? {}] : [target]
-  const session = meta[sessionKey]
+  const session = meta[sessionMetaKey]
   const sessionId = isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : null
   return [settings.stateAudience, method, boundParams, principalIdentityOf(call.principal), sessionId]
 }
@@ -202,13 +202,13 @@ function matchResponses(
  */
 function explicitResponsesOf(
   { explicitRound }: Journal,
-  givenResponses: (key: string) => JsonObject | undefined,
+  findResponse: (key: string) => JsonObject | undefined,
 ): ReadonlyMap<string, InputResponse> {
   const responses = new Map<string, InputResponse>()
-  for (const [key, kind] of explicitRound?.kinds ?? []) {
-    const response = explicitRound?.responses?.get(key) ?? givenResponses(key)
+  for (const [key, method] of explicitRound?.methodsByKey ?? []) {
+    const response = explicitRound?.responses?.get(key) ?? findResponse(key)
     // The params were checked to hold answers of the three kinds, and this one is of the kind that was asked for.
-    if (response !== undefined && isResponseOfKind(kind, response))
+    if (response !== undefined && isResponseOfKind(method, response))
       responses.set(key, response as unknown as InputResponse)
   }
   return responses
@@ -222,7 +222,7 @@ function explicitResponsesOf(
 function unsealableValueError(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
   if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
   let reason: string | undefined
-  if (error.code === 'too_large') reason = sizeProblem(journal)
+  if (error.code === 'too_large') reason = findSizeProblem(journal)
   if (error.code === 'not_json') {
     reason =
       findValueProblem(params['arguments'], { path: 'arguments', depth: 0 }) ??
@@ -233,38 +233,38 @@ function unsealableValueError(error: unknown, journal: Journal, { params }: Requ
 
 /** The answers that a journal holds, by the keys of their questions. */
 function journalAnswersOf({ questions, explicitRound }: Journal): JsonValue {
-  const boundAnswers = Array.from(questions, ([key, { response }]) => [key, response] as const)
-  return Object.fromEntries([...boundAnswers, ...(explicitRound?.responses ?? [])])
+  const answerEntries = Array.from(questions, ([key, { response }]) => [key, response] as const)
+  return Object.fromEntries([...answerEntries, ...(explicitRound?.responses ?? [])])
 }
 
-function sizeProblem(journal: Journal): string | undefined {
-  const size = JSON.stringify(journalAnswersOf(journal)).length
-  if (size * 2 < JSON.stringify(serializeJournal(journal)).length) return undefined
-  return `inputResponses has answers of ${size} characters in all, which is more than requestState can carry`
+function findSizeProblem(journal: Journal): string | undefined {
+  const characterCount = JSON.stringify(journalAnswersOf(journal)).length
+  if (characterCount * 2 < JSON.stringify(serializeJournal(journal)).length) return undefined
+  return `inputResponses has answers of ${characterCount} characters in all, which is more than requestState can carry`
 }
 
 const loneSurrogatePattern = /\p{Surrogate}/u
 const maxDepth = 256
 
-interface StateLocation {
+interface ValueLocation {
   readonly path: string
   readonly depth: number
 }
 
 /** Finds the first value that a parser of JSON lets through and that has no canonical form (RFC 8785). */
-function findValueProblem(value: JsonValue | undefined, { path, depth }: StateLocation): string | undefined {
-  const problem = scalarProblem(value) ?? (depth > maxDepth ? `is deeper than ${maxDepth} levels` : undefined)
+function findValueProblem(value: JsonValue | undefined, { path, depth }: ValueLocation): string | undefined {
+  const problem = findScalarProblem(value) ?? (depth > maxDepth ? `is deeper than ${maxDepth} levels` : undefined)
   if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {
     const memberLocation = { path: `${path}/${JSON.stringify(key).slice(1, -1)}`.slice(0, 300), depth: depth + 1 }
-    const found = findValueProblem(key, memberLocation) ?? findValueProblem(member, memberLocation)
-    if (found !== undefined) return found
+    const memberProblem = findValueProblem(key, memberLocation) ?? findValueProblem(member, memberLocation)
+    if (memberProblem !== undefined) return memberProblem
   }
   return undefined
 }
 
-function scalarProblem(value: JsonValue | undefined): string | undefined {
+function findScalarProblem(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string' && loneSurrogatePattern.test(value)) return 'has half of a surrogate pair'
   if (typeof value === 'number' && !Number.isFinite(value)) return 'is a number that is too large'
   return undefined

@@ -20,13 +20,13 @@ export interface RequestState {
   readonly params: JsonObject
   readonly call: Call
   /** The key by which quotas count the caller. */
-  readonly caller: string
+  readonly callerKey: string
   readonly meta: RequestMetaObject
   /** The definitions that the request began with; an update in between does not reach it. */
   readonly catalog: Catalog
   readonly settings: ServerSettings
   /** Stores the journal of a call that runs as a task. */
-  readonly journal: JournalStore | undefined
+  readonly journalStore: JournalStore | undefined
   /** Derived from the idempotency key of the client; undefined without one. */
   callId: string | undefined
   /** False once the request has been answered: nothing may be sent about it then. */

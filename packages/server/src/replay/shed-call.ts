@@ -10,12 +10,12 @@ import {
 import { mergeResultMeta } from '../compile/catalog.ts'
 import { quoteName, reportServerError } from '../request/report.ts'
 import { createHandOffReport } from '../shedding/hand-off.ts'
-import { countShedCall, type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
+import { countShedCall, type LoadMonitor, readCurrentLoad } from '../shedding/load-monitor.ts'
 import type { ShedEvent, ShedReason } from '../shedding/shedding-options.ts'
 import { toInternalError } from './handler-error.ts'
 import { type Journal, serializeJournal } from './journal.ts'
 import { effectsIdOf, journalOf, type Run } from './run.ts'
-import { answeredMethod } from './input-capabilities.ts'
+import { inferRequestMethod } from './input-capabilities.ts'
 import { sealState } from './seal-state.ts'
 import { formatInputRequired } from './input-required-result.ts'
 
@@ -68,8 +68,8 @@ function storeResponses(run: Run): void {
   if (run.responses === undefined || (journal.explicitRound === undefined && run.responses.size === 0)) return
   const responses = new Map(Array.from(run.responses, ([key, response]) => [key, asJson(response)]))
   // Answers that came before anything was asked have no round of their own.
-  const kinds = new Map(Array.from(responses, ([key, response]) => [key, answeredMethod(response)]))
-  journal.explicitRound = { kinds, state: undefined, ...journal.explicitRound, responses }
+  const methodsByKey = new Map(Array.from(responses, ([key, response]) => [key, inferRequestMethod(response)]))
+  journal.explicitRound = { methodsByKey, state: undefined, ...journal.explicitRound, responses }
 }
 
 function asJson(response: InputResponse): JsonObject {
@@ -81,7 +81,7 @@ function notifyShedCall({ request, name }: Run, reason: ShedReason, shedCount: n
   const { method, settings } = request
   const { loadMonitor } = settings
   countShedCall(loadMonitor, reason)
-  const event: ShedEvent = { method, name, reason, shedCount, load: loadOf(loadMonitor) }
+  const event: ShedEvent = { method, name, reason, shedCount, load: readCurrentLoad(loadMonitor) }
   try {
     loadMonitor.rules.onShed(event)
   } catch (error) {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@x/schema'
 import type { RequestState } from './served-request.ts'
 import { copyJournal } from './journal.ts'
-import { runAttempt, type Handler, finishRun } from './finish-run.ts'
+import { runHandlerOnce, type Handler, finishRun } from './finish-run.ts'
 import {
   beginRun,
-  waitUntilDrained,
+  waitForPendingWork,
   endRun,
   endRunHandOff,
   isStopping,
@@ -22,26 +22,26 @@ const maxStrictRuns = 1000
  * there, and warns of everything that is not the same in every run. Slow by design: for tests.
  */
 export async function runWithStrictReplay<T>(
-  start: RunStart,
+  runStart: RunStart,
   handler: Handler<T>,
   request: RequestState,
 ): Promise<JsonObject> {
   const paramsText = JSON.stringify(request.params)
-  let nextStart: RunStart = { ...start, isReplayStrict: true }
+  let nextRunStart: RunStart = { ...runStart, isReplayStrict: true }
   let previousRun: Run | undefined
   for (let runCount = 1; ; runCount++) {
-    const run: Run = beginRun(request, handler.name, copyStart(nextStart))
-    const outcome = await runAttempt(handler, run)
+    const run: Run = beginRun(request, handler.name, copyStart(nextRunStart))
+    const outcome = await runHandlerOnce(handler, run)
     endRun(run)
-    if (isStopping(run)) await waitUntilDrained(run)
-    const isRunRepeatable = previousRun === undefined || compareRuns(previousRun, run)
+    if (isStopping(run)) await waitForPendingWork(run)
+    const isRunRepeatable = previousRun === undefined || areRunsEquivalent(previousRun, run)
     if (JSON.stringify(request.params) !== paramsText)
       warnNotRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLastRun(run, previousRun)) return finishRun(run, outcome, handler)
     endRunHandOff(run)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
-    nextStart = {
-      ...start,
+    nextRunStart = {
+      ...runStart,
       journal: journalOf(run),
       isReplayStrict: isRunRepeatable && runCount < maxStrictRuns,
       previousRun: run,
@@ -52,41 +52,41 @@ export async function runWithStrictReplay<T>(
 
 /** A run that asks is made twice as well, because what it asks must not differ either. */
 function isLastRun(run: Run, previousRun: Run | undefined): boolean {
-  if (!run.isStrict) return true
+  if (!run.isReplayStrict) return true
   if (run.end?.kind === 'asked') return previousRun?.end?.kind === 'asked'
   return run.end?.kind !== 'restarted'
 }
 
 /** Each run has a start of its own: changes that a handler makes to it must not reach the next run. */
-function copyStart(start: RunStart): RunStart {
-  const { journal, responses } = start
-  return { ...start, journal: journal && copyJournal(journal), responses: responses && structuredClone(responses) }
+function copyStart(runStart: RunStart): RunStart {
+  const { journal, responses } = runStart
+  return { ...runStart, journal: journal && copyJournal(journal), responses: responses && structuredClone(responses) }
 }
 
 /** Everything that a run did before it was stopped, the next one must do as well, and ask in the same words. */
-function compareRuns(previousRun: Run, run: Run): boolean {
+function areRunsEquivalent(previousRun: Run, run: Run): boolean {
   let isUnchanged = true
-  for (const [use, text] of previousRun.contextUses ?? []) {
-    const difference = describeDifference({ use, text }, previousRun, run)
+  for (const [useKey, text] of previousRun.contextUses ?? []) {
+    const difference = describeDifference({ useKey, text }, previousRun, run)
     if (difference === undefined) continue
     isUnchanged = false
-    const [, key = ''] = use.split(' ')
+    const [, key = ''] = useKey.split(' ')
     warnNotRepeatable(run, `${difference} when it ran again`, key)
   }
   return isUnchanged
 }
 
 function describeDifference(
-  { use, text }: { use: string; text: string },
+  { useKey, text }: { useKey: string; text: string },
   previousRun: Run,
   run: Run,
 ): string | undefined {
-  const [kind, key] = use.split(' ')
+  const [kind, key] = useKey.split(' ')
   const useDescription = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
-  const repeatedText = run.contextUses?.get(use)
+  const repeatedText = run.contextUses?.get(useKey)
   if (repeatedText !== undefined) return repeatedText === text ? undefined : `wrote ${useDescription} another way`
   // A loop that goes on from a checkpoint does not come to what lies before it.
-  return previousRun.passedUseKeys?.has(use) === true ? undefined : `did not come to ${useDescription}`
+  return previousRun.skippableUseKeys?.has(useKey) === true ? undefined : `did not come to ${useDescription}`
 }
 
 function warnNotRepeatable(run: Run, problem: string, key?: string): void {

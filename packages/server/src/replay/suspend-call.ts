@@ -12,7 +12,7 @@ import { fingerprintOf } from './call-identity.ts'
 /** The result that asks the client for everything that the run wants, with the journal as it stands. */
 export function suspendCall(run: Run): Awaitable<JsonObject> {
   return mapAwaitable(recordPastEffects(run), () =>
-    mapAwaitable(recordQuestions(run), (requests) => {
+    mapAwaitable(recordAskedQuestions(run), (requests) => {
       endExplicitRound(run)
       return createInputRequiredResult(run, requests)
     }),
@@ -31,15 +31,15 @@ export function suspendForExplicitRound(run: Run, { requests, state }: InputRequ
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${stateCopy.reason}`)
   requireAnswerCapabilities(run, requests)
   // Nothing is to be sealed: the answers are read without a state, as they may come before they were asked for.
-  const { journal, settings } = run.request
-  if (state === undefined && settings.stateCodec === undefined && journal === undefined) {
+  const { journalStore, settings } = run.request
+  if (state === undefined && settings.stateCodec === undefined && journalStore === undefined) {
     return formatInputRequired(run, undefined, entries)
   }
-  const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
+  const methodsByKey = new Map(entries.map(([key, { method }]) => [key, method]))
   return mapAwaitable(recordPastEffects(run), () => {
-    journalOf(run).explicitRound = { kinds, state: stateCopy.value }
+    journalOf(run).explicitRound = { methodsByKey, state: stateCopy.value }
     recordJournalEntry(run, 'explicit')
-    if (run.request.journal === undefined) return createInputRequiredResult(run, entries)
+    if (run.request.journalStore === undefined) return createInputRequiredResult(run, entries)
     const round = journalOf(run).round + 1
     return createInputRequiredResult(
       run,
@@ -80,24 +80,27 @@ function endExplicitRound(run: Run): void {
 }
 
 /** Notes that everything which a run asks is open, and gives it as the client sees it. */
-function recordQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
-  let recordedEntries: Awaitable<readonly RequestEntry[]> = []
-  for (const [key, asked] of askedQuestionsOf(run) ?? []) {
-    recordedEntries = mapAwaitable(recordedEntries, (before) =>
-      mapAwaitable(recordQuestion(run, key, asked), (entry) => [...before, entry]),
+function recordAskedQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
+  let requestEntries: Awaitable<readonly RequestEntry[]> = []
+  for (const [key, askedQuestion] of askedQuestionsOf(run) ?? []) {
+    requestEntries = mapAwaitable(requestEntries, (previousEntries) =>
+      mapAwaitable(recordAskedQuestion(run, key, askedQuestion), (entry) => [...previousEntries, entry]),
     )
   }
-  return recordedEntries
+  return requestEntries
 }
 
 type RequestEntry = [string, InputRequest]
 
-function recordQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Awaitable<RequestEntry> {
+function recordAskedQuestion(run: Run, key: string, askedQuestion: AskedQuestion): Awaitable<RequestEntry> {
   return mapAwaitable(fingerprintOf(askedQuestion.text), (fingerprint): RequestEntry => {
     const { questions } = journalOf(run)
-    const known = questions.get(key)
+    const previousRecord = questions.get(key)
     // An open question that reads another way now is another question, and must not be taken for the first.
-    const isChanged = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
+    const isChanged =
+      previousRecord !== undefined &&
+      previousRecord.response === undefined &&
+      previousRecord.fingerprint !== fingerprint
     const wireKeyCount = isChanged ? askedQuestion.wireKeyCount + 1 : askedQuestion.wireKeyCount
     const changeCount = isChanged ? askedQuestion.changeCount + 1 : askedQuestion.changeCount
     questions.set(key, { fingerprint, wireKeyCount, invalidAnswerCount: askedQuestion.invalidAnswerCount, changeCount })

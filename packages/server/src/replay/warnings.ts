@@ -30,15 +30,15 @@ export function warnSwallowedError(
   // One that failed by itself before the suspension was there has hidden nothing.
   if ('thrown' in outcome && (run.hasSwallowedError || isSuspension(outcome.thrown))) return
   const [key] = askedQuestionsOf(run)?.keys() ?? []
-  const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
-  const describedAction =
+  const endDescription = 'thrown' in outcome ? 'threw something else' : 'returned'
+  const actionDescription =
     key === undefined
       ? `was to ${run.end?.kind === 'became_task' ? 'become a task' : 'move to another instance'}`
       : `asked "${key}"`
   const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
   warnAboutRun(run, {
     code: 'swallowed',
-    problem: `${describedAction} and then ${ended} as if it had not: ${advice}`,
+    problem: `${actionDescription} and then ${endDescription} as if it had not: ${advice}`,
     key,
   })
 }

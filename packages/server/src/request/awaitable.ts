@@ -20,10 +20,10 @@ const setImmediateFunction: unknown = Reflect.get(globalThis, 'setImmediate')
 /**
  * Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn.
  */
-export function runAfterTick(run: () => void): void {
+export function runAfterTick(callback: () => void): void {
   // Timers of 0 wait for a millisecond or more; browsers know nothing else.
-  if (typeof setImmediateFunction === 'function') setImmediateFunction(run)
-  else setTimeout(run, 0)
+  if (typeof setImmediateFunction === 'function') setImmediateFunction(callback)
+  else setTimeout(callback, 0)
 }
 
 /** Resolves after the event loop has turned once. */

@@ -3,14 +3,14 @@ import type { JsonObject, JsonValue } from '@x/schema'
 import { DefinitionError } from './definition-error.ts'
 
 /** The rules of a recorded value. */
-const recordedRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject, rejectsUndefined: true }
+const recordedValueRules: JsonRules = { maxDepth: 100, acceptsObject: isPlainObject, rejectsUndefined: true }
 
 /**
  * A copy of a value that is JSON through and through, or what in it is not. Nothing is dropped or converted on the way:
  * a later run must see the very same as the run that made it.
  */
 export function tryCopyJson(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
-  const copy = copyJson(value, recordedRules)
+  const copy = copyJson(value, recordedValueRules)
   return 'problem' in copy ? { reason: describeRecordedProblem(copy.problem) } : copy
 }
 
@@ -22,7 +22,7 @@ function isPlainObject(value: object): boolean {
 
 function describeRecordedProblem({ path, reason, value }: JsonProblem): string {
   const pointer = path.map((key) => `/${key}`).join('')
-  if (reason === 'too_deep') return `${pointer.slice(0, 200)}… is deeper than ${recordedRules.maxDepth} levels`
+  if (reason === 'too_deep') return `${pointer.slice(0, 200)}… is deeper than ${recordedValueRules.maxDepth} levels`
   return `${pointer === '' ? 'it' : `its member ${pointer}`} is ${describeValue(value)}`
 }
 
@@ -41,16 +41,16 @@ const maxDefinitionDepth = 512
  * A frozen copy of a part of a definition, without its undefined members: what was checked is what is sent, whatever
  * the author does to the original. Throws {@link DefinitionError} for what JSON cannot carry.
  */
-export function freezeJsonObject(value: object, subject: string): JsonObject {
+export function freezeJsonObject(value: object, errorSubject: string): JsonObject {
   // Spread, so that a definition that is a function or a list becomes an object of its members.
   const copy = copyJson({ ...value }, { maxDepth: maxDefinitionDepth + 1, isFrozen: true })
-  if ('problem' in copy) throw definitionError(copy.problem, subject)
+  if ('problem' in copy) throw definitionError(copy.problem, errorSubject)
   // The cast is safe: the copy of an object is one.
   return copy.value as JsonObject
 }
 
-function definitionError({ reason, value }: JsonProblem, subject: string): DefinitionError {
-  return new DefinitionError('value', subject, {
+function definitionError({ reason, value }: JsonProblem, errorSubject: string): DefinitionError {
+  return new DefinitionError('value', errorSubject, {
     reason:
       reason === 'too_deep'
         ? `nested deeper than ${maxDefinitionDepth}, or refers to itself`

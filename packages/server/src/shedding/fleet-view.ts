@@ -3,7 +3,7 @@ export interface HandOffReport {
   /** The random name of the instance. */
   readonly instanceId: string
   /** Its load when it handed the call off; 1 is its nearest limit. */
-  readonly load: number
+  readonly relativeLoad: number
   /** Time of that, in milliseconds since 1970. */
   readonly handedOffAt: number
 }
@@ -13,12 +13,12 @@ export interface FleetView {
   /** The random name of this instance. */
   readonly id: string
   /** The load of each other instance that was heard of, and when; the latest is last. */
-  readonly reports: Map<string, { readonly load: number; readonly receivedAt: number }>
+  readonly loadReports: Map<string, { readonly relativeLoad: number; readonly reportedAt: number }>
   /** Recent hand-offs, and those of them that the balancer brought back here. */
   handOffCount: number
   returnedCallCount: number
   /** Those that came back, by call: a state that is sent more than once counts once. */
-  readonly returnedCalls: Set<string>
+  readonly returnedCallIds: Set<string>
   /** Time at which a call was last handed off for load. */
   lastHandOffAt: number
 }
@@ -33,10 +33,10 @@ export function createEmptyFleetView(randomId: () => string): FleetView {
       id ??= randomId()
       return id
     },
-    reports: new Map(),
+    loadReports: new Map(),
     handOffCount: 0,
     returnedCallCount: 0,
-    returnedCalls: new Set(),
+    returnedCallIds: new Set(),
     lastHandOffAt: Number.NEGATIVE_INFINITY,
   }
 }
@@ -48,7 +48,7 @@ const reportDecayMs = 5000
  * The load of the instance that a call came from is remembered longer: between equals, no call goes back within five
  * seconds.
  */
-const originDecayMs = 12_500
+const originReportDecayMs = 12_500
 
 /** Reports that are older, or seem so because clocks differ, are ignored. */
 const staleReportMs = 20_000
@@ -65,7 +65,7 @@ const maxHandOffCount = 8
 /**
  * At this share of hand-offs that come back, the balancer is taken for one that sends each client to its own instance.
  */
-const stickyShare = 0.8
+const stickyReturnShare = 0.8
 
 /** With such a balancer one call in so many milliseconds is handed off, to find out when that changes. */
 const stickyRetryMs = 10_000
@@ -73,9 +73,9 @@ const stickyRetryMs = 10_000
 /** Time as an instance knows it. */
 export interface ClockTimes {
   /** Milliseconds, from any beginning. */
-  readonly now: number
+  readonly monotonicMs: number
   /** Milliseconds since 1970. */
-  readonly wallTime: number
+  readonly epochMs: number
 }
 
 /**
@@ -84,19 +84,19 @@ export interface ClockTimes {
  */
 export function recordLoadReport(
   fleet: FleetView,
-  { tag: handOffReport, callId }: { tag: HandOffReport; callId: string },
+  { handOffReport, callId }: { handOffReport: HandOffReport; callId: string },
   clockTimes: ClockTimes,
 ): void {
   if (handOffReport.instanceId === fleet.id) return countReturnedCall(fleet, callId)
-  const ageMs = reportAge(handOffReport, clockTimes)
+  const ageMs = computeReportAgeMs(handOffReport, clockTimes)
   if (ageMs > staleReportMs) return
-  const reportedAt = clockTimes.now - ageMs
-  const knownReport = fleet.reports.get(handOffReport.instanceId)
-  if (knownReport !== undefined && knownReport.receivedAt >= reportedAt) return
-  fleet.reports.delete(handOffReport.instanceId)
-  fleet.reports.set(handOffReport.instanceId, { load: handOffReport.load, receivedAt: reportedAt })
-  const [oldest] = fleet.reports.keys()
-  if (fleet.reports.size > maxReports && oldest !== undefined) fleet.reports.delete(oldest)
+  const reportedAt = clockTimes.monotonicMs - ageMs
+  const knownReport = fleet.loadReports.get(handOffReport.instanceId)
+  if (knownReport !== undefined && knownReport.reportedAt >= reportedAt) return
+  fleet.loadReports.delete(handOffReport.instanceId)
+  fleet.loadReports.set(handOffReport.instanceId, { relativeLoad: handOffReport.relativeLoad, reportedAt })
+  const [oldestInstanceId] = fleet.loadReports.keys()
+  if (fleet.loadReports.size > maxReports && oldestInstanceId !== undefined) fleet.loadReports.delete(oldestInstanceId)
 }
 
 /**
@@ -104,48 +104,52 @@ export function recordLoadReport(
  */
 export function isWorthHandingOff(
   fleet: FleetView,
-  { load, tag: handOffReport }: { load: number; tag: HandOffReport | undefined },
+  { relativeLoad, handOffReport }: { relativeLoad: number; handOffReport: HandOffReport | undefined },
   clockTimes: ClockTimes,
 ): boolean {
-  if (!isClearlyHigher(load, averageFleetLoad(fleet, clockTimes.now))) return false
-  if (isSticky(fleet) && clockTimes.now - fleet.lastHandOffAt < stickyRetryMs) return false
+  if (!isClearlyHigher(relativeLoad, averageFleetLoad(fleet, clockTimes.monotonicMs))) return false
+  if (isBalancerSticky(fleet) && clockTimes.monotonicMs - fleet.lastHandOffAt < stickyRetryMs) return false
   // Not back to where it came from, unless that was better off.
   if (handOffReport === undefined || handOffReport.instanceId === fleet.id) return true
-  return isClearlyHigher(load, handOffReport.load * Math.exp(-reportAge(handOffReport, clockTimes) / originDecayMs))
+  return isClearlyHigher(
+    relativeLoad,
+    handOffReport.relativeLoad * Math.exp(-computeReportAgeMs(handOffReport, clockTimes) / originReportDecayMs),
+  )
 }
 
 /** Notes that a call is handed off for load, and returns the report that travels with it. */
-export function registerHandOff(fleet: FleetView, load: number, clockTimes: ClockTimes): HandOffReport {
-  fleet.lastHandOffAt = clockTimes.now
+export function registerHandOff(fleet: FleetView, relativeLoad: number, clockTimes: ClockTimes): HandOffReport {
+  fleet.lastHandOffAt = clockTimes.monotonicMs
   fleet.handOffCount++
   if (fleet.handOffCount > maxHandOffCount) {
     fleet.handOffCount /= 2
     fleet.returnedCallCount /= 2
   }
-  return { instanceId: fleet.id, load, handedOffAt: clockTimes.wallTime }
+  return { instanceId: fleet.id, relativeLoad, handedOffAt: clockTimes.epochMs }
 }
 
 function countReturnedCall(fleet: FleetView, callId: string): void {
-  if (fleet.returnedCalls.has(callId)) return
-  fleet.returnedCalls.add(callId)
+  if (fleet.returnedCallIds.has(callId)) return
+  fleet.returnedCallIds.add(callId)
   fleet.returnedCallCount++
-  const [oldest] = fleet.returnedCalls
-  if (fleet.returnedCalls.size > maxReturnedCalls && oldest !== undefined) fleet.returnedCalls.delete(oldest)
+  const [oldestCallId] = fleet.returnedCallIds
+  if (fleet.returnedCallIds.size > maxReturnedCalls && oldestCallId !== undefined)
+    fleet.returnedCallIds.delete(oldestCallId)
 }
 
 const maxReturnedCalls = 1000
 
-function isSticky({ handOffCount, returnedCallCount }: FleetView): boolean {
-  return handOffCount > 3 && returnedCallCount / handOffCount > stickyShare
+function isBalancerSticky({ handOffCount, returnedCallCount }: FleetView): boolean {
+  return handOffCount > 3 && returnedCallCount / handOffCount > stickyReturnShare
 }
 
 /** The mean load of the others. Silence is good news: whoever was not heard of for a while counts as idle. */
-function averageFleetLoad({ reports }: FleetView, now: number): number {
+function averageFleetLoad({ loadReports: reports }: FleetView, now: number): number {
   let sum = 0
   let weightSum = unknownLoadWeight
-  for (const { load, receivedAt } of reports.values()) {
-    const weight = now - receivedAt > staleReportMs ? 0 : Math.exp((receivedAt - now) / reportDecayMs)
-    sum += load * weight
+  for (const { relativeLoad, reportedAt } of reports.values()) {
+    const weight = now - reportedAt > staleReportMs ? 0 : Math.exp((reportedAt - now) / reportDecayMs)
+    sum += relativeLoad * weight
     weightSum += weight
   }
   return sum / weightSum
@@ -157,12 +161,12 @@ function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
 }
 
 /** The clocks of two machines differ: what comes from the future is new. */
-function reportAge({ handedOffAt }: HandOffReport, { wallTime }: ClockTimes): number {
+function computeReportAgeMs({ handedOffAt }: HandOffReport, { epochMs: wallTime }: ClockTimes): number {
   return Math.max(0, wallTime - handedOffAt)
 }
 
 /** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */
-export function randomTag(): string {
+export function randomInstanceId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6))
   return btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')

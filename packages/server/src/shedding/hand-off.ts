@@ -5,8 +5,8 @@ import {
   type ClockTimes,
   registerHandOff,
 } from './fleet-view.ts'
-import { updateOverload, type LoadMonitor, loadOf, sampleLoad, takeAllowance } from './load-monitor.ts'
-import { isOverloaded, relativeLoad } from './overload.ts'
+import { updateOverload, type LoadMonitor, readCurrentLoad, sampleLoad, tryTakeAllowance } from './load-monitor.ts'
+import { isOverloaded, computeRelativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
 
 /** The questions that a call may ask without losing budget: with them it stays within clients' ten rounds. */
@@ -32,14 +32,14 @@ export function decideHandOff(
   monitor: LoadMonitor,
   { drainCount, stopCount, handOff, ...call }: CallAtBoundary,
 ): ShedReason | { readonly error: unknown } | undefined {
-  const { rules, activeDrains } = monitor
+  const { rules, activeDrainCount: activeDrains } = monitor
   if (activeDrains > 0 && monitor.drainCount > drainCount) return 'stopping'
   sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
   // Before the budget: a call that stayed would be lost with the instance.
   if (activeDrains > 0) return 'stopping'
   const usedBudget = Math.max(0, call.roundCount - freeRoundCount) + Math.max(0, stopCount - freeStopCount)
-  if (call.shedCount >= rules.budget - usedBudget) return undefined
+  if (call.shedCount >= rules.handOffBudget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)
   return shouldHandOffForLoad(monitor, handOff) ? 'load' : undefined
 }
@@ -50,7 +50,7 @@ function applyPolicy(
   call: SheddingCall,
 ): ReturnType<typeof decideHandOff> {
   try {
-    return policy(loadOf(monitor), call) === true ? 'policy' : undefined
+    return policy(readCurrentLoad(monitor), call) === true ? 'policy' : undefined
   } catch (error) {
     return { error }
   }
@@ -64,8 +64,11 @@ function applyPolicy(
 function shouldHandOffForLoad(monitor: LoadMonitor, handOffReport: HandOffReport | undefined): boolean {
   updateOverload(monitor)
   if (!isOverloaded(monitor.overload) || monitor.shedAllowance < 1) return false
-  const load = currentRelativeLoadOf(monitor)
-  return isWorthHandingOff(monitor.fleet, { load, tag: handOffReport }, clockTimesOf(monitor)) && takeAllowance(monitor)
+  const relativeLoad = currentRelativeLoadOf(monitor)
+  return (
+    isWorthHandingOff(monitor.fleet, { relativeLoad, handOffReport }, clockTimesOf(monitor)) &&
+    tryTakeAllowance(monitor)
+  )
 }
 
 /** A call that arrives with its state. */
@@ -77,12 +80,12 @@ export interface HandedOffCall {
 }
 
 /** Learns from the report of a call that was handed off, when it arrives. */
-export function recordHandOff(
+export function recordReceivedHandOff(
   monitor: LoadMonitor,
   { callId, shedCount, handOff: handOffReport }: HandedOffCall,
 ): void {
   if (handOffReport !== undefined)
-    recordLoadReport(monitor.fleet, { tag: handOffReport, callId: `${callId}/${shedCount}` }, clockTimesOf(monitor))
+    recordLoadReport(monitor.fleet, { handOffReport, callId: `${callId}/${shedCount}` }, clockTimesOf(monitor))
 }
 
 /** Notes that a call is handed off, and returns the report for its state. */
@@ -91,9 +94,9 @@ export function createHandOffReport(monitor: LoadMonitor): HandOffReport {
 }
 
 function clockTimesOf({ source }: LoadMonitor): ClockTimes {
-  return { now: source.now(), wallTime: source.wallClock() }
+  return { monotonicMs: source.now(), epochMs: source.wallClock() }
 }
 
 function currentRelativeLoadOf(monitor: LoadMonitor): number {
-  return relativeLoad(loadOf(monitor), monitor.rules.limits)
+  return computeRelativeLoad(readCurrentLoad(monitor), monitor.rules.limits)
 }

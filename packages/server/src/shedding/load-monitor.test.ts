@@ -3,7 +3,7 @@ import {
   createLoadMonitor,
   beginMonitoredCall,
   endMonitoredCall,
-  loadOf,
+  readCurrentLoad,
   sampleLoad,
   readServerLoad,
 } from './load-monitor.ts'
@@ -71,7 +71,7 @@ test('one timer measures while calls run, however many, and none is left when th
   expect(timers).toHaveLength(1)
   for (let call = 0; call < 1000; call++) endMonitoredCall(monitor)
   tick()
-  expect([timers, loadOf(monitor).running]).toEqual([[], 0])
+  expect([timers, readCurrentLoad(monitor).running]).toEqual([[], 0])
   beginMonitoredCall(monitor)
   expect(timers).toHaveLength(1)
 })
@@ -90,7 +90,7 @@ test('ticks that are late show how late the event loop is, and a single late one
   beginMonitoredCall(monitor)
   const seen = [0, 200, 0, 200, 200, 200].map((lateMs) => {
     tick(lateMs)
-    return Math.round(loadOf(monitor).eventLoopDelayMs)
+    return Math.round(readCurrentLoad(monitor).eventLoopDelayMs)
   })
   expect(seen).toEqual([0, 100, 50, 125, 163, 181])
 })
@@ -100,7 +100,7 @@ test('a loop that does not turn is measured at boundaries, where no tick can com
   beginMonitoredCall(monitor)
   pass(1100)
   sampleLoad(monitor)
-  expect(loadOf(monitor).eventLoopDelayMs).toBe(500)
+  expect(readCurrentLoad(monitor).eventLoopDelayMs).toBe(500)
 })
 
 test('what a source tells goes before what the server measures itself, and it is asked ten times a second at most', () => {
@@ -110,7 +110,7 @@ test('what a source tells goes before what the server measures itself, and it is
     sampleLoad(monitor)
     pass(10)
   }
-  expect([asked, loadOf(monitor)]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
+  expect([asked, readCurrentLoad(monitor)]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
 })
 
 test('a source that fails is told, and what the server measures itself goes on', () => {
@@ -119,7 +119,7 @@ test('a source that fails is told, and what the server measures itself goes on',
   })
   beginMonitoredCall(monitor)
   sampleLoad(monitor)
-  expect([String(failures[0]), loadOf(monitor)]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
+  expect([String(failures[0]), readCurrentLoad(monitor)]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
 })
 
 test('a server that is overloaded is ready for five seconds more, and again as soon as it is not', () => {

@@ -1,7 +1,7 @@
 import { isWorkerd, unref } from '@x/core'
 import { errorCodes, type JournalStore, type JsonObject, McpError, quotaError, type Undrain } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
-import { createEmptyFleetView, type FleetView, randomTag } from './fleet-view.ts'
+import { createEmptyFleetView, type FleetView, randomInstanceId } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
 import { type ResolvedHardLimits, type SheddingRules, sheddingRulesOf } from './shedding-rules.ts'
 import type { Load, McpServerLoad, SheddingOptions, ShedReason } from './shedding-options.ts'
@@ -16,17 +16,17 @@ export interface LoadMonitor {
   /** Handlers that run. */
   runningCount: number
   /** Those of them whose calls came back with a state. */
-  returningCount: number
+  resumedRunningCount: number
   /** The same by the key of the caller; callers without one are absent. */
-  readonly returningCountByCaller: Map<string, number>
+  readonly resumedCountByCaller: Map<string, number>
   /** Those of them that are being handed off. */
-  handOffsInProgress: number
+  pendingHandOffCount: number
   /** Runs that wait for the next tick. */
   waitingRunCount: number
   /** Stops announced so far. */
   drainCount: number
   /** Announced stops that were not taken back. */
-  activeDrains: number
+  activeDrainCount: number
   /** True when a timer measures periodically. */
   isTicking: boolean
   /** Time at which the next tick should come. */
@@ -61,7 +61,7 @@ interface LoadSource {
    * Runs a function once, later, without keeping the process alive for it; undefined where timers measure no delay of
    * the event loop.
    */
-  readonly setTimer: ((run: () => void, ms: number) => void) | undefined
+  readonly setTimer: ((callback: () => void, ms: number) => void) | undefined
   readonly measureLoad: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
@@ -87,12 +87,12 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
     rules: sheddingRules,
     source,
     runningCount: 0,
-    returningCount: 0,
-    returningCountByCaller: new Map(),
-    handOffsInProgress: 0,
+    resumedRunningCount: 0,
+    resumedCountByCaller: new Map(),
+    pendingHandOffCount: 0,
     waitingRunCount: 0,
     drainCount: 0,
-    activeDrains: 0,
+    activeDrainCount: 0,
     isTicking: false,
     tickDueAt: 0,
     measuredAt: Number.NEGATIVE_INFINITY,
@@ -123,16 +123,16 @@ export function endMonitoredCall(monitor: LoadMonitor): void {
 
 /** Notes that a running call is about to be handed off: it does not count for the load any more. */
 export function beginHandOff(monitor: LoadMonitor): void {
-  monitor.handOffsInProgress++
+  monitor.pendingHandOffCount++
 }
 
 /** Notes that the run of a call that was to be handed off has come to its end. */
 export function endHandOff(monitor: LoadMonitor): void {
-  monitor.handOffsInProgress--
+  monitor.pendingHandOffCount--
 }
 
 /** Takes one hand-off of the allowance; returns false when it is used up. */
-export function takeAllowance(monitor: LoadMonitor): boolean {
+export function tryTakeAllowance(monitor: LoadMonitor): boolean {
   if (monitor.shedAllowance < 1) return false
   monitor.shedAllowance--
   return true
@@ -156,9 +156,9 @@ export async function yieldForTick(monitor: LoadMonitor): Promise<void> {
 }
 
 /** Returns the load as it is known. */
-export function loadOf(monitor: LoadMonitor): Load {
+export function readCurrentLoad(monitor: LoadMonitor): Load {
   const {
-    running = monitor.runningCount - monitor.handOffsInProgress,
+    running = monitor.runningCount - monitor.pendingHandOffCount,
     eventLoopDelayMs = monitor.tickDelayMs,
     heapShare,
   } = monitor.measuredLoad
@@ -184,7 +184,7 @@ export function sampleLoad(monitor: LoadMonitor): void {
 /** Compares the load with the limits. The number of running calls changes with each of them, so it is looked at now. */
 export function updateOverload(monitor: LoadMonitor): void {
   const { limits, readinessLimits } = monitor.rules
-  const load = loadOf(monitor)
+  const load = readCurrentLoad(monitor)
   monitor.overload = overloadOf(load, limits, monitor.overload)
   monitor.readinessOverload = overloadOf(load, readinessLimits, monitor.readinessOverload)
   if (isOverloaded(monitor.readinessOverload)) monitor.unreadySince ??= monitor.source.now()
@@ -222,10 +222,10 @@ function handleTick(monitor: LoadMonitor): void {
 /** The part of a request that counts for the load. */
 interface MonitoredRequest {
   /** The key by which quotas count the caller. */
-  readonly caller: string
+  readonly callerKey: string
   readonly params: JsonObject
   /** Set for a call that runs as a task. */
-  readonly journal: JournalStore | undefined
+  readonly journalStore: JournalStore | undefined
   readonly settings: { readonly loadMonitor: LoadMonitor }
 }
 
@@ -243,14 +243,19 @@ const callerShare = 1 / 2
  */
 export function checkCapacity(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
-  const limit = isResumed(request)
-    ? findExceededResumedCallLimit(monitor, request.caller)
+  const exceededLimit = isResumed(request)
+    ? findExceededResumedCallLimit(monitor, request.callerKey)
     : findExceededNewCallLimit(monitor)
-  if (limit === undefined) return
+  if (exceededLimit === undefined) return
   monitor.rejectedCallCount++
-  const { retryAfterMs, hardLimit } = monitor.rules
-  const message = `The server is at its hard limit (${limit} is ${hardLimit[limit]}) and has not begun this call`
-  const data = { reason: 'overloaded', limit: `hardLimit.${limit}`, max: hardLimit[limit], retryAfterMs }
+  const { retryAfterMs, hardLimits: hardLimit } = monitor.rules
+  const message = `The server is at its hard limit (${exceededLimit} is ${hardLimit[exceededLimit]}) and has not begun this call`
+  const data = {
+    reason: 'overloaded',
+    limit: `hardLimit.${exceededLimit}`,
+    max: hardLimit[exceededLimit],
+    retryAfterMs,
+  }
   throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
 }
 
@@ -262,8 +267,8 @@ export function beginCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   beginMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.returningCount++
-  incrementCount(monitor.returningCountByCaller, request.caller)
+  monitor.resumedRunningCount++
+  incrementCount(monitor.resumedCountByCaller, request.callerKey)
 }
 
 /** Notes that the handler of a request has come to its end. */
@@ -271,49 +276,59 @@ export function endCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   endMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.returningCount--
-  decrementCount(monitor.returningCountByCaller, request.caller)
+  monitor.resumedRunningCount--
+  decrementCount(monitor.resumedCountByCaller, request.callerKey)
 }
 
 /** Returns whether the load is at the hard limit. */
 function isAtHardLimit(monitor: LoadMonitor): boolean {
-  return monitor.runningCount >= monitor.rules.hardLimit.running || isEventLoopTooLate(monitor, 1)
+  return monitor.runningCount >= monitor.rules.hardLimits.running || isEventLoopTooLate(monitor, 1)
 }
 
 type HardLimitName = keyof ResolvedHardLimits
 
 /** Returns the limit that keeps a new call out. */
 function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
-  const { running } = monitor.rules.hardLimit
-  if (monitor.runningCount >= running && monitor.runningCount - monitor.returningCount >= reserveOf(monitor))
+  const { running } = monitor.rules.hardLimits
+  if (
+    monitor.runningCount >= running &&
+    monitor.runningCount - monitor.resumedRunningCount >= computeNewCallReserve(monitor)
+  )
     return 'running'
   return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
 
 /** Returns the limit that keeps a call out that comes back. */
-function findExceededResumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
-  if (monitor.runningCount >= monitor.rules.hardLimit.running && !canResume(monitor, caller)) return 'running'
+function findExceededResumedCallLimit(monitor: LoadMonitor, callerKey: string): HardLimitName | undefined {
+  if (monitor.runningCount >= monitor.rules.hardLimits.running && !canResume(monitor, callerKey)) return 'running'
   return isEventLoopTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
 }
 
 function isEventLoopTooLate(monitor: LoadMonitor, factor: number): boolean {
-  const { eventLoopDelayMs } = monitor.rules.hardLimit
-  return eventLoopDelayMs !== Number.POSITIVE_INFINITY && loadOf(monitor).eventLoopDelayMs > eventLoopDelayMs * factor
+  const { eventLoopDelayMs } = monitor.rules.hardLimits
+  return (
+    eventLoopDelayMs !== Number.POSITIVE_INFINITY &&
+    readCurrentLoad(monitor).eventLoopDelayMs > eventLoopDelayMs * factor
+  )
 }
 
-function canResume(monitor: LoadMonitor, caller: string): boolean {
-  const { running } = monitor.rules.hardLimit
-  if (monitor.runningCount >= running * 2 || monitor.returningCount >= running * 2 - reserveOf(monitor)) return false
-  return (monitor.returningCountByCaller.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
+function canResume(monitor: LoadMonitor, callerKey: string): boolean {
+  const { running } = monitor.rules.hardLimits
+  if (
+    monitor.runningCount >= running * 2 ||
+    monitor.resumedRunningCount >= running * 2 - computeNewCallReserve(monitor)
+  )
+    return false
+  return (monitor.resumedCountByCaller.get(callerKey) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
 }
 
-function reserveOf({ rules }: LoadMonitor): number {
-  return Math.ceil(rules.hardLimit.running * newCallShare)
+function computeNewCallReserve({ rules }: LoadMonitor): number {
+  return Math.ceil(rules.hardLimits.running * newCallShare)
 }
 
 /** A task is nobody's call: it was let in when it was created. */
-function isResumed({ params, journal }: MonitoredRequest): boolean {
-  return journal === undefined && typeof params['requestState'] === 'string'
+function isResumed({ params, journalStore }: MonitoredRequest): boolean {
+  return journalStore === undefined && typeof params['requestState'] === 'string'
 }
 
 /** The options of a server that its load monitor depends on. */
@@ -334,7 +349,7 @@ interface LoadMonitorDeps {
  * Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no
  * sense.
  */
-export function openLoadMonitor(
+export function createPlatformLoadMonitor(
   { shedding, state }: LoadOptions,
   { now, wallClock, warn }: LoadMonitorDeps,
 ): LoadMonitor {
@@ -352,7 +367,7 @@ export function openLoadMonitor(
     setTimer: isWorkerd() ? undefined : setUnrefTimer,
     measureLoad,
     onFailure,
-    randomId: randomTag,
+    randomId: randomInstanceId,
   })
 }
 
@@ -362,8 +377,8 @@ const { setTimeout } = globalThis
 /**
  * Runs a function once after so many milliseconds. Where the platform can, the timer does not keep the process alive.
  */
-function setUnrefTimer(run: () => void, ms: number): void {
-  unref(setTimeout(run, ms))
+function setUnrefTimer(callback: () => void, ms: number): void {
+  unref(setTimeout(callback, ms))
 }
 
 /** For how long a server may be over a limit of readiness before balancers should pass it over. */
@@ -373,9 +388,9 @@ const unreadyAfterMs = 5000
 export function beginDrain(monitor: LoadMonitor): Undrain {
   let isDrainActive = true
   monitor.drainCount++
-  monitor.activeDrains++
+  monitor.activeDrainCount++
   return () => {
-    if (isDrainActive) monitor.activeDrains--
+    if (isDrainActive) monitor.activeDrainCount--
     isDrainActive = false
   }
 }
@@ -384,11 +399,11 @@ export function beginDrain(monitor: LoadMonitor): Undrain {
 export function readServerLoad(monitor: LoadMonitor): McpServerLoad {
   sampleLoad(monitor)
   const { shedCounts, rejectedCallCount, resumedCallCount } = monitor
-  const isDraining = monitor.activeDrains > 0
+  const isDraining = monitor.activeDrainCount > 0
   return {
     ready: !isDraining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
     draining: isDraining,
-    ...loadOf(monitor),
+    ...readCurrentLoad(monitor),
     counters: { sheds: { ...shedCounts }, rejected: rejectedCallCount, resumed: resumedCallCount },
   }
 }
@@ -399,7 +414,7 @@ function isUnreadyForLong({ unreadySince, source }: LoadMonitor): boolean {
 
 /** The calls that each caller has at once, and how many it may have. */
 export interface CallerLimit {
-  readonly max: number
+  readonly maxCallsPerCaller: number
   readonly retryAfterMs: number
   /** Calls that run, by the key of their caller; callers without one are absent. */
   readonly runningCountByCaller: Map<string, number>
@@ -413,12 +428,15 @@ export function createCallerLimit(maxCallsPerCaller = defaultMaxCalls, retryAfte
     const reason = `maxCallsPerCaller is ${maxCallsPerCaller}; write a number from 1`
     throw new DefinitionError('value', 'server', { reason })
   }
-  return { max: maxCallsPerCaller, retryAfterMs, runningCountByCaller: new Map() }
+  return { maxCallsPerCaller, retryAfterMs, runningCountByCaller: new Map() }
 }
 
 /** Rejects a call whose caller has as many at once as one may have. A call that is answered at once never counts. */
-export function checkCallerLimit({ max, retryAfterMs, runningCountByCaller }: CallerLimit, caller: string): void {
-  if ((runningCountByCaller.get(caller) ?? 0) < max) return
+export function checkCallerLimit(
+  { maxCallsPerCaller: max, retryAfterMs, runningCountByCaller }: CallerLimit,
+  callerKey: string,
+): void {
+  if ((runningCountByCaller.get(callerKey) ?? 0) < max) return
   throw quotaError({ limit: 'maxCallsPerCaller', max, retryAfterMs, advice: 'wait for the answer to another call' })
 }
 

@@ -18,15 +18,16 @@ const recoveryShare = 0.8
  * Compares a load with limits. A value that was over its limit stays over it until it is well below, so that it does
  * not flap.
  */
-export function overloadOf(load: Load, limits: LoadLimits, previousState: Overload): Overload {
+export function overloadOf(load: Load, limits: LoadLimits, previousOverload: Overload): Overload {
   return {
-    isRunningCountHigh: isOverLimit(load.running, limits.running, previousState.isRunningCountHigh),
+    isRunningCountHigh: isOverLimit(load.running, limits.running, previousOverload.isRunningCountHigh),
     isEventLoopDelayHigh: isOverLimit(
       load.eventLoopDelayMs,
       limits.eventLoopDelayMs,
-      previousState.isEventLoopDelayHigh,
+      previousOverload.isEventLoopDelayHigh,
     ),
-    isHeapHigh: load.heapShare !== undefined && isOverLimit(load.heapShare, limits.heapShare, previousState.isHeapHigh),
+    isHeapHigh:
+      load.heapShare !== undefined && isOverLimit(load.heapShare, limits.heapShare, previousOverload.isHeapHigh),
   }
 }
 
@@ -36,7 +37,7 @@ export function isOverloaded({ isRunningCountHigh, isEventLoopDelayHigh, isHeapH
 }
 
 /** Returns the load as one number: 1 is the nearest limit, 2 is twice as much. */
-export function relativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load, limits: LoadLimits): number {
+export function computeRelativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load, limits: LoadLimits): number {
   return Math.max(running / limits.running, eventLoopDelayMs / limits.eventLoopDelayMs, heapShare / limits.heapShare)
 }
 

@@ -9,8 +9,8 @@ export interface SheddingRules {
   readonly limits: LoadLimits
   readonly readinessLimits: LoadLimits
   readonly minWorkMs: number
-  readonly budget: number
-  readonly hardLimit: ResolvedHardLimits
+  readonly handOffBudget: number
+  readonly hardLimits: ResolvedHardLimits
   readonly retryAfterMs: number
   /** Milliseconds that a client waits before it sends a handed-off call again; undefined leaves it to the client. */
   readonly handOffPauseMs: number | undefined
@@ -38,19 +38,19 @@ const noLimit = Number.POSITIVE_INFINITY
  */
 export function sheddingRulesOf(
   shedding: false | SheddingOptions = {},
-  state: StateCodec | false | undefined,
+  stateCodec: StateCodec | false | undefined,
 ): SheddingRules {
   const options = shedding === false ? {} : shedding
   const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, handOffPauseMs, onShed = ignoreShed } = options
   const limits = compileSoftLimits(options)
   return {
-    calls: shedding === false ? 'none' : sheddableCallsOf(options, state),
+    calls: shedding === false ? 'none' : sheddableCallsOf(options, stateCodec),
     policy,
     limits,
     readinessLimits: compileReadinessLimits(options, limits),
     minWorkMs: requireAtLeast(0, 'minWorkMs', minWorkMs),
-    budget: requireAtLeast(0, 'budget', budget),
-    hardLimit: compileHardLimits(options),
+    handOffBudget: requireAtLeast(0, 'budget', budget),
+    hardLimits: compileHardLimits(options),
     retryAfterMs: requireAtLeast(0, 'retryAfterMs', retryAfterMs),
     handOffPauseMs: handOffPauseMs === undefined ? undefined : requireAtLeast(0, 'handOffPauseMs', handOffPauseMs),
     onShed,
@@ -65,7 +65,7 @@ function compileSoftLimits({
   return {
     running: requireAtLeast(1, 'maxRunningCalls', maxRunningCalls),
     eventLoopDelayMs: requireAtLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
-    heapShare: checkShare('maxHeapShare', maxHeapShare),
+    heapShare: requireShare('maxHeapShare', maxHeapShare),
   }
 }
 
@@ -81,7 +81,7 @@ function compileReadinessLimits({ readinessLimit = {} }: SheddingOptions, softLo
   return {
     running: requireAtLeast(1, 'readinessLimit.running', running),
     eventLoopDelayMs: requireAtLeast(1, 'readinessLimit.eventLoopDelayMs', eventLoopDelayMs),
-    heapShare: checkShare('readinessLimit.heapShare', heapShare),
+    heapShare: requireShare('readinessLimit.heapShare', heapShare),
   }
 }
 
@@ -99,11 +99,11 @@ function ignoreShed(): void {}
 /** A retry that reaches another instance is of no use where that one cannot open what this one sealed. */
 function sheddableCallsOf(
   { calls = 'movable' }: SheddingOptions,
-  state: StateCodec | false | undefined,
+  stateCodec: StateCodec | false | undefined,
 ): SheddingRules['calls'] {
-  if (calls === 'movable') return state === undefined || state === false ? 'none' : 'movable'
+  if (calls === 'movable') return stateCodec === undefined || stateCodec === false ? 'none' : 'movable'
   if (calls !== 'all') throw sheddingError(`calls is ${JSON.stringify(calls)}; write "movable" or "all"`)
-  if (state === false)
+  if (stateCodec === false)
     throw sheddingError('calls is "all", but with state: false a call cannot move; give state: sealedState({ keys })')
   return 'all'
 }
@@ -113,7 +113,7 @@ function requireAtLeast(minimum: number, name: string, value: number): number {
   throw sheddingError(`${name} is ${value}; write a number from ${minimum}`)
 }
 
-function checkShare(name: string, value: number): number {
+function requireShare(name: string, value: number): number {
   if (value > 0 && value <= 1) return value
   throw sheddingError(`${name} is ${value}; write a number above 0 and up to 1`)
 }

@@ -18,14 +18,14 @@ export function createSharedBusSubscription(
   onError: (error: unknown) => void,
 ): SharedBusSubscription {
   let userCount = 0
-  let pendingOpen: Promise<void> | undefined
+  let openPromise: Promise<void> | undefined
   let stopListener: (() => void) | undefined
 
   const openBus = async (): Promise<void> => {
     try {
       stopListener = await bus.listen(listener)
     } catch (error) {
-      pendingOpen = undefined
+      openPromise = undefined
       onError(error)
       throw error
     }
@@ -33,11 +33,11 @@ export function createSharedBusSubscription(
     if (userCount === 0) closeBus()
   }
   const closeBus = (): void => {
-    const currentStop = stopListener
+    const stopCurrentListener = stopListener
     stopListener = undefined
-    pendingOpen = undefined
+    openPromise = undefined
     try {
-      currentStop?.()
+      stopCurrentListener?.()
     } catch (error) {
       onError(error)
     }
@@ -45,8 +45,8 @@ export function createSharedBusSubscription(
   return {
     acquire: () => {
       userCount += 1
-      pendingOpen ??= openBus()
-      return pendingOpen
+      openPromise ??= openBus()
+      return openPromise
     },
     release: () => {
       userCount -= 1

@@ -44,7 +44,8 @@ const defaultLimits = {
 
 /** Fills in what is absent. Throws {@link DefinitionError} for a number that makes no sense. */
 export function compileSubscriptionSettings(options: SubscriptionOptions): SubscriptionSettings {
-  const readLimit = (name: keyof typeof defaultLimits): number => checkLimit(name, options[name] ?? defaultLimits[name])
+  const readLimit = (name: keyof typeof defaultLimits): number =>
+    requireLimit(name, options[name] ?? defaultLimits[name])
   return {
     bus: options.bus ?? memoryBus(),
     maxStreams: readLimit('maxStreams'),
@@ -57,7 +58,7 @@ export function compileSubscriptionSettings(options: SubscriptionOptions): Subsc
   }
 }
 
-function checkLimit(name: string, value: number): number {
+function requireLimit(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1 && value <= maxTimerMs) return value
   const reason = `subscriptions.${name} is ${value}; write a whole number from 1 to ${maxTimerMs}`
   throw new DefinitionError('value', 'server', { reason })

@@ -14,7 +14,7 @@ export interface StreamSlots {
 
 /** The places that a caller has taken; its streams share the record. */
 export interface CallerSlots {
-  readonly caller: string
+  readonly callerKey: string
   openStreamCount: number
   usedTopicCount: number
 }
@@ -22,7 +22,7 @@ export interface CallerSlots {
 /** The user of a slot. */
 export interface SlotRequest {
   /** The key of the caller. */
-  readonly caller: string
+  readonly callerKey: string
   /** Topics of the stream. */
   readonly topicCount: number
 }
@@ -33,35 +33,35 @@ export function createStreamSlots(limits: SlotLimits): StreamSlots {
 }
 
 /** Takes a place for a stream, which {@link releaseSlot} gives back. Throws McpError when there is none. */
-export function takeSlot(slots: StreamSlots, { caller, topicCount }: SlotRequest): CallerSlots {
+export function takeSlot(slots: StreamSlots, { callerKey, topicCount }: SlotRequest): CallerSlots {
   const { limits, byCaller } = slots
-  const callerSlot = byCaller.get(caller) ?? { caller, openStreamCount: 0, usedTopicCount: 0 }
+  const callerSlots = byCaller.get(callerKey) ?? { callerKey, openStreamCount: 0, usedTopicCount: 0 }
   // The caller's own limits first: it can do something about them.
-  if (callerSlot.openStreamCount >= limits.maxStreamsPerCaller) throw quotaReachedError(limits, 'maxStreamsPerCaller')
-  if (callerSlot.usedTopicCount + topicCount > limits.maxTopicsPerCaller)
+  if (callerSlots.openStreamCount >= limits.maxStreamsPerCaller) throw quotaReachedError(limits, 'maxStreamsPerCaller')
+  if (callerSlots.usedTopicCount + topicCount > limits.maxTopicsPerCaller)
     throw quotaReachedError(limits, 'maxTopicsPerCaller')
   if (slots.openStreamCount >= limits.maxStreams) throw serverFullError(limits, 'maxStreams')
   if (slots.usedTopicCount + topicCount > limits.maxTopics) throw serverFullError(limits, 'maxTopics')
-  if (callerSlot.openStreamCount === 0) byCaller.set(caller, callerSlot)
-  adjustCounts(slots, callerSlot, { streamDelta: 1, topicDelta: topicCount })
-  return callerSlot
+  if (callerSlots.openStreamCount === 0) byCaller.set(callerKey, callerSlots)
+  adjustCounts(slots, callerSlots, { streamDelta: 1, topicDelta: topicCount })
+  return callerSlots
 }
 
 /** Releases a slot and its topics, once. */
-export function releaseSlot(slots: StreamSlots, slot: CallerSlots, topicCount: number): void {
-  adjustCounts(slots, slot, { streamDelta: -1, topicDelta: -topicCount })
-  if (slot.openStreamCount === 0) slots.byCaller.delete(slot.caller)
+export function releaseSlot(slots: StreamSlots, callerSlots: CallerSlots, topicCount: number): void {
+  adjustCounts(slots, callerSlots, { streamDelta: -1, topicDelta: -topicCount })
+  if (callerSlots.openStreamCount === 0) slots.byCaller.delete(callerSlots.callerKey)
 }
 
 function adjustCounts(
   slots: StreamSlots,
-  callerSlot: CallerSlots,
+  callerSlots: CallerSlots,
   { streamDelta, topicDelta }: { streamDelta: number; topicDelta: number },
 ): void {
   slots.openStreamCount += streamDelta
   slots.usedTopicCount += topicDelta
-  callerSlot.openStreamCount += streamDelta
-  callerSlot.usedTopicCount += topicDelta
+  callerSlots.openStreamCount += streamDelta
+  callerSlots.usedTopicCount += topicDelta
 }
 
 /** Nobody knows when a stream ends; a client that asks again so soon costs little. */

@@ -12,7 +12,7 @@ import {
 } from '@x/schema'
 import type { SharedBusSubscription } from './bus-subscription.ts'
 import { releaseSlot, type CallerSlots, type StreamSlots, takeSlot } from './stream-slots.ts'
-import { addSubscriptionId, noticeOf, topicKeysOf } from './topics.ts'
+import { addSubscriptionId, createChangeNotice, topicKeysOf } from './topics.ts'
 
 /** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */
 export type StreamListeners = SubscriptionStream | Set<SubscriptionStream>
@@ -20,7 +20,7 @@ export type StreamListeners = SubscriptionStream | Set<SubscriptionStream>
 /** The state that all streams of a server share. */
 export interface SubscriptionHub {
   /** The streams of each topic, by {@link topicKeysOf}. */
-  readonly topics: Map<string, StreamListeners>
+  readonly streamsByTopic: Map<string, StreamListeners>
   readonly clock: Clock
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
@@ -38,9 +38,9 @@ export interface SubscriptionStream {
   readonly call: Call
   /** The `_meta` that the server's results have. */
   readonly resultMeta: JsonObject | undefined
-  readonly slot: CallerSlots
+  readonly callerSlots: CallerSlots
   /** The keys of what it hears of. */
-  readonly topics: readonly string[]
+  readonly topicKeys: readonly string[]
   isAcknowledged: boolean
   /** The keys of what changed while the reader was behind; undefined when it is not. */
   missedKeys: Set<string> | undefined
@@ -58,7 +58,7 @@ export interface Subscription {
   readonly id: RequestId
   readonly call: Call
   /** The key of the caller, for its quota. */
-  readonly caller: string
+  readonly callerKey: string
   /** The accepted filter, which is acknowledged. */
   readonly filter: SubscriptionFilter
   /** The `_meta` that the server's results have. */
@@ -71,14 +71,14 @@ export function createStream(
   subscription: Subscription,
   finish: SubscriptionStream['finish'],
 ): SubscriptionStream {
-  const { id, call, caller, resultMeta } = subscription
-  const topics = topicKeysOf(subscription.filter)
+  const { id, call, callerKey, resultMeta } = subscription
+  const topicKeys = topicKeysOf(subscription.filter)
   const stream: SubscriptionStream = {
     id,
     call,
     resultMeta,
-    slot: takeSlot(hub.slots, { caller, topicCount: topics.length }),
-    topics,
+    callerSlots: takeSlot(hub.slots, { callerKey, topicCount: topicKeys.length }),
+    topicKeys,
     isAcknowledged: false,
     missedKeys: undefined,
     slowReaderTimer: undefined,
@@ -92,10 +92,10 @@ export function createStream(
 }
 
 /** Acknowledges a stream before anything else is sent on it; one that has ended meanwhile stays silent. */
-export function openSubscription(hub: SubscriptionHub, stream: SubscriptionStream, filter: SubscriptionFilter): void {
+export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStream, filter: SubscriptionFilter): void {
   const { id, call } = stream
   if (stream.finish === undefined) return
-  for (const key of stream.topics) addListener(hub, key, stream)
+  for (const key of stream.topicKeys) addListener(hub, key, stream)
   stream.isAcknowledged = true
   scheduleExpiry(hub, stream)
   try {
@@ -113,16 +113,16 @@ export function endStream(
   stream: SubscriptionStream,
   failure?: { readonly error: unknown },
 ): void {
-  const { id, finish, call, topics, isAcknowledged, resultMeta } = stream
+  const { id, finish, call, topicKeys, isAcknowledged, resultMeta } = stream
   if (finish === undefined) return
   stream.finish = undefined
   stream.missedKeys = undefined
-  if (isAcknowledged) for (const key of topics) removeListener(hub, key, stream)
+  if (isAcknowledged) for (const key of topicKeys) removeListener(hub, key, stream)
   offCancel(call, stream.onCancelled)
   hub.clock.clearTimeout(stream.slowReaderTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
   hub.busSubscription.release()
-  releaseSlot(hub.slots, stream.slot, topics.length)
+  releaseSlot(hub.slots, stream.callerSlots, topicKeys.length)
   if (failure !== undefined) return finish(Promise.reject(failure.error))
   // basic/patterns/subscriptions, graceful closure.
   finish({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
@@ -141,7 +141,7 @@ export function notifyStream(hub: SubscriptionHub, stream: SubscriptionStream, k
   const { call, id } = stream
   try {
     const drainPromise = call.context.get(backPressureKey)?.()
-    if (drainPromise === undefined) return call.notify(addSubscriptionId(noticeOf(key), id))
+    if (drainPromise === undefined) return call.notify(addSubscriptionId(createChangeNotice(key), id))
     stream.missedKeys = new Set([key])
     waitForReader(hub, stream, drainPromise)
   } catch (error) {
@@ -176,20 +176,20 @@ function createAcknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter
   return addSubscriptionId({ method: 'notifications/subscriptions/acknowledged', params }, id)
 }
 
-function addListener({ topics }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
-  const existingListeners = topics.get(key)
-  if (existingListeners === undefined) topics.set(key, stream)
+function addListener({ streamsByTopic }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
+  const existingListeners = streamsByTopic.get(key)
+  if (existingListeners === undefined) streamsByTopic.set(key, stream)
   else if (existingListeners instanceof Set) existingListeners.add(stream)
-  else topics.set(key, new Set([existingListeners, stream]))
+  else streamsByTopic.set(key, new Set([existingListeners, stream]))
 }
 
-function removeListener({ topics }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
-  const listeners = topics.get(key)
+function removeListener({ streamsByTopic }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
+  const listeners = streamsByTopic.get(key)
   if (listeners instanceof Set) {
     listeners.delete(stream)
     if (listeners.size > 0) return
   }
-  topics.delete(key)
+  streamsByTopic.delete(key)
 }
 
 /** Ends a stream with what proves its caller. Timers are short, and clocks are set, so that it looks again. */

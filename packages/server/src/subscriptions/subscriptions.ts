@@ -9,11 +9,11 @@ import {
   notifyStream,
   type SubscriptionHub,
   type StreamListeners,
-  openSubscription,
+  acknowledgeStream,
   type SubscriptionStream,
   type Subscription,
 } from './stream.ts'
-import { topicKey } from './topics.ts'
+import { toTopicKey } from './topics.ts'
 
 /** The streams of one server, and the bus that their changes come over. */
 export interface Subscriptions {
@@ -26,7 +26,7 @@ export interface Subscriptions {
    * says so. Rejects with the McpError that the peer is to see, with the signal's reason when it aborts before anything
    * was sent, or with what failed.
    */
-  follow(subscription: Subscription): Promise<JsonObject>
+  streamChanges(subscription: Subscription): Promise<JsonObject>
   /** Notifies every instance that a topic has changed. Rejects when the bus fails. */
   publish(topic: string): Promise<void>
   /** Ends every stream in good order (basic/patterns/subscriptions, graceful closure). */
@@ -44,7 +44,7 @@ export interface SubscriptionDeps {
 const disabledSubscriptions: Subscriptions = {
   isEnabled: false,
   maxUris: 0,
-  follow: () => Promise.reject(new McpError(errorCodes.methodNotFound, 'This server has no subscriptions')),
+  streamChanges: () => Promise.reject(new McpError(errorCodes.methodNotFound, 'This server has no subscriptions')),
   publish: () => Promise.resolve(),
   close: () => {},
 }
@@ -62,7 +62,7 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
     onGap: () => notifyAllStreams(hub),
   }
   const hub: SubscriptionHub = {
-    topics: new Map(),
+    streamsByTopic: new Map(),
     clock,
     wallClock,
     slowReaderTimeoutMs,
@@ -72,7 +72,7 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
   return {
     isEnabled: true,
     maxUris,
-    follow: (subscription) => new Promise((resolve) => followSubscription(hub, subscription, resolve)),
+    streamChanges: (subscription) => new Promise((resolve) => startSubscription(hub, subscription, resolve)),
     publish: async (topic) => bus.publish({ topic }),
     close: () => endAllStreams(hub),
   }
@@ -80,12 +80,12 @@ export function createSubscriptions(options: SubscriptionOptions | false, deps: 
 
 function endAllStreams(hub: SubscriptionHub): void {
   const streams = new Set(
-    [...hub.topics.values()].flatMap((listeners) => (listeners instanceof Set ? [...listeners] : listeners)),
+    [...hub.streamsByTopic.values()].flatMap((listeners) => (listeners instanceof Set ? [...listeners] : listeners)),
   )
   for (const stream of streams) endStream(hub, stream)
 }
 
-function followSubscription(
+function startSubscription(
   hub: SubscriptionHub,
   subscription: Subscription,
   finish: SubscriptionStream['finish'],
@@ -96,20 +96,20 @@ function followSubscription(
   const stream = createStream(hub, subscription, finish)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busSubscription.acquire().then(
-    () => openSubscription(hub, stream, filter),
+    () => acknowledgeStream(hub, stream, filter),
     (cause: unknown) => endStream(hub, stream, { error: subscriptionUnavailableError(cause) }),
   )
 }
 
 function deliverChange(hub: SubscriptionHub, topic: string): void {
-  const key = topicKey(topic)
-  const listeners = hub.topics.get(key)
+  const key = toTopicKey(topic)
+  const listeners = hub.streamsByTopic.get(key)
   if (listeners !== undefined) notifyStreams(hub, key, listeners)
 }
 
 /** Changes may have been lost, so that everybody is told of everything they asked for. */
 function notifyAllStreams(hub: SubscriptionHub): void {
-  for (const [key, listeners] of hub.topics) notifyStreams(hub, key, listeners)
+  for (const [key, listeners] of hub.streamsByTopic) notifyStreams(hub, key, listeners)
 }
 
 function notifyStreams(hub: SubscriptionHub, key: string, listeners: StreamListeners): void {

@@ -20,11 +20,11 @@ export const listChangeKinds = [
   { kind: 'resources', filterKey: 'resourcesListChanged' },
 ] as const satisfies readonly { readonly kind: ListKind; readonly filterKey: keyof SubscriptionFilter }[]
 
-const resourcePrefix = 'resource:'
+const resourceTopicPrefix = 'resource:'
 
 /** The topic of changes to what a resource holds. */
 export function resourceTopic(uri: string): string {
-  return `${resourcePrefix}${uri}`
+  return `${resourceTopicPrefix}${uri}`
 }
 
 /**
@@ -32,19 +32,19 @@ export function resourceTopic(uri: string): string {
  * method has none. The URIs are the filter's own strings, since a copy of each would be most of what a stream takes.
  */
 export function topicKeysOf(filter: SubscriptionFilter): readonly string[] {
-  const listKeys: string[] = listChangeKinds
+  const listTopicKeys: string[] = listChangeKinds
     .filter(({ filterKey }) => filter[filterKey] === true)
     .map(({ kind }) => listChangedMethodOf(kind))
-  return listKeys.concat(filter.resourceSubscriptions ?? [])
+  return listTopicKeys.concat(filter.resourceSubscriptions ?? [])
 }
 
 /** The key of a topic of the bus. */
-export function topicKey(topic: string): string {
-  return topic.startsWith(resourcePrefix) ? topic.slice(resourcePrefix.length) : listChangedMethodOf(topic)
+export function toTopicKey(topic: string): string {
+  return topic.startsWith(resourceTopicPrefix) ? topic.slice(resourceTopicPrefix.length) : listChangedMethodOf(topic)
 }
 
 /** The notification that is sent when the topic of a key changes; it is one of those that {@link topicKeysOf} gives. */
-export function noticeOf(key: string): ChangeNotice {
+export function createChangeNotice(key: string): ChangeNotice {
   if (!key.includes(':')) return { method: key }
   return { method: 'notifications/resources/updated', params: { uri: key } }
 }
