@@ -5,7 +5,7 @@ import type { CoreClientOptions } from './request/options.ts'
 import { errorContextOf, type ClientState } from './request/request.ts'
 import { parseResult } from './request/parse-result.ts'
 import { checkRound } from './rounds/check-round.ts'
-import { answerRequests, checkAnswers, type InputAnswers } from './rounds/answer-requests.ts'
+import { answerRequests, toInputResponses, type InputAnswers } from './rounds/answer-requests.ts'
 import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
 import { mergeHandlers } from './request/input-handlers.ts'
 import { clockOf, type RoundsContext } from './rounds/multi-round-call.ts'
@@ -42,7 +42,7 @@ interface ClientCallStepsContext {
   readonly clientState: ClientState
 }
 
-interface CheckedRequests {
+interface ParsedRequests {
   readonly inputRequired: InputRequired
   readonly errorContext: CallErrorContext
 }
@@ -50,10 +50,10 @@ interface CheckedRequests {
 /** Makes the {@link ClientCallSteps} of a client. */
 export function createClientCallSteps({ toolCalls, options, clientState }: ClientCallStepsContext): ClientCallSteps {
   const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, clientState) }
-  const checkExternalRequests = (
+  const parseExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,
-  ): CheckedRequests => {
+  ): ParsedRequests => {
     const call = { method: 'tools/call', params: { name }, options } as const
     const errorContext = roundsContext.errorContextOf(call)
     const requiredInput = parseInputRequired({ inputRequests })
@@ -65,7 +65,7 @@ export function createClientCallSteps({ toolCalls, options, clientState }: Clien
   return {
     url: clientState.url,
     answerInput: async (externalRequests, callOptions = {}) => {
-      const { inputRequired, errorContext } = checkExternalRequests(externalRequests, callOptions)
+      const { inputRequired, errorContext } = parseExternalRequests(externalRequests, callOptions)
       const { round } = externalRequests
       const timeoutMs = callOptions.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
       const handlers = mergeHandlers(options, callOptions)
@@ -79,8 +79,8 @@ export function createClientCallSteps({ toolCalls, options, clientState }: Clien
       })
     },
     checkAnswers: (externalRequests, answers, options = {}) => {
-      const { inputRequired, errorContext } = checkExternalRequests(externalRequests, options)
-      return checkAnswers(inputRequired, answers, errorContext) ?? {}
+      const { inputRequired, errorContext } = parseExternalRequests(externalRequests, options)
+      return toInputResponses(inputRequired, answers, errorContext) ?? {}
     },
     checkToolResult: async (name, result, options = {}) => {
       const preparation = toolCalls.prepareCall(name, options)

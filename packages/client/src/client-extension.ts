@@ -109,9 +109,9 @@ export function withExtensionCapabilities(
 
 function mergeCapabilityMember(
   member: 'extensions' | 'experimental',
-  base: ClientCapabilities | undefined,
-  added: ClientCapabilities,
+  ownCapabilities: ClientCapabilities | undefined,
+  addedCapabilities: ClientCapabilities,
 ): ClientCapabilities {
-  const mergedMember = { ...base?.[member], ...added[member] }
+  const mergedMember = { ...ownCapabilities?.[member], ...addedCapabilities[member] }
   return Object.keys(mergedMember).length === 0 ? {} : { [member]: mergedMember }
 }

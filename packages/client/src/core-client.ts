@@ -16,7 +16,7 @@ import {
 import { createMultiRoundCalls } from './rounds/multi-round-calls.ts'
 import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import { createToolCalls, toSendToolCall } from './tools/call-tool.ts'
-import { createOutputChecks } from './tools/check-output.ts'
+import { createOutputCheckLookup } from './tools/check-output.ts'
 import { createToolIndex } from './tools/tool-index.ts'
 
 /** The parts of a client behind its extensions. */
@@ -29,7 +29,7 @@ export interface CoreClientContext {
 /** A client without its extensions, and the steps that extensions use of it. */
 export interface CoreClient {
   readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
-  readonly callSteps: () => ClientCallSteps
+  readonly getCallSteps: () => ClientCallSteps
   readonly callTool: ReturnType<typeof toSendToolCall>
 }
 
@@ -47,19 +47,22 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   } = withCache(createSendOnce(sendRawRequest, state), cacheOptions, options.runtime)
   const send = withCompleteResult(sendOnce, state)
   const onWarning = warningListenerOf(options)
-  const index = createToolIndex(onWarning)
+  const toolIndex = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
-  const lists = createOfferedLists({ send, clientState: state, maxPages, maxListSize, forget: cache.clear }, index)
-  const errorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
+  const getLists = createOfferedLists(
+    { send, clientState: state, maxPages, maxListSize, clearCache: cache.clear },
+    toolIndex,
+  )
+  const getErrorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
   const toolCalls = createToolCalls({
     sendOnce,
-    tools: index,
-    listTools: (options) => lists().tools.toArray(options),
-    checkOf: options.outputSchemaCompiler && createOutputChecks(options.outputSchemaCompiler, onWarning),
-    errorContextOf: errorContext,
+    toolIndex,
+    listTools: (options) => getLists().tools.toArray(options),
+    getOutputCheck: options.outputSchemaCompiler && createOutputCheckLookup(options.outputSchemaCompiler, onWarning),
+    errorContextOf: getErrorContext,
   })
 
-  const multiRoundCalls = createMultiRoundCalls(sendOnce, toolCalls, { options, errorContextOf: errorContext })
+  const multiRoundCalls = createMultiRoundCalls(sendOnce, toolCalls, { options, errorContextOf: getErrorContext })
   // A member that is set, because a getter in a literal would cost each client 1.5 KB.
   const client: Omit<CoreClient['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {
@@ -68,11 +71,15 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       return result
     },
     ...multiRoundCalls,
-    complete: (ref, argument, { arguments: known, ...options } = {}) => {
-      const params = { ref, argument, ...(known !== undefined && { context: { arguments: known } }) }
+    complete: (ref, argument, { arguments: resolvedArguments, ...options } = {}) => {
+      const params = {
+        ref,
+        argument,
+        ...(resolvedArguments !== undefined && { context: { arguments: resolvedArguments } }),
+      }
       return send({ method: 'completion/complete', params }, options)
     },
-    ...createListCalls(lists),
+    ...createListCalls(getLists),
     ...createSubscriptionCalls(() => ({
       sendOnce,
       clientState: state,
@@ -81,12 +88,12 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
       isCacheEnabled: cacheOptions !== false,
-      lists: createListFetchers(lists()),
+      listFetchers: createListFetchers(getLists()),
     })),
     request: createExtensionRequest(sendRawRequest, state),
     cache,
     serverInfo: undefined,
   }
-  const parts = (): ClientCallSteps => createClientCallSteps({ toolCalls, options, clientState: state })
-  return { client, callSteps: parts, callTool: toSendToolCall(multiRoundCalls.callTool) }
+  const getCallSteps = (): ClientCallSteps => createClientCallSteps({ toolCalls, options, clientState: state })
+  return { client, getCallSteps, callTool: toSendToolCall(multiRoundCalls.callTool) }
 }

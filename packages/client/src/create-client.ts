@@ -42,7 +42,7 @@ export function createClient<
   let exchange: Exchange = connection.exchange
   const outermostExchange: Exchange = (request, call) => exchange(request, call)
   const core = createCoreClient({ exchange: outermostExchange, connection, options: clientOptions })
-  const { client, callSteps, callTool } = core
+  const { client, getCallSteps, callTool } = core
   // Extensions may replace `callTool`, so it is looked up with each call.
   const namedCalls = {
     tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
@@ -62,7 +62,7 @@ export function createClient<
       return createClient(forkedConnection, { ...clientOptions, ...changes, extensions: otherExtensions })
     }
     const host: ClientExtensionHost = {
-      ...callSteps(),
+      ...getCallSteps(),
       options: clientOptions,
       request: client.request,
       callTool,

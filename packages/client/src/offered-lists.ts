@@ -13,11 +13,11 @@ export interface OfferedLists {
 }
 
 /** Creates the lists of one client, with their first use; tools pass through its index. */
-export function createOfferedLists(context: ListContext, index: ToolIndex): () => OfferedLists {
+export function createOfferedLists(context: ListContext, toolIndex: ToolIndex): () => OfferedLists {
   let lists: OfferedLists | undefined
   return () =>
     (lists ??= {
-      tools: createList({ method: 'tools/list', itemsOf: index.addPage, keyOf: ({ name }) => name }, context),
+      tools: createList({ method: 'tools/list', itemsOf: toolIndex.addPage, keyOf: ({ name }) => name }, context),
       prompts: createList(
         { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
         context,
@@ -50,16 +50,16 @@ type ListCalls = Pick<
 >
 
 /** Returns the calls of a client that read its lists. */
-export function createListCalls(lists: () => OfferedLists): ListCalls {
+export function createListCalls(getLists: () => OfferedLists): ListCalls {
   return {
-    eachTool: (options) => lists().tools.each(options),
-    listTools: (options) => lists().tools.toArray(options),
-    eachPrompt: (options) => lists().prompts.each(options),
-    listPrompts: (options) => lists().prompts.toArray(options),
-    eachResource: (options) => lists().resources.each(options),
-    listResources: (options) => lists().resources.toArray(options),
-    eachResourceTemplate: (options) => lists().templates.each(options),
-    listResourceTemplates: (options) => lists().templates.toArray(options),
+    eachTool: (options) => getLists().tools.each(options),
+    listTools: (options) => getLists().tools.toArray(options),
+    eachPrompt: (options) => getLists().prompts.each(options),
+    listPrompts: (options) => getLists().prompts.toArray(options),
+    eachResource: (options) => getLists().resources.each(options),
+    listResources: (options) => getLists().resources.toArray(options),
+    eachResourceTemplate: (options) => getLists().templates.each(options),
+    listResourceTemplates: (options) => getLists().templates.toArray(options),
   }
 }
 

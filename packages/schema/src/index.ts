@@ -67,7 +67,7 @@ export type {
 } from './basic/exchange.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { isMetaKey, isReservedMetaKey, metaKeys, projectMetaKeys } from './basic/meta-keys.ts'
-export { checkClientRevision, protocolVersion, protocolVersions } from './basic/revision.ts'
+export { findRevisionError, protocolVersion, protocolVersions } from './basic/revision.ts'
 export {
   discoverProbe,
   olderInitializeRequest,
@@ -252,7 +252,7 @@ export type {
   ToolOutputSchema,
 } from './server/tools.ts'
 export {
-  checkSchema,
+  findSchemaProblem,
   dialectOf,
   type JsonSchemaCompiler,
   type SchemaDialect,
@@ -299,4 +299,9 @@ export type {
   StreamPeer,
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
-export { checkHeaderParam, type HeaderParam, encodeHeaderArguments, headerParams } from './transports/header-params.ts'
+export {
+  checkHeaderParams,
+  type HeaderParam,
+  encodeHeaderArguments,
+  parseHeaderParams,
+} from './transports/header-params.ts'

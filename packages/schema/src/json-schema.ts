@@ -5,7 +5,7 @@
  */
 
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
-import { checkSchema, dialectOf, type JsonSchemaCompiler, type SchemaIssue } from './json-schema/check-schema.ts'
+import { findSchemaProblem, dialectOf, type JsonSchemaCompiler, type SchemaIssue } from './json-schema/check-schema.ts'
 import { boundPatterns } from './json-schema/bound-patterns.ts'
 import { copyForDialect } from './json-schema/dialect-copy.ts'
 import { errorCodes, McpError } from './basic/mcp-error.ts'
@@ -34,7 +34,7 @@ export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema
  * an issue that says so.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
-  const invalidReason = checkSchema(schema)
+  const invalidReason = findSchemaProblem(schema)
   if (invalidReason !== undefined) throw schemaError(invalidReason)
   const validate = createValidator(schema)
   return (value) => {
@@ -119,9 +119,9 @@ function toIssues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
 }
 
 /** A value that is invalid for another reason also counts as unevaluated, which would mislead. */
-function isWithin(other: OutputUnit, unit: OutputUnit): boolean {
-  const isNested = `${other.instanceLocation}/`.startsWith(`${unit.instanceLocation}/`)
-  return other.keyword !== 'false' && isNested
+function isWithin(inner: OutputUnit, outer: OutputUnit): boolean {
+  const isNested = `${inner.instanceLocation}/`.startsWith(`${outer.instanceLocation}/`)
+  return inner.keyword !== 'false' && isNested
 }
 
 function toIssue({ instanceLocation, keyword, error }: OutputUnit): SchemaIssue {

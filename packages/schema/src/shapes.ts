@@ -56,7 +56,7 @@ export {
   checkOf,
   type Description,
   type Descriptions,
-  duration,
+  durationMs,
   formValue,
   integer,
   integerOrNull,

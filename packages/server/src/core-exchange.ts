@@ -12,7 +12,7 @@ import {
   type JsonObject,
   McpError,
   metaKeys,
-  checkClientRevision,
+  findRevisionError,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
@@ -70,7 +70,7 @@ export function createCoreExchange(state: ServerState): Exchange {
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
     let servedRequest: RequestState | undefined
     try {
-      const olderRevisionError = method === undefined ? checkClientRevision(request) : undefined
+      const olderRevisionError = method === undefined ? findRevisionError(request) : undefined
       if (olderRevisionError !== undefined) throw olderRevisionError
       const { handle } = requireServedMethod(method, request.method, state)
       servedRequest = createRequestState(request, call, state)

@@ -13,7 +13,7 @@ import {
   type OwnerQuotaOptions,
   ownerQuotaError,
   type SharedOperations,
-  storeOfOwner,
+  createOwnerStore,
 } from './store/owner-quota.ts'
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
@@ -58,13 +58,13 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
     add: async (key, value, ttlMs) => (await query(buildAddSql(table), [key, value, ttlMs])).length > 0,
     ...operations,
     forOwner: (owner) =>
-      storeOfOwner(owner, operations, async ({ owner: digest, key, value, ttlMs }) => {
-        const size = key.length + value.length
-        const values = [key, value, ttlMs, digest, size, quota.entryCount, quota.characterCount]
+      createOwnerStore(owner, operations, async ({ owner: ownerDigest, key, value, ttlMs }) => {
+        const entryLength = key.length + value.length
+        const values = [key, value, ttlMs, ownerDigest, entryLength, quota.entryCount, quota.characterCount]
         const [row] = await query(buildAddOwnedSql(table), values)
-        const { isAdded, wasPresent, entryCount, characterCount, soonestExpiryMs } = readOwnedReply(row)
+        const { isAdded, wasPresent, entryCount, characterCount, soonestExpiryMs } = parseAddOwnedRow(row)
         const reachedLimit =
-          isAdded || wasPresent ? undefined : findReachedLimit({ entryCount, characterCount }, quota, size)
+          isAdded || wasPresent ? undefined : findReachedLimit({ entryCount, characterCount }, quota, entryLength)
         if (reachedLimit !== undefined) throw ownerQuotaError('The store in PostgreSQL', reachedLimit, soonestExpiryMs)
         return isAdded
       }),
@@ -127,7 +127,7 @@ function buildAddOwnedSql(table: string): string {
     FROM held`
 }
 
-interface OwnedReply {
+interface AddOwnedRow {
   readonly isAdded: boolean
   /** True when the key had an unexpired value before. */
   readonly wasPresent: boolean
@@ -137,7 +137,7 @@ interface OwnedReply {
   readonly soonestExpiryMs: number
 }
 
-function readOwnedReply(row: unknown): OwnedReply {
+function parseAddOwnedRow(row: unknown): AddOwnedRow {
   const { added, present, entries, characters, soonestMs }: Readonly<Record<string, unknown>> = Object(row)
   return {
     isAdded: added === true,
@@ -154,17 +154,17 @@ function readOwnedReply(row: unknown): OwnedReply {
  * @throws StateUsageError for an invalid table name.
  */
 export function stateTableSql(table = 'mcp_state'): string {
-  const name = quoteTableName(table)
-  const index = table.replace('.', '_').slice(0, 50)
-  return `CREATE TABLE IF NOT EXISTS ${name} (
+  const tableName = quoteTableName(table)
+  const indexName = table.replace('.', '_').slice(0, 50)
+  return `CREATE TABLE IF NOT EXISTS ${tableName} (
   key text PRIMARY KEY,
   value text NOT NULL,
   expires_at timestamptz NOT NULL,
   owner text,
   size integer
 );
-CREATE INDEX IF NOT EXISTS "${index}_expires_at" ON ${name} (expires_at);
-CREATE INDEX IF NOT EXISTS "${index}_owner" ON ${name} (owner, expires_at) INCLUDE (size) WHERE owner IS NOT NULL;`
+CREATE INDEX IF NOT EXISTS "${indexName}_expires_at" ON ${tableName} (expires_at);
+CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_at) INCLUDE (size) WHERE owner IS NOT NULL;`
 }
 
 /** Creates the table of {@link postgresStore} if it does not exist. */

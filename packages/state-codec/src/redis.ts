@@ -13,9 +13,9 @@ import {
   findReachedLimit,
   type OwnerQuotaOptions,
   ownerQuotaError,
-  type OwnedAddition,
+  type NewOwnedEntry,
   type SharedOperations,
-  storeOfOwner,
+  createOwnerStore,
 } from './store/owner-quota.ts'
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
@@ -53,11 +53,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return {
     async add(key, value, ttlMs) {
       // One command, so that two instances cannot both add the same key.
-      return (await send(['SET', prefix + key, withOwner('', value), 'NX', 'PX', toWholeMsText(ttlMs)])) !== null
+      return (await send(['SET', prefix + key, prependOwner('', value), 'NX', 'PX', toWholeMsText(ttlMs)])) !== null
     },
     ...operations,
     forOwner: (owner) =>
-      storeOfOwner(owner, operations, (addition) => addOwnedEntry(send, { prefix, quota }, addition)),
+      createOwnerStore(owner, operations, (addition) => addOwnedEntry(send, { prefix, quota }, addition)),
   }
 }
 
@@ -66,20 +66,20 @@ type SendCommand = (args: string[]) => Promise<unknown>
 /** The operations that are the same for every owner: the value says whose it is. */
 function createRedisOperations(send: SendCommand, prefix: string): SharedOperations {
   const readOwnedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
-    const head = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
-    return typeof head === 'string' ? ownedEntryOf(head) : undefined
+    const entryHead = await send(['GETRANGE', prefix + key, '0', String(maxOwnerPrefixLength)])
+    return typeof entryHead === 'string' ? parseOwnedEntry(entryHead) : undefined
   }
-  const runOwnerScript = (key: string, { ownerPrefix, owner, size }: OwnedEntry, script: Script) =>
+  const runOwnerScript = (key: string, { ownerPrefix, owner, entryLength }: OwnedEntry, script: Script) =>
     evaluateScript(send, {
       text: script.text,
-      keys: [prefix + key, ...ownerKeys(prefix, owner)],
-      values: [ownerPrefix, `${size}:${key}`, String(size), ...script.values],
+      keys: [prefix + key, ...buildOwnerKeys(prefix, owner)],
+      values: [ownerPrefix, `${entryLength}:${key}`, String(entryLength), ...script.values],
     })
   return {
     async get(key) {
       const reply = await send(['GET', prefix + key])
       if (reply === null || reply === undefined) return undefined
-      if (typeof reply === 'string') return withoutOwner(reply)
+      if (typeof reply === 'string') return removeOwner(reply)
       throw new StateError('unavailable', 'Redis answered with bytes: give a client that answers with strings')
     },
     async delete(key) {
@@ -100,17 +100,17 @@ function createRedisOperations(send: SendCommand, prefix: string): SharedOperati
 async function addOwnedEntry(
   send: SendCommand,
   { prefix, quota }: { readonly prefix: string; readonly quota: StorageUsage },
-  { owner, key, value, ttlMs }: OwnedAddition,
+  { owner, key, value, ttlMs }: NewOwnedEntry,
 ): Promise<boolean> {
-  const size = key.length + value.length
-  const text = withOwner(`${owner}:${size}`, value)
-  const keys = [prefix + key, ...ownerKeys(prefix, owner)]
-  const limits = [size, quota.entryCount, quota.characterCount].map(String)
-  const values = [text, toWholeMsText(ttlMs), `${size}:${key}`, ...limits]
-  const reply = await evaluateScript(send, { text: addScript, keys, values })
+  const entryLength = key.length + value.length
+  const storedText = prependOwner(`${owner}:${entryLength}`, value)
+  const keys = [prefix + key, ...buildOwnerKeys(prefix, owner)]
+  const limits = [entryLength, quota.entryCount, quota.characterCount].map(String)
+  const scriptArguments = [storedText, toWholeMsText(ttlMs), `${entryLength}:${key}`, ...limits]
+  const reply = await evaluateScript(send, { text: addScript, keys, values: scriptArguments })
   const [outcome, entryCount = 0, characterCount = 0, soonestExpiryMs = 0] = reply
   const reachedLimit =
-    outcome === rejectedReply ? findReachedLimit({ entryCount, characterCount }, quota, size) : undefined
+    outcome === rejectedReply ? findReachedLimit({ entryCount, characterCount }, quota, entryLength) : undefined
   if (reachedLimit !== undefined) throw ownerQuotaError('The store in Redis', reachedLimit, soonestExpiryMs)
   return outcome === addedReply
 }
@@ -130,7 +130,7 @@ async function evaluateScript(
 }
 
 /** Names the sorted set of an owner's values by expiry, and the number of their characters. */
-function ownerKeys(prefix: string, owner: string): readonly string[] {
+function buildOwnerKeys(prefix: string, owner: string): readonly string[] {
   return [`${prefix}owner:${owner}`, `${prefix}owner-characters:${owner}`]
 }
 
@@ -187,7 +187,7 @@ return {1}`
 /** Owner of a value in Redis, with the characters that count for them. */
 interface OwnedEntry {
   readonly owner: string
-  readonly size: number
+  readonly entryLength: number
   /** The text before the value. */
   readonly ownerPrefix: string
 }
@@ -198,19 +198,19 @@ const ownerMark = '\u0000'
 const maxOwnerPrefixLength = 64
 
 /** Writes the owner before a value. A value without one stays as it is, unless it would read as one with an owner. */
-function withOwner(owner: string, value: string): string {
+function prependOwner(owner: string, value: string): string {
   return owner === '' && !value.startsWith(ownerMark) ? value : `${ownerMark}${owner}${ownerMark}${value}`
 }
 
-function withoutOwner(text: string): string {
+function removeOwner(text: string): string {
   return text.startsWith(ownerMark) ? text.slice(text.indexOf(ownerMark, 1) + 1) : text
 }
 
-function ownedEntryOf(text: string): OwnedEntry | undefined {
+function parseOwnedEntry(text: string): OwnedEntry | undefined {
   if (!text.startsWith(ownerMark)) return undefined
   const head = text.slice(0, text.indexOf(ownerMark, 1) + 1)
-  const [owner = '', size = ''] = head.slice(1, -1).split(':')
-  return owner === '' ? undefined : { owner, size: Number(size), ownerPrefix: head }
+  const [owner = '', lengthText = ''] = head.slice(1, -1).split(':')
+  return owner === '' ? undefined : { owner, entryLength: Number(lengthText), ownerPrefix: head }
 }
 
 function toWholeMsText(ttlMs: number): string {

@@ -29,7 +29,7 @@ export interface OpenClaims {
    * Frequent member names of the values of this purpose: `sealed` writes each as one byte. The list is a part of the
    * format: whoever opens a token has the same names in the same places, and new names are added at the end.
    */
-  readonly names?: readonly string[] | undefined
+  readonly memberNames?: readonly string[] | undefined
   /** The service that the token is for, in place of the codec's own; a name that all instances share. */
   readonly audience?: string | undefined
   /** The context that the token belongs to (a principal, a method, its arguments): any JSON, compared by its digest. */

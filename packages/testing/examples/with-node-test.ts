@@ -47,7 +47,7 @@ test('a bug is resolved the same, wherever its handler is stopped', async () => 
     call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), [...bugs]],
   })
   assert.deepEqual(
-    stoppedSteps.map(({ recorded }) => recorded),
+    stoppedSteps.map(({ recordedKeys: recorded }) => recorded),
     [['read'], ['read', 'save']],
   )
 })

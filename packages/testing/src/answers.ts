@@ -73,16 +73,16 @@ export function createAnswerRegistry(
   answers: Answers,
   onQuestion: (question: ObservedQuestion) => void = () => {},
 ): AnswerRegistry {
-  const used = new Set<string>()
+  const usedKeys = new Set<string>()
   return {
-    listUnusedAnswers: () => Object.keys(answers).filter((key) => !used.has(key)),
+    listUnusedAnswers: () => Object.keys(answers).filter((key) => !usedKeys.has(key)),
     async answer(wireKey, request, round) {
       const { key, occurrence: times } = splitKey(wireKey)
-      const message = questionText(request)
+      const message = readQuestionText(request)
       onQuestion({ key, message, times })
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined
       if (answer === undefined) throw unansweredError(key, request, message)
-      used.add(key)
+      usedKeys.add(key)
       if (typeof answer !== 'function') {
         if (times > 1 && isFormRequest(request)) throw repeatedQuestionError(key, answer, message)
         return toResponse(key, request, answer)
@@ -93,7 +93,7 @@ export function createAnswerRegistry(
 }
 
 /** Makes the handlers of a client that answers by the book, for the kinds that it declares. */
-export function handlersFor(
+export function createInputHandlers(
   answerRegistry: AnswerRegistry,
   { elicitation, sampling, roots }: ClientCapabilities,
 ): InputHandlers {
@@ -125,7 +125,7 @@ export function splitKey(wireKey: string): { readonly key: string; readonly occu
 }
 
 /** Returns the text that a user reads of a request. */
-export function questionText(request: InputRequest): string {
+export function readQuestionText(request: InputRequest): string {
   return request.method === 'elicitation/create' ? request.params.message : ''
 }
 
@@ -155,43 +155,43 @@ function toElicitAnswer(key: string, answer: AnswerValue): ElicitAnswer {
 
 const sampleAnswer = "{ role: 'assistant', model: 'test', content: { type: 'text', text: '…' } }"
 
-function wrongAnswerError(key: string, answer: unknown, expected: string): TestingError {
-  return new TestingError('usage', `answers[${formatValue(key)}] is ${formatValue(answer)}; expected ${expected}`)
+function wrongAnswerError(key: string, answer: unknown, expectedText: string): TestingError {
+  return new TestingError('usage', `answers[${formatValue(key)}] is ${formatValue(answer)}; expected ${expectedText}`)
 }
 
 function unansweredError(key: string, request: InputRequest, message: string): TestingError {
   const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : formatValue(key)
   const question = message === '' ? request.method : formatValue(message)
-  const write = `write answers: { ${name}: ${exampleAnswerOf(request)} }`
+  const instruction = `write answers: { ${name}: ${formatExampleAnswer(request)} }`
   const otherAnswersText = request.method === 'elicitation/create' ? ", or 'decline', or 'cancel'" : ''
   return new TestingError(
     'unanswered',
-    `The server asks "${key}" (${question}), and the test has no answer: ${write}${otherAnswersText}`,
+    `The server asks "${key}" (${question}), and the test has no answer: ${instruction}${otherAnswersText}`,
   )
 }
 
 function repeatedQuestionError(key: string, answer: AnswerValue, message: string): TestingError {
-  const write = `give another answer, or a function: ${formatValue(key)}: ({ times }) => (times === 1 ? … : …)`
+  const instruction = `give another answer, or a function: ${formatValue(key)}: ({ times }) => (times === 1 ? … : …)`
   return new TestingError(
     'asked_again',
-    `The server asks "${key}" again after the answer ${formatValue(answer)}: ${message}\n${write}`,
+    `The server asks "${key}" again after the answer ${formatValue(answer)}: ${message}\n${instruction}`,
   )
 }
 
 /** An answer that could be written for a request. */
-function exampleAnswerOf(request: InputRequest): string {
+function formatExampleAnswer(request: InputRequest): string {
   if (request.method === 'roots/list') return "[{ uri: 'file:///project' }]"
   if (request.method === 'sampling/createMessage') return sampleAnswer
   if (request.params.mode === 'url') return "'accept'"
   const { properties, required = Object.keys(properties) }: ElicitRequestFormParams['requestedSchema'] =
     request.params.requestedSchema
   const fields = required.map(
-    (name) => `${name}: ${exampleOf(Object.hasOwn(properties, name) ? properties[name] : {})}`,
+    (name) => `${name}: ${formatExampleValue(Object.hasOwn(properties, name) ? properties[name] : {})}`,
   )
   return fields.length === 0 ? "'accept'" : `{ ${fields.join(', ')} }`
 }
 
-function exampleOf(schema: unknown): string {
+function formatExampleValue(schema: unknown): string {
   if (!isJsonObject(schema)) return "'…'"
   const { type, enum: values, oneOf } = schema
   if (Array.isArray(values)) return formatValue(values[0])

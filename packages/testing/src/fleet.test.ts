@@ -37,7 +37,7 @@ test('restarts need a factory', () => {
 })
 
 test('several instances take turns, until another one alone answers', async () => {
-  await using client = testClient(make, { answers, instances: 2, cache: false })
+  await using client = testClient(make, { answers, instanceCount: 2, cache: false })
   await client.callTool('greet')
   client.restart()
   await client.callTool('greet')
@@ -46,8 +46,10 @@ test('several instances take turns, until another one alone answers', async () =
 })
 
 test.each([0, 1.5])('%d instances are no number of instances, and a server that was given is one', (instances) => {
-  expect(() => testClient(make, { instances })).toThrow(`instances is ${instances}; expected a whole number from 1`)
-  expect(() => testClient(createServer(definition), { instances: 2 })).toThrow('instances needs another instance')
+  expect(() => testClient(make, { instanceCount: instances })).toThrow(
+    `instances is ${instances}; expected a whole number from 1`,
+  )
+  expect(() => testClient(createServer(definition), { instanceCount: 2 })).toThrow('instances needs another instance')
 })
 
 test('a factory returns a server, and no promise of one', () => {

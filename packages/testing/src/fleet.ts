@@ -6,11 +6,11 @@ import { TestingError } from './testing-error.ts'
 export interface Fleet<S extends Server> {
   readonly instances: readonly S[]
   /** Returns the instance that answers the next request, and its number. */
-  pickInstance(): { readonly instance: number; readonly server: S }
+  pickInstance(): { readonly instanceIndex: number; readonly server: S }
   /** Makes another instance, which alone answers from now on. */
   restart(): S
   /** Returns the factory; throws {@link TestingError} for a server without one. */
-  requireFactory(used: string): ServerFactory<S>
+  requireFactory(feature: string): ServerFactory<S>
   /** Closes the instances that the factory made. */
   close(): Promise<void>
 }
@@ -19,29 +19,30 @@ export interface Fleet<S extends Server> {
 export function createFleet<S extends Server>(
   target: S | ServerFactory<S>,
   { kit }: TrackedKit,
-  count: number = 1,
+  instanceCount: number = 1,
 ): Fleet<S> {
   const isFactory = typeof target === 'function'
-  const requireFactory = (used: string): ServerFactory<S> => {
+  const requireFactory = (feature: string): ServerFactory<S> => {
     if (isFactory) return target
     const reason = 'give it a factory instead of a server: (kit) => createServer({ ...definition, ...kit })'
-    throw new TestingError('usage', `${used} needs another instance: ${reason}`)
+    throw new TestingError('usage', `${feature} needs another instance: ${reason}`)
   }
-  if (!(Number.isInteger(count) && count > 0)) {
-    throw new TestingError('usage', `instances is ${count}; expected a whole number from 1`)
+  if (!(Number.isInteger(instanceCount) && instanceCount > 0)) {
+    throw new TestingError('usage', `instances is ${instanceCount}; expected a whole number from 1`)
   }
-  const first = isFactory ? makeServer(target, kit) : target
-  const instances: S[] = [first]
-  while (instances.length < count) instances.push(makeServer(requireFactory('instances'), kit))
-  let numberedServers = instances.map((server, instance) => ({ server, instance }))
+  const firstInstance = isFactory ? makeServer(target, kit) : target
+  const instances: S[] = [firstInstance]
+  while (instances.length < instanceCount) instances.push(makeServer(requireFactory('instances'), kit))
+  let numberedServers = instances.map((server, instanceIndex) => ({ server, instanceIndex }))
   let servedCount = 0
   return {
     instances,
     requireFactory,
-    pickInstance: () => numberedServers[servedCount++ % numberedServers.length] ?? { server: first, instance: 0 },
+    pickInstance: () =>
+      numberedServers[servedCount++ % numberedServers.length] ?? { server: firstInstance, instanceIndex: 0 },
     restart: () => {
       const server = makeServer(requireFactory('restart'), kit)
-      numberedServers = [{ server, instance: instances.length }]
+      numberedServers = [{ server, instanceIndex: instances.length }]
       instances.push(server)
       return server
     },

@@ -25,7 +25,7 @@ export interface StoppedStep {
   /** The tool, prompt or resource. */
   readonly target: string
   /** The keys of the steps and checkpoints that were recorded by then. */
-  readonly recorded: readonly string[]
+  readonly recordedKeys: readonly string[]
 }
 
 /** A check that passed. */
@@ -73,7 +73,7 @@ export async function killAtEveryStep<S extends Server>(
   for (let step = 1; step <= undisturbedOutcome.stepCount; step++) {
     // One after the other: the runs share the world that `beforeEachRun` makes.
     const run = await runOnce(factory, options, step)
-    const difference = firstDifference(undisturbedOutcome.outcome, run.outcome)
+    const difference = findFirstDifference(undisturbedOutcome.outcome, run.outcome)
     if (difference !== undefined) throw differenceError(step, run, difference)
     if (run.stoppedStep === undefined) throw differenceError(step, run, 'the run had fewer steps than the one before')
     stoppedSteps.push(run.stoppedStep)
@@ -83,7 +83,7 @@ export async function killAtEveryStep<S extends Server>(
 
 function differenceError(step: number, { stoppedStep }: RunOutcome, difference: string): TestingError {
   const targetText =
-    stoppedStep === undefined ? '' : ` of "${stoppedStep.target}" (recorded: ${stoppedStep.recorded.join(', ')})`
+    stoppedStep === undefined ? '' : ` of "${stoppedStep.target}" (recorded: ${stoppedStep.recordedKeys.join(', ')})`
   const reason = `stopped after step ${step}${targetText}, the calls end in another way: ${difference}`
   return new TestingError('outcome_differs', reason)
 }
@@ -92,13 +92,13 @@ function differenceError(step: number, { stoppedStep }: RunOutcome, difference: 
  * Returns the first place at which two plain values differ, with both; undefined when they are equal as JSON. Members
  * that are undefined count as absent.
  */
-export function firstDifference(one: unknown, other: unknown, path = 'outcome'): string | undefined {
+export function findFirstDifference(one: unknown, other: unknown, path = 'outcome'): string | undefined {
   if (isContainer(one) && isContainer(other) && Array.isArray(one) === Array.isArray(other)) {
     const keys = new Set([...Object.keys(one), ...Object.keys(other)])
     for (const key of keys) {
-      const place = Array.isArray(one) ? `${path}[${key}]` : `${path}.${key}`
-      const found = firstDifference(Reflect.get(one, key), Reflect.get(other, key), place)
-      if (found !== undefined) return found
+      const memberPath = Array.isArray(one) ? `${path}[${key}]` : `${path}.${key}`
+      const difference = findFirstDifference(Reflect.get(one, key), Reflect.get(other, key), memberPath)
+      if (difference !== undefined) return difference
     }
     return undefined
   }
@@ -116,7 +116,7 @@ async function runOnce<S extends Server>(
   stopAfterStep: number | undefined,
 ): Promise<RunOutcome> {
   await beforeEachRun?.()
-  let steps = 0
+  let stepCount = 0
   let target: string | undefined
   let earlierSealCount = 0
   const shedding: SheddingOptions = {
@@ -125,8 +125,8 @@ async function runOnce<S extends Server>(
     budget: Number.POSITIVE_INFINITY,
     // Asked at the end of each step and at each saved checkpoint, by whichever instance.
     policy: (_, { name }) => {
-      steps += 1
-      if (steps !== stopAfterStep) return false
+      stepCount += 1
+      if (stepCount !== stopAfterStep) return false
       target = name
       earlierSealCount = trackedKit.sealedValues.size
       return true
@@ -141,14 +141,13 @@ async function runOnce<S extends Server>(
   try {
     if (!trackedKit.isUsed('shedding')) throw unusedKitError()
     const outcome = await runToOutcome(async () => call(client))
-    if (target === undefined || stopAfterStep === undefined)
-      return { outcome, stepCount: steps, stoppedStep: undefined }
+    if (target === undefined || stopAfterStep === undefined) return { outcome, stepCount, stoppedStep: undefined }
     // The first value that was sealed from then on is the journal with which the handler was stopped.
     const journal = [...trackedKit.sealedValues.values()][earlierSealCount]?.value
     return {
       outcome,
-      stepCount: steps,
-      stoppedStep: { step: stopAfterStep, target, recorded: recordedKeysOf(journal) },
+      stepCount,
+      stoppedStep: { step: stopAfterStep, target, recordedKeys: recordedKeysOf(journal) },
     }
   } finally {
     await client.close()
@@ -182,6 +181,9 @@ function recordedKeysOf(journal: JsonValue | undefined): readonly string[] {
 }
 
 function unusedKitError(): TestingError {
-  const write = 'write (kit) => createServer({ ...definition, ...kit })'
-  return new TestingError('kit_unused', `The factory does not use its kit, with which calls are stopped: ${write}`)
+  const instruction = 'write (kit) => createServer({ ...definition, ...kit })'
+  return new TestingError(
+    'kit_unused',
+    `The factory does not use its kit, with which calls are stopped: ${instruction}`,
+  )
 }

@@ -9,7 +9,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import type { ServerWarning } from '@x/server'
-import { type ObservedQuestion, questionText } from './answers.ts'
+import { type ObservedQuestion, readQuestionText } from './answers.ts'
 
 /** One request of a call that may ask, and its response. */
 export interface ObservedRound {
@@ -21,7 +21,7 @@ export interface ObservedRound {
   /** The `resultType` of the result, or `error`. */
   readonly status: string
   /** The texts of the questions by their keys; empty when nothing was asked. */
-  readonly asked: Readonly<Record<string, string>>
+  readonly questions: Readonly<Record<string, string>>
   /** The error that the peer sees; absent for a result. */
   readonly error?: { readonly code: number; readonly message: string }
 }
@@ -114,7 +114,7 @@ export function createObserver(): Observer {
   }
   const waiters = new Set<Waiter>()
 
-  function noteChange(change: ObservedChange): void {
+  function recordChange(change: ObservedChange): void {
     observations.changes.push(change)
     for (const waiter of waiters) {
       if (observations.changes.length < waiter.count) continue
@@ -123,28 +123,29 @@ export function createObserver(): Observer {
     }
   }
 
-  function noteTask(task: ObservedTask | undefined): void {
+  function recordTask(task: ObservedTask | undefined): void {
     if (task === undefined) return
-    const before = observations.tasks.findLast(({ taskId }) => taskId === task.taskId)
-    if (before?.status !== task.status || before.statusMessage !== task.statusMessage) observations.tasks.push(task)
+    const previousTask = observations.tasks.findLast(({ taskId }) => taskId === task.taskId)
+    if (previousTask?.status !== task.status || previousTask.statusMessage !== task.statusMessage)
+      observations.tasks.push(task)
   }
 
   return {
     observations,
     recordResponse: (request, response, instance) => {
       if (findMethodRow(request.method)?.canRequireInput === true)
-        observations.rounds.push(roundOf(request, response, instance))
-      if ('result' in response) noteTask(taskOf(response.result))
+        observations.rounds.push(toObservedRound(request, response, instance))
+      if ('result' in response) recordTask(toObservedTask(response.result))
     },
     recordQuestion: (question) => void observations.questions.push(question),
     recordNotification: (request, { method, params = {} }) => {
-      noteTask(taskOf(params))
-      const target = observedTarget(request)
+      recordTask(toObservedTask(params))
+      const target = findTarget(request)
       if (method === 'notifications/progress') observations.progress.push({ target, ...toObservedProgress(params) })
       else if (method === 'notifications/message') observations.logs.push({ target, ...toObservedLog(params) })
-      else if (method.endsWith('/list_changed')) noteChange({ change: method.slice(notificationPrefix.length) })
+      else if (method.endsWith('/list_changed')) recordChange({ change: method.slice(notificationPrefix.length) })
       else if (method === 'notifications/resources/updated') {
-        noteChange({
+        recordChange({
           change: method.slice(notificationPrefix.length),
           ...(typeof params.uri === 'string' && { uri: params.uri }),
         })
@@ -158,22 +159,22 @@ export function createObserver(): Observer {
 }
 
 /** Returns the tool, prompt or resource of a request, or its method. */
-function observedTarget({ method, params = {} }: RpcRequest): string {
+function findTarget({ method, params = {} }: RpcRequest): string {
   const target = params[findMethodRow(method)?.targetParam ?? '']
   return typeof target === 'string' ? target : method
 }
 
-function roundOf(request: RpcRequest, response: RpcResponse, instance: number): ObservedRound {
-  const place = { method: request.method, target: observedTarget(request), instance }
+function toObservedRound(request: RpcRequest, response: RpcResponse, instance: number): ObservedRound {
+  const commonFields = { method: request.method, target: findTarget(request), instance }
   if ('error' in response) {
     const { code, message } = response.error
-    return { ...place, status: 'error', asked: {}, error: { code, message } }
+    return { ...commonFields, status: 'error', questions: {}, error: { code, message } }
   }
   const { resultType = 'complete', inputRequests } = response.result
   const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
   // A server of ours made them, and their messages are read for people alone.
-  const asked = requests.map(([key, request]) => [key, questionText(request as unknown as InputRequest)])
-  return { ...place, status: String(resultType), asked: Object.fromEntries(asked) }
+  const questions = requests.map(([key, request]) => [key, readQuestionText(request as unknown as InputRequest)])
+  return { ...commonFields, status: String(resultType), questions: Object.fromEntries(questions) }
 }
 
 function toObservedProgress({ progress, total, message }: JsonObject): Omit<ObservedProgress, 'target'> {
@@ -189,7 +190,7 @@ function toObservedLog({ level, logger, data = null }: JsonObject): Omit<Observe
 }
 
 /** Returns the state of the task that a result or a notification describes, of whichever extension. */
-function taskOf({ taskId, status, statusMessage }: JsonObject): ObservedTask | undefined {
+function toObservedTask({ taskId, status, statusMessage }: JsonObject): ObservedTask | undefined {
   if (typeof taskId !== 'string' || typeof status !== 'string') return undefined
   return { taskId, status, ...(typeof statusMessage === 'string' && { statusMessage }) }
 }

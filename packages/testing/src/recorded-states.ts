@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type MultiRoundMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue, type Principal, type Server } from '@x/schema'
 import { createAnswerRegistry, type AnswerRegistry, type Answers, splitKey } from './answers.ts'
-import { firstDifference } from './kill-at-every-step.ts'
+import { findFirstDifference } from './kill-at-every-step.ts'
 import type { SealedValue, ServerFactory } from './server-kit.ts'
 import { type OpenedClient, openTestClient, type TestClient } from './test-client.ts'
 import { testRuntime } from './test-runtime.ts'
@@ -93,7 +93,7 @@ export async function checkRecordedStates(
     const recording = await loadRecording(path, record)
     if (recording === undefined) await writeRecording(path, await recordCall(factory, call))
     const outcomes = recording === undefined ? [] : await continueStates(factory, call, recording)
-    problems.push(...problemsOf(name, outcomes))
+    problems.push(...describeProblems(name, outcomes))
     const states = outcomes.filter((outcome): outcome is StateCheck => !('problem' in outcome))
     checks.push({ call: name, isRecorded: recording === undefined, states })
   }
@@ -114,7 +114,7 @@ async function loadRecording(path: string, record: RecordedStatesOptions['record
   throw new TestingError('usage', `${path} does not exist: record it with record: 'missing'`)
 }
 
-function problemsOf(name: string, outcomes: readonly ContinuationOutcome[]): readonly string[] {
+function describeProblems(name: string, outcomes: readonly ContinuationOutcome[]): readonly string[] {
   return outcomes.flatMap((outcome, index) =>
     'problem' in outcome ? [`${name}, state ${index + 1}: ${outcome.problem}`] : [],
   )
@@ -128,19 +128,19 @@ async function readRecording(path: string): Promise<Recording | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  const problem = (reason: string, cause?: unknown): TestingError =>
+  const createRecordingError = (reason: string, cause?: unknown): TestingError =>
     new TestingError('usage', `${path} ${reason}: record it anew with record: 'all'`, { cause })
   let recording: unknown
   try {
     recording = JSON.parse(text)
   } catch (cause) {
-    throw problem('is not JSON', cause)
+    throw createRecordingError('is not JSON', cause)
   }
   // The members of a state are checked by client and server when it is continued.
   if (isJsonObject(recording) && Array.isArray(recording['states']) && typeof recording['recordedAt'] === 'string') {
     return recording as unknown as Recording
   }
-  throw problem('is not a recording')
+  throw createRecordingError('is not a recording')
 }
 
 async function writeRecording(path: string, recording: Recording): Promise<void> {
@@ -157,12 +157,12 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
     const answerRegistry = createAnswerRegistry(call.answers)
     let round: Round<MultiRoundMethod> = await beginRecordedCall(client, call)
     while (round.status === 'input_required') {
-      const { state, ...pending } = round.pendingCall
-      const sealed = state === undefined ? undefined : trackedKit.sealedValues.get(state)
-      if (sealed === undefined)
+      const { state, ...pendingCall } = round.pendingCall
+      const sealedValue = state === undefined ? undefined : trackedKit.sealedValues.get(state)
+      if (sealedValue === undefined)
         throw new TestingError('usage', 'The call asks without a state, so none can be recorded')
-      states.push({ pending, sealed })
-      round = await round.resume(await answersOf(pending, answerRegistry))
+      states.push({ pending: pendingCall, sealed: sealedValue })
+      round = await round.resume(await collectAnswers(pendingCall, answerRegistry))
     }
     if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so that it leaves no state')
     const { name, version } = client.instances[0]?.info ?? { name: '', version: '' }
@@ -189,43 +189,46 @@ async function continueStates(
 async function continueState(
   factory: ServerFactory,
   call: RecordedCall,
-  { recording, state: { pending, sealed } }: { readonly recording: Recording; readonly state: RecordedState },
+  {
+    recording,
+    state: { pending: pendingCall, sealed: sealedValue },
+  }: { readonly recording: Recording; readonly state: RecordedState },
 ): Promise<ContinuationOutcome> {
   const { client, trackedKit } = openClient(factory, call, Date.parse(recording.recordedAt))
-  const recorded = new Set(recording.states.flatMap((state) => Object.keys(state.pending.requests)))
+  const recordedKeys = new Set(recording.states.flatMap((state) => Object.keys(state.pending.requests)))
   const askedKeys: string[] = []
   try {
     const answerRegistry = createAnswerRegistry(call.answers)
-    const state = await trackedKit.kit.state.seal(sealed.value, sealed.claims)
+    const state = await trackedKit.kit.state.seal(sealedValue.value, sealedValue.claims)
     let round: Round<MultiRoundMethod> = await client.manualRounds.resume(
-      { ...pending, state },
-      await answersOf(pending, answerRegistry),
+      { ...pendingCall, state },
+      await collectAnswers(pendingCall, answerRegistry),
     )
     while (round.status === 'input_required') {
-      const others = Object.keys(round.requests).filter((key) => !recorded.has(key))
-      const repeatedKey = others.map(splitKey).find(({ occurrence: times }) => times > 1)
+      const newKeys = Object.keys(round.requests).filter((key) => !recordedKeys.has(key))
+      const repeatedKey = newKeys.map(splitKey).find(({ occurrence: times }) => times > 1)
       if (repeatedKey !== undefined) return { problem: `it asks "${repeatedKey.key}" again, which was answered` }
-      askedKeys.push(...others)
-      round = await round.resume(await answersOf(round.pendingCall, answerRegistry))
+      askedKeys.push(...newKeys)
+      round = await round.resume(await collectAnswers(round.pendingCall, answerRegistry))
     }
     return {
-      round: pending.round,
+      round: pendingCall.round,
       askedKeys,
-      changeDescription: firstDifference(recording.result, toComparableContent(round.result), 'result'),
+      changeDescription: findFirstDifference(recording.result, toComparableContent(round.result), 'result'),
     }
   } catch (error) {
     if (isTestingError(error) && error.code === 'usage') throw error
-    return { problem: reasonOf(error, client) }
+    return { problem: describeFailure(error, client) }
   } finally {
     await client.close()
   }
 }
 
 function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): OpenedTestClient {
-  const opened = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { maxRounds: 100 } })
-  if (opened.trackedKit.isUsed('state')) return opened
-  const write = 'write (kit) => createServer({ ...definition, ...kit })'
-  throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${write}`)
+  const openedClient = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { maxRounds: 100 } })
+  if (openedClient.trackedKit.isUsed('state')) return openedClient
+  const instruction = 'write (kit) => createServer({ ...definition, ...kit })'
+  throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${instruction}`)
 }
 
 function beginRecordedCall(
@@ -239,7 +242,7 @@ function beginRecordedCall(
   throw new TestingError('usage', 'A recorded call names a tool, a prompt or a resource')
 }
 
-async function answersOf(
+async function collectAnswers(
   { requests, round }: Pick<PendingCall, 'requests' | 'round'>,
   answerRegistry: AnswerRegistry,
 ): Promise<InputAnswers> {
@@ -255,7 +258,7 @@ function toComparableContent(result: object): JsonValue {
   return content
 }
 
-function reasonOf(error: unknown, client: TestClient): string {
+function describeFailure(error: unknown, client: TestClient): string {
   const reason = error instanceof Error ? error.message : String(error)
   if (!isClientError(error)) return reason
   // The peer sees no more than that the state was rejected; the server has reported why.

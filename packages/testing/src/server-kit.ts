@@ -56,8 +56,8 @@ export interface KitOptions {
 
 /** Makes the kit of one test. */
 export function createKit({ runtime, shedding, ...others }: KitOptions): TrackedKit {
-  const used = new Set<string>()
-  const sealed = new Map<string, SealedValue>()
+  const usedMembers = new Set<string>()
+  const sealedValues = new Map<string, SealedValue>()
   const now = runtime?.now
   const key = crypto.getRandomValues(new Uint8Array(32))
   const codec = sealedState({ keys: [key], ...(now !== undefined && { runtime: { now } }) })
@@ -65,7 +65,7 @@ export function createKit({ runtime, shedding, ...others }: KitOptions): Tracked
     ...codec,
     async seal(value, claims) {
       const token = await codec.seal(value, claims)
-      sealed.set(token, { value, claims })
+      sealedValues.set(token, { value, claims })
       return token
     },
   }
@@ -76,17 +76,17 @@ export function createKit({ runtime, shedding, ...others }: KitOptions): Tracked
     ...(shedding !== undefined && { shedding }),
   }
   return {
-    kit: trackKitUse(members, used),
-    isUsed: (member) => used.has(member),
-    sealedValues: sealed,
+    kit: trackKitUse(members, usedMembers),
+    isUsed: (member) => usedMembers.has(member),
+    sealedValues,
   }
 }
 
 /** Returns the same object, which notes the members that are read. A spread reads all of them. */
-function trackKitUse(members: ServerKit, used: Set<string>): ServerKit {
+function trackKitUse(members: ServerKit, usedMembers: Set<string>): ServerKit {
   return new Proxy(members, {
     get: (target, name, receiver) => {
-      if (typeof name === 'string') used.add(name)
+      if (typeof name === 'string') usedMembers.add(name)
       return Reflect.get(target, name, receiver)
     },
   })

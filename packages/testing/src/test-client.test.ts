@@ -54,7 +54,7 @@ test('a question without an answer fails the call, and says what to write', asyn
     'The server asks "name" ("Who are you?"), and the test has no answer: ' +
       "write answers: { name: { name: '…', formal: true } }, or 'decline', or 'cancel'",
   )
-  expect(client.unusedAnswers()).toEqual(['day'])
+  expect(client.listUnusedAnswers()).toEqual(['day'])
 })
 
 test('an answer that the server does not accept fails the call, unless a function gives another one', async () => {
@@ -256,7 +256,7 @@ test('a call times out when the time is moved', async () => {
   await using client = testClient(slowOnly, { runtime, timeoutMs: 5000 })
   const call = client.callTool('slow').catch((error: unknown) => error)
   await runtime.advance(4999)
-  expect(runtime.waiting).toBe(1)
+  expect(runtime.waitingTimerCount).toBe(1)
   await runtime.advance(1)
   expect(await call).toMatchObject({ code: 'timeout' })
 })

@@ -17,7 +17,7 @@ import {
   type TypesOf,
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
-import { allCapabilities, createAnswerRegistry, type Answers, handlersFor } from './answers.ts'
+import { allCapabilities, createAnswerRegistry, type Answers, createInputHandlers } from './answers.ts'
 import { createObserver, type Observations, type ObservedChange, type Observer } from './observe.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKit, type TrackedKit, type ServerFactory } from './server-kit.ts'
@@ -42,7 +42,7 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
   /** Sends each round to another instance; false when absent. Needs a factory. */
   readonly restartBetweenRounds?: boolean | undefined
   /** Number of instances that take turns with the requests, as behind a balancer; 1 when absent. Needs a factory. */
-  readonly instances?: number | undefined
+  readonly instanceCount?: number | undefined
   /**
    * Runs handlers again from the top at each of their awaits; a call fails with {@link TestingError} `not_repeatable`
    * when a run differs. True when absent; for instances that were made with the kit.
@@ -63,7 +63,7 @@ export interface TestClientMembers<S extends Server = Server> {
   /** Resolves when so many changes were observed by the client's subscriptions. */
   waitForChanges(count: number): Promise<readonly ObservedChange[]>
   /** Returns the keys of `answers` that no question had so far. */
-  unusedAnswers(): readonly string[]
+  listUnusedAnswers(): readonly string[]
 }
 
 /** A client of a server in this process, and what a test wants to know of both. */
@@ -100,19 +100,19 @@ export function openTestClient<S extends Server, const Extensions extends readon
   target: S | ServerFactory<S>,
   options: TestClientOptions<Extensions>,
 ): OpenedClient<S, Extensions> {
-  const { answers = {}, runtime, capabilities = allCapabilities, instances, ...others } = options
+  const { answers = {}, runtime, capabilities = allCapabilities, instanceCount, ...others } = options
   const observer = createObserver()
-  const trackedKit = kitOf(observer, options)
-  const fleet = createFleet(target, trackedKit, instances)
+  const trackedKit = createObservedKit(observer, options)
+  const fleet = createFleet(target, trackedKit, instanceCount)
   if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')
   const answerRegistry = createAnswerRegistry(answers, observer.recordQuestion)
   const client = createClient<S, Extensions>(
-    { exchange: observedExchange({ fleet, observer, trackedKit, options }) },
+    { exchange: createObservedExchange({ fleet, observer, trackedKit, options }) },
     {
       name: 'test-client',
       version: '1.0.0',
-      ...handlersFor(answerRegistry, capabilities),
-      ...(runtime !== undefined && { runtime: clockFor(runtime) }),
+      ...createInputHandlers(answerRegistry, capabilities),
+      ...(runtime !== undefined && { runtime: createClientClock(runtime) }),
       ...others,
       capabilities,
       rounds: { pauseBounds: { initialMs: 0, maxMs: 0 }, ...others.rounds },
@@ -126,25 +126,28 @@ export function openTestClient<S extends Server, const Extensions extends readon
   // An error of this package would otherwise be the cause of another one, which speaks of a transport.
   const { callTool, getPrompt, readResource } = client
   const members = {
-    callTool: (...args: Parameters<typeof callTool>) => callTool(...args).catch(rethrow),
-    getPrompt: (...args: Parameters<typeof getPrompt>) => getPrompt(...args).catch(rethrow),
-    readResource: (...args: Parameters<typeof readResource>) => readResource(...args).catch(rethrow),
+    callTool: (...args: Parameters<typeof callTool>) => callTool(...args).catch(rethrowTestingError),
+    getPrompt: (...args: Parameters<typeof getPrompt>) => getPrompt(...args).catch(rethrowTestingError),
+    readResource: (...args: Parameters<typeof readResource>) => readResource(...args).catch(rethrowTestingError),
     observations: observer.observations,
     instances: fleet.instances,
     restart: fleet.restart,
     waitForChanges: observer.waitForChanges,
-    unusedAnswers: answerRegistry.listUnusedAnswers,
+    listUnusedAnswers: answerRegistry.listUnusedAnswers,
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,
   }
   return { client: Object.assign(client, members), trackedKit }
 }
 
-function rethrow(error: unknown): never {
+function rethrowTestingError(error: unknown): never {
   throw error instanceof Error && error.cause instanceof TestingError ? error.cause : error
 }
 
-function kitOf({ observations }: Observer, { runtime, strictReplay = true, shedding }: TestClientOptions): TrackedKit {
+function createObservedKit(
+  { observations }: Observer,
+  { runtime, strictReplay = true, shedding }: TestClientOptions,
+): TrackedKit {
   return createKit({
     runtime,
     strictReplay,
@@ -163,14 +166,14 @@ interface ObservedExchangeDeps {
 }
 
 /** The way of a request to the instance that answers it, and of everything back. */
-function observedExchange({ fleet, observer, trackedKit, options }: ObservedExchangeDeps): Exchange {
+function createObservedExchange({ fleet, observer, trackedKit, options }: ObservedExchangeDeps): Exchange {
   const { logLevel = 'debug', restartBetweenRounds = false } = options
   const withFixedKey = createFixedKeyMapper()
   return async (sentRequest, call) => {
     const request = withFixedKey(copyThroughJson(withLogLevel(sentRequest, logLevel)))
     const isResumed = typeof request.params?.['requestState'] === 'string'
     if (restartBetweenRounds && isResumed) fleet.restart()
-    const { instance, server } = fleet.pickInstance()
+    const { instanceIndex, server } = fleet.pickInstance()
     const earlierWarningCount = observer.observations.warnings.length
     const notify: Call['notify'] = (notification) => {
       const copy = copyThroughJson(notification)
@@ -181,9 +184,9 @@ function observedExchange({ fleet, observer, trackedKit, options }: ObservedExch
     const response = copyThroughJson(
       await server.exchange(request, createCall({ signal: call.signal, principal, context, notify })),
     )
-    observer.recordResponse(request, response, instance)
+    observer.recordResponse(request, response, instanceIndex)
     requireRepeatableHandler(observer, earlierWarningCount)
-    if (instance > 0 && isStateRejected(response) && !trackedKit.isUsed('state')) throw missingKeyError()
+    if (instanceIndex > 0 && isStateRejected(response) && !trackedKit.isUsed('state')) throw missingKeyError()
     return response
   }
 }
@@ -227,12 +230,13 @@ function isStateRejected(response: RpcResponse): boolean {
 }
 
 function missingKeyError(): TestingError {
-  const write = 'write (kit) => createServer({ ...definition, ...kit }), or give the definition a state of its own'
-  return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${write}`)
+  const instruction =
+    'write (kit) => createServer({ ...definition, ...kit }), or give the definition a state of its own'
+  return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${instruction}`)
 }
 
 /** The clock of a client. It may pause for no time between rounds, for which nobody should have to move the time. */
-function clockFor(runtime: Runtime): Clock {
+function createClientClock(runtime: Runtime): Clock {
   return {
     monotonicNow: () => runtime.monotonicNow(),
     setTimeout: (callback, ms) => {

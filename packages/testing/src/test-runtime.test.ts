@@ -12,7 +12,7 @@ test('timers fire in the order in which they are due, those of one moment as the
   runtime.clearTimeout(cleared)
   await runtime.advance(29)
   expect(fired).toEqual(['a@10', 'b@10'])
-  expect(runtime.waiting).toBe(1)
+  expect(runtime.waitingTimerCount).toBe(1)
   await runtime.advance(1)
   expect(fired.at(-1)).toBe('c@30')
 })

@@ -17,7 +17,7 @@ export interface TestRuntime extends Runtime {
    */
   advance(ms: number): Promise<void>
   /** The number of timers that wait. */
-  readonly waiting: number
+  readonly waitingTimerCount: number
 }
 
 interface Timer {
@@ -35,43 +35,43 @@ interface Timer {
  * await runtime.advance(60_000)
  */
 export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
-  const { now: start = Date.UTC(2026, 0, 1), randomUuid = numberedUuids() } = options
+  const { now: startTime = Date.UTC(2026, 0, 1), randomUuid = createUuidSequence() } = options
   const timers = new Map<number, Timer>()
   let elapsedMs = 0
-  let last = 0
-  const findNextDueTimer = (end: number): [number, Timer] | undefined => {
-    let next: [number, Timer] | undefined
+  let lastTimerId = 0
+  const findNextDueTimer = (endMs: number): [number, Timer] | undefined => {
+    let nextEntry: [number, Timer] | undefined
     // Timers of one moment fire in the order in which they were set, which is the order of the map.
     for (const entry of timers)
-      if (entry[1].dueAt <= end && (next === undefined || entry[1].dueAt < next[1].dueAt)) next = entry
-    return next
+      if (entry[1].dueAt <= endMs && (nextEntry === undefined || entry[1].dueAt < nextEntry[1].dueAt)) nextEntry = entry
+    return nextEntry
   }
   return {
-    now: () => start + elapsedMs,
+    now: () => startTime + elapsedMs,
     monotonicNow: () => elapsedMs,
     randomUuid,
     setTimeout: (callback, ms) => {
-      last += 1
-      timers.set(last, { dueAt: elapsedMs + Math.max(0, ms), callback })
-      return last
+      lastTimerId += 1
+      timers.set(lastTimerId, { dueAt: elapsedMs + Math.max(0, ms), callback })
+      return lastTimerId
     },
     clearTimeout: (timer) => void (typeof timer === 'number' && timers.delete(timer)),
     advance: async (ms) => {
       if (!(ms >= 0) || ms === Number.POSITIVE_INFINITY) {
         throw new TestingError('usage', `advance was given ${ms}; expected milliseconds from 0`)
       }
-      const end = elapsedMs + ms
+      const endMs = elapsedMs + ms
       for (;;) {
         await flushTasks()
-        const dueTimer = findNextDueTimer(end)
+        const dueTimer = findNextDueTimer(endMs)
         if (dueTimer === undefined) break
         timers.delete(dueTimer[0])
         elapsedMs = Math.max(elapsedMs, dueTimer[1].dueAt)
         dueTimer[1].callback()
       }
-      elapsedMs = Math.max(elapsedMs, end)
+      elapsedMs = Math.max(elapsedMs, endMs)
     },
-    get waiting() {
+    get waitingTimerCount() {
       return timers.size
     },
   }
@@ -85,10 +85,10 @@ function flushTasks(): Promise<void> {
   return new Promise((resolve) => void platformSetTimeout(resolve, 0))
 }
 
-function numberedUuids(): () => string {
-  let last = 0
+function createUuidSequence(): () => string {
+  let lastNumber = 0
   return () => {
-    last += 1
-    return `00000000-0000-4000-8000-${String(last).padStart(12, '0')}`
+    lastNumber += 1
+    return `00000000-0000-4000-8000-${String(lastNumber).padStart(12, '0')}`
   }
 }

@@ -18,8 +18,8 @@ export function addToList<T extends IndexedEntry>(list: T[], entry: T): void {
 /** Removes an entry from a list; the last one takes its place. An entry that is not in the list is left alone. */
 export function removeFromList<T extends IndexedEntry>(list: T[], entry: T): void {
   if (list[entry.index] !== entry) return
-  const last = list.pop()
-  if (last === undefined || last === entry) return
-  list[entry.index] = last
-  last.index = entry.index
+  const lastEntry = list.pop()
+  if (lastEntry === undefined || lastEntry === entry) return
+  list[entry.index] = lastEntry
+  lastEntry.index = entry.index
 }

@@ -11,12 +11,12 @@ export interface StreamPair {
  * Ends the output and waits for the peer to end the input, which is destroyed after `ms`. A socket closed with unread
  * bytes would discard the last responses to the peer. Resolves when both are closed.
  */
-export function closeStreams({ input, output }: StreamPair, ms: number, clock: Clock): Promise<void> {
+export function closeStreams({ input, output }: StreamPair, graceMs: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const forceCloseTimer = clock.setTimeout(() => {
       output.destroy()
       input.destroy()
-    }, ms)
+    }, graceMs)
     const resolveWhenDone = (): void => {
       if (!isDone(input) || !(output.destroyed || output.writableFinished)) return
       clock.clearTimeout(forceCloseTimer)

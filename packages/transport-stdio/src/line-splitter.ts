@@ -67,12 +67,16 @@ export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitt
   }
   return {
     push: (chunk) => {
-      let from = 0
-      for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
-        completeLine(chunk.subarray(from, at))
-        from = at + 1
+      let lineStart = 0
+      for (
+        let newlineIndex = chunk.indexOf(newline);
+        newlineIndex !== -1;
+        newlineIndex = chunk.indexOf(newline, lineStart)
+      ) {
+        completeLine(chunk.subarray(lineStart, newlineIndex))
+        lineStart = newlineIndex + 1
       }
-      if (from < chunk.length) appendPart(from === 0 ? chunk : chunk.subarray(from))
+      if (lineStart < chunk.length) appendPart(lineStart === 0 ? chunk : chunk.subarray(lineStart))
     },
     end: () => completeLine(emptyBuffer),
   }

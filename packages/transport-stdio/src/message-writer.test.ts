@@ -17,7 +17,7 @@ async function full() {
   const made = writerTo()
   for (let count = 0; count < 30; count++) made.writer.write(line)
   await setImmediate()
-  const drained = made.writer.drained()
+  const drained = made.writer.waitForDrain()
   if (drained === undefined) throw new Error('the reader has to be behind')
   return { ...made, drained }
 }
@@ -25,29 +25,29 @@ async function full() {
 describe('a reader', () => {
   test('is not behind before anything was written, nor while it takes what is', async () => {
     const { writer, output } = writerTo()
-    expect(writer.drained()).toBeUndefined()
+    expect(writer.waitForDrain()).toBeUndefined()
     output.resume()
     writer.write(line)
     await setImmediate()
-    expect(writer.drained()).toBeUndefined()
+    expect(writer.waitForDrain()).toBeUndefined()
   })
 
   test('that takes nothing is behind until it takes all', async () => {
     const { writer, output, drained } = await full()
-    expect(writer.drained()).toBe(drained)
+    expect(writer.waitForDrain()).toBe(drained)
     output.resume()
     await drained
-    expect(writer.drained()).toBeUndefined()
+    expect(writer.waitForDrain()).toBeUndefined()
   })
 
   test('is behind as well by what one turn of the loop writes, until that is handed over', async () => {
     const { writer, output } = writerTo()
     output.resume()
     for (let count = 0; count < 30; count++) writer.write(line)
-    const drained = writer.drained()
+    const drained = writer.waitForDrain()
     expect(drained).toBeInstanceOf(Promise)
     await drained
-    expect(writer.drained()).toBeUndefined()
+    expect(writer.waitForDrain()).toBeUndefined()
   })
 
   test.each<[string, (output: PassThrough) => void]>([
@@ -58,15 +58,15 @@ describe('a reader', () => {
     end(output)
     await drained
     writer.write(line)
-    expect(writer.drained()).toBeUndefined()
+    expect(writer.waitForDrain()).toBeUndefined()
   })
 
   test('that is gone before what was written is handed over is not waited for', async () => {
     const { writer, output } = writerTo()
     for (let count = 0; count < 30; count++) writer.write(line)
-    const drained = writer.drained()
+    const drained = writer.waitForDrain()
     output.end()
     await drained
-    expect(writer.drained()).toBeUndefined()
+    expect(writer.waitForDrain()).toBeUndefined()
   })
 })

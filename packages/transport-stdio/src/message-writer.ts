@@ -5,12 +5,12 @@ export interface MessageWriter {
   /** Writes a message that is one line of JSON. After the stream has failed or ended it does nothing. */
   write(line: string): void
   /** The amount of queued output in characters, an approximation of bytes that suffices to bound memory. */
-  queued(): number
+  getQueuedBytes(): number
   /**
    * Returns `undefined` while the reader keeps up or is gone; otherwise a promise that resolves when the reader has
    * caught up or is gone.
    */
-  drained(): Promise<void> | undefined
+  waitForDrain(): Promise<void> | undefined
   /** Resolves when all output is handed to the operating system, or the stream has failed. */
   flush(): Promise<void>
 }
@@ -74,13 +74,13 @@ export function createMessageWriter(
         if (isScheduled) flushNow(noop)
       })
     },
-    drained: () => {
+    waitForDrain: () => {
       if (hasFailed || output.destroyed || output.writableEnded) return undefined
       // Output of one tick is written at its end, and must not grow without a limit until then.
       if (pendingText.length > output.writableHighWaterMark) backlog.markFull()
       return backlog.waitForClear()
     },
-    queued: () => pendingText.length + output.writableLength,
+    getQueuedBytes: () => pendingText.length + output.writableLength,
     flush: () =>
       new Promise((resolve) => {
         output.once('close', resolve)

@@ -18,22 +18,22 @@ export interface LineReaderEvents extends LineSink {
 
 /** Reads a stream line by line from now on, until it ends or is stopped. */
 export function readLines(input: Readable, maxLineBytes: number, events: LineReaderEvents): LineReader {
-  let isOver = false
+  let isFinished = false
   const lineSplitter = createLineSplitter(maxLineBytes, {
     onLine: (text) => {
-      if (!isOver) events.onLine(text)
+      if (!isFinished) events.onLine(text)
     },
     onSkipped: (skippedLine) => {
-      if (!isOver) events.onSkipped(skippedLine)
+      if (!isFinished) events.onSkipped(skippedLine)
     },
   })
   // A program may have set an encoding on the stream, as is common for stdin.
   const takeChunk = (chunk: Buffer | string): void =>
     lineSplitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
   const finish = (error?: unknown): void => {
-    if (isOver) return
+    if (isFinished) return
     lineSplitter.end()
-    isOver = true
+    isFinished = true
     events.onEnd(error)
   }
   const onInputEnd = (): void => finish()
@@ -42,10 +42,10 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
   return {
     pause: () => void input.pause(),
     resume: () => {
-      if (!isOver) input.resume()
+      if (!isFinished) input.resume()
     },
     stop: () => {
-      isOver = true
+      isFinished = true
       input.off('data', takeChunk)
       input.pause()
     },

@@ -18,7 +18,7 @@ export function withRequestId(message: RpcNotification, id: RequestId): RpcNotif
 const cancelledMethod = 'notifications/cancelled'
 
 /** Creates the notification that cancels a call (basic/patterns/cancellation). */
-export function cancelledNotification(requestId: RequestId, reason?: string): RpcNotification {
+export function createCancelledNotification(requestId: RequestId, reason?: string): RpcNotification {
   return {
     jsonrpc: '2.0',
     method: cancelledMethod,

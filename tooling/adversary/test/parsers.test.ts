@@ -1,10 +1,10 @@
 import {
-  checkSchema,
+  findSchemaProblem,
   checkCreateMessageResult,
   checkInputRequest,
   checkInputRequests,
   checkListRootsResult,
-  checkHeaderParam,
+  checkHeaderParams,
   checkResult,
   decodeHeaderValue,
   isJsonObject,
@@ -14,7 +14,7 @@ import {
   type Method,
   methods,
   encodeHeaderArguments,
-  headerParams,
+  parseHeaderParams,
   parseMessage,
   parseRequestOrNotification,
   requestMetaOf,
@@ -124,11 +124,11 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
       'x-mcp-header',
     )
     const property = fc.property(schema, hostileValue, (of, value) => {
-      if (checkSchema(of) !== undefined) return
-      const problems = headerParams(of)
+      if (findSchemaProblem(of) !== undefined) return
+      const problems = parseHeaderParams(of)
       if ('params' in problems && isJsonObject(value)) {
         encodeHeaderArguments(problems.params, value)
-        expectJudged(() => checkHeaderParam(problems.params, value, new Map()), isMcpError)
+        expectJudged(() => checkHeaderParams(problems.params, value, new Map()), isMcpError)
       }
       let validate: ReturnType<typeof compileJsonSchema>
       try {

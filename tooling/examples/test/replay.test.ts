@@ -32,7 +32,7 @@ async function call(tool: Tool, args: Record<string, JsonValue>, options: CallOp
   const createInstance = (kit: ServerKit) => createServer({ ...definition, ...kit })
   await using client = testClient(createInstance, { ...options, restartBetweenRounds: true })
   const { content } = await client.callTool(tool.name, args)
-  expect([client.observations.warnings, client.unusedAnswers()]).toEqual([[], []])
+  expect([client.observations.warnings, client.listUnusedAnswers()]).toEqual([[], []])
   const [block] = content
   return block?.type === 'text' ? block.text : ''
 }

@@ -16,7 +16,7 @@ async function fleet(answers: Answers = {}) {
   const service = await emulated()
   const create = (kit: ServerKit) =>
     createWorkItemsServer(service.azureDevOps, { ...kit, conversations: defineConversations(kit.state) })
-  const client = testClient(create, { answers, instances: 3, extensions: [sessions()] })
+  const client = testClient(create, { answers, instanceCount: 3, extensions: [sessions()] })
   return {
     client,
     [Symbol.asyncDispose]: async () => {

@@ -106,7 +106,9 @@ describe('a bug that is resolved', () => {
         (await serviceNow().azureDevOps.getWorkItem(4522, signal)).rev,
       ],
     })
-    expect(stoppedSteps.map(({ recorded }) => recorded.at(-1))).toEqual(expect.arrayContaining(['read', 'save']))
+    expect(stoppedSteps.map(({ recordedKeys: recorded }) => recorded.at(-1))).toEqual(
+      expect.arrayContaining(['read', 'save']),
+    )
     await service?.[Symbol.asyncDispose]()
   })
 
@@ -130,7 +132,7 @@ describe('a bug that is resolved', () => {
     const wrongly = { ...duplicate, duplicate_of: { duplicateOfId: wrong } }
     await using fixture = await fleet({ ...wrongly, 'duplicate_of/2': duplicate.duplicate_of })
     const result = await fixture.client.callTool('update_work_item', resolve)
-    expect(fixture.client.observations.rounds[2]?.asked['duplicate_of/2']).toContain(message)
+    expect(fixture.client.observations.rounds[2]?.questions['duplicate_of/2']).toContain(message)
     expect(textOf(result)).toContain('resolved as Duplicate of Bug #4301')
   })
 
@@ -229,7 +231,7 @@ async function fleet(answers: Answers = {}): Promise<Fixture> {
   return {
     client,
     emulated: service,
-    asked: () => client.observations.rounds.flatMap(({ asked }) => Object.keys(asked)),
+    asked: () => client.observations.rounds.flatMap(({ questions: asked }) => Object.keys(asked)),
     revisions: (...ids) => Promise.all(ids.map(revision)),
     touch: async (id) => {
       await service.azureDevOps.updateWorkItem(id, { fields: { 'System.Tags': 'seen' }, links: [] }, signal)

@@ -18,7 +18,7 @@ export interface PendingRead {
   /** Stores the result, unless it became stale meanwhile. */
   store(entry: CacheEntry): void
   /** Does not store the result, and removes an earlier one when `isReplaced`. */
-  discard(isReplaced?: boolean): void
+  discard(mustDeleteEntry?: boolean): void
 }
 
 /** The results of one partition of a store. */
@@ -38,10 +38,10 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
   const visitors = new Set<CacheVisitor>()
   const pendingReads = new Map<PendingRead, CacheKey>()
   const storeKeyOf = ({ method, params }: CacheKey): string => JSON.stringify([partition, method, params])
-  const keys = function* (): Generator<CacheKey & { readonly text: string }> {
-    for (const text of store.keys()) {
-      const [owner, method, params] = parseStoreKey(text)
-      if (owner === partition) yield { text, method, params }
+  const listPartitionKeys = function* (): Generator<CacheKey & { readonly storeKey: string }> {
+    for (const storeKey of store.keys()) {
+      const [keyPartition, method, params] = parseStoreKey(storeKey)
+      if (keyPartition === partition) yield { storeKey, method, params }
     }
   }
   return {
@@ -54,19 +54,19 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
           store.set(storeKeyOf(key), entry)
           for (const visit of visitors) visit(key)
         },
-        discard: (isReplaced = false) => {
-          if (pendingReads.delete(pendingRead) && isReplaced) store.delete(storeKeyOf(key))
+        discard: (mustDeleteEntry = false) => {
+          if (pendingReads.delete(pendingRead) && mustDeleteEntry) store.delete(storeKeyOf(key))
         },
       }
       pendingReads.set(pendingRead, key)
       return pendingRead
     },
     removeStaleEntries: (isStale) => {
-      for (const [one, key] of pendingReads) if (isStale(key)) pendingReads.delete(one)
-      for (const key of keys()) if (isStale(key)) store.delete(key.text)
+      for (const [pendingRead, key] of pendingReads) if (isStale(key)) pendingReads.delete(pendingRead)
+      for (const key of listPartitionKeys()) if (isStale(key)) store.delete(key.storeKey)
     },
     forEach: (visit) => {
-      for (const key of keys()) visit(key)
+      for (const key of listPartitionKeys()) visit(key)
     },
     onStored: (visit) => {
       visitors.add(visit)
@@ -86,6 +86,6 @@ export const emptyPartition: CachePartition = {
 
 function parseStoreKey(text: string): [string, string, JsonObject] {
   const parsedKey: unknown = JSON.parse(text)
-  const [owner, method, params] = Array.isArray(parsedKey) ? parsedKey : []
-  return [String(owner), String(method), isJsonObject(params) ? params : {}]
+  const [keyPartition, method, params] = Array.isArray(parsedKey) ? parsedKey : []
+  return [String(keyPartition), String(method), isJsonObject(params) ? params : {}]
 }

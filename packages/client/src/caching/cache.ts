@@ -38,29 +38,29 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
     misses: 0,
     handleNotification(notification: RpcNotification): void {
       const isStale = stalePredicateByNotification(notification)
-      if (isStale) partition().removeStaleEntries(isStale)
+      if (isStale) getPartition().removeStaleEntries(isStale)
     },
     clear(method?: string): void {
-      partition().removeStaleEntries((key) => method === undefined || key.method === method)
+      getPartition().removeStaleEntries((key) => method === undefined || key.method === method)
     },
   }
   let openedPartition: CachePartition | undefined
   // Opened with its first use, because most clients of a host call a few tools and nothing else.
-  const partition = (): CachePartition =>
+  const getPartition = (): CachePartition =>
     (openedPartition ??= options === false ? emptyPartition : openCachePartition(options))
   const readThroughCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     options: ReadOptions,
   ): Promise<CompleteResults[M] | InputRequired> => {
     options.signal?.throwIfAborted()
-    const cachedEntry = options.refresh ? undefined : partition().find(call)
+    const cachedEntry = options.refresh ? undefined : getPartition().find(call)
     if (cachedEntry && clock.monotonicNow() < cachedEntry.freshUntil) {
       cache.hits += 1
       // Stored under a key that starts with this method, after its check had accepted it.
       return cachedEntry.result as unknown as CompleteResults[M]
     }
     cache.misses += 1
-    const pendingRead = partition().beginRead(call)
+    const pendingRead = getPartition().beginRead(call)
     try {
       const result = await send(call, options)
       if (isInputRequired(result)) return result
@@ -80,7 +80,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
   }
   const sendThroughCache: SendOnce = (call, options) =>
     isCacheable(call.method, call.params) ? readThroughCache(call, options) : send(call, options)
-  return { send: options === false ? send : sendThroughCache, cache, getPartition: partition }
+  return { send: options === false ? send : sendThroughCache, cache, getPartition }
 }
 
 /** Results of one principal must not reach another: over a connection of several, only a named partition is used. */

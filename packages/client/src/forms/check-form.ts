@@ -20,25 +20,26 @@ export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<
   for (const [name, field] of fields) {
     const value = Object.hasOwn(fieldValues, name) ? fieldValues[name] : field.default
     if (value === undefined) {
-      if (requiredNames.has(name)) return { issue: `${contentPathOf(name)}: it is required` }
+      if (requiredNames.has(name)) return { issue: `${describeContentField(name)}: it is required` }
     } else if (isFieldValue(value)) {
       const expectedDescription = describeExpectedValues(field, value)
-      if (expectedDescription !== undefined) return { issue: `${contentPathOf(name)}: expected ${expectedDescription}` }
+      if (expectedDescription !== undefined)
+        return { issue: `${describeContentField(name)}: expected ${expectedDescription}` }
       entries.push([name, value])
     } else {
-      return { issue: `${contentPathOf(name)}: expected ${fieldTypeName(field)}` }
+      return { issue: `${describeContentField(name)}: expected ${fieldTypeName(field)}` }
     }
   }
   // fromEntries defines members, so that a field such as __proto__ stays a field.
   return { content: Object.fromEntries(entries) }
 }
 
-function contentPathOf(name: string): string {
+function describeContentField(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }
 
 /** Returns the description of the values that a field accepts if `value` is none of them; `undefined` if it is one. */
-export function fieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
+export function describeFieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
   return isFieldValue(value) ? describeExpectedValues(field, value) : fieldTypeName(field)
 }
 
@@ -59,24 +60,24 @@ function describeExpectedValues(field: PrimitiveSchemaDefinition, value: FieldVa
     case 'boolean':
       return typeof value === 'boolean' ? undefined : fieldTypeName(field)
     case 'array':
-      return Array.isArray(value) ? listMismatch(field, value) : fieldTypeName(field)
+      return Array.isArray(value) ? describeListMismatch(field, value) : fieldTypeName(field)
     case 'string':
-      return typeof value === 'string' ? textMismatch(field, value) : fieldTypeName(field)
+      return typeof value === 'string' ? describeTextMismatch(field, value) : fieldTypeName(field)
     default:
-      return typeof value === 'number' ? numberMismatch(field, value) : fieldTypeName(field)
+      return typeof value === 'number' ? describeNumberMismatch(field, value) : fieldTypeName(field)
   }
 }
 
 type Field<Type> = Extract<PrimitiveSchemaDefinition, { readonly type: Type }>
-type NumberField = Extract<PrimitiveSchemaDefinition, { readonly minimum?: unknown }>
+type NumberDefinition = Extract<PrimitiveSchemaDefinition, { readonly minimum?: unknown }>
 
-function numberMismatch({ type, minimum, maximum }: NumberField, value: number): string | undefined {
+function describeNumberMismatch({ type, minimum, maximum }: NumberDefinition, value: number): string | undefined {
   if (type === 'integer' && !Number.isInteger(value)) return 'a whole number'
   if (minimum !== undefined && value < minimum) return `at least ${minimum}`
   return maximum !== undefined && value > maximum ? `at most ${maximum}` : undefined
 }
 
-function listMismatch(field: Field<'array'>, value: readonly string[]): string | undefined {
+function describeListMismatch(field: Field<'array'>, value: readonly string[]): string | undefined {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = field
   if (value.length < minItems) return `at least ${minItems} of the options`
   if (value.length > maxItems) return `at most ${maxItems} of the options`
@@ -111,13 +112,15 @@ function choiceOf(value: unknown, title: unknown): Choice | undefined {
   return typeof value === 'string' ? { value, label: typeof title === 'string' ? title : value } : undefined
 }
 
-function textMismatch(field: Field<'string'>, value: string): string | undefined {
+function describeTextMismatch(field: Field<'string'>, value: string): string | undefined {
   const choices = choicesOf(field)
   if (choices) return choices.some((choice) => choice.value === value) ? undefined : 'one of the options of the form'
-  return 'minLength' in field || 'maxLength' in field || 'format' in field ? plainTextMismatch(field, value) : undefined
+  return 'minLength' in field || 'maxLength' in field || 'format' in field
+    ? describePlainTextMismatch(field, value)
+    : undefined
 }
 
-function plainTextMismatch(field: StringSchema, value: string): string | undefined {
+function describePlainTextMismatch(field: StringSchema, value: string): string | undefined {
   const { minLength, maxLength, format } = field
   // JSON Schema counts code points.
   const length = [...value].length

@@ -1,6 +1,6 @@
 import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
 import type { ElicitAnswer } from '../request/input-handlers.ts'
-import { type Choice, choicesOf, type FieldValue, fieldMismatch, isFieldValue } from './check-form.ts'
+import { type Choice, choicesOf, type FieldValue, describeFieldMismatch, isFieldValue } from './check-form.ts'
 
 /** The members that fields of all types have. Texts come from the server: escape them for the place that shows them. */
 export interface FieldBase {
@@ -98,7 +98,7 @@ export function readForm(schema: RequestedSchema): Form {
       description: definition.description,
       required: requiredNames.has(name),
       check: (value) =>
-        value === undefined ? missingValueIssue(requiredNames.has(name)) : describeMismatch(definition, value),
+        value === undefined ? describeMissingValue(requiredNames.has(name)) : describeMismatch(definition, value),
     }),
   )
   return { fields, check: (values) => checkFields(fields, values) }
@@ -139,8 +139,8 @@ function fieldFromDefinition(definition: PrimitiveSchemaDefinition, base: FieldB
       return fieldFromTextDefinition(definition, base)
     default: {
       const { type, minimum, maximum } = definition
-      const numberOptions = { isInteger: type === 'integer', minimum, maximum, parse: parseNumber }
-      return { ...base, type: 'number', ...numberOptions, default: validDefaultOf(base, definition.default) }
+      const numberProperties = { isInteger: type === 'integer', minimum, maximum, parse: parseNumber }
+      return { ...base, type: 'number', ...numberProperties, default: validDefaultOf(base, definition.default) }
     }
   }
 }
@@ -169,12 +169,12 @@ function parseNumber(typedText: string): number | undefined {
   return typedText.trim() === '' ? undefined : Number(typedText)
 }
 
-function missingValueIssue(isRequired: boolean): string | undefined {
+function describeMissingValue(isRequired: boolean): string | undefined {
   return isRequired ? 'This is required' : undefined
 }
 
 function describeMismatch(definition: PrimitiveSchemaDefinition, value: unknown): string | undefined {
-  const expectedDescription = fieldMismatch(definition, value)
+  const expectedDescription = describeFieldMismatch(definition, value)
   if (expectedDescription === undefined) return undefined
   if (definition.type === 'boolean') return 'Choose yes or no'
   const isSelection =

@@ -82,11 +82,11 @@ export class ClientError extends Error {
 }
 
 // Stored beside the error, not in it: printing the error must not print content of the server.
-const unknownResults = new WeakMap<ClientError, JsonObject>()
+const unknownTypeResults = new WeakMap<ClientError, JsonObject>()
 
 /** Remembers the result of an unknown type for which a call failed. */
 export function attachUnknownResult(error: ClientError, result: JsonObject): ClientError {
-  unknownResults.set(error, result)
+  unknownTypeResults.set(error, result)
   return error
 }
 
@@ -95,7 +95,7 @@ export function attachUnknownResult(error: ClientError, result: JsonObject): Cli
  * Undefined for every other failure.
  */
 export function unknownTypeResultOf(error: unknown): JsonObject | undefined {
-  return error instanceof ClientError ? unknownResults.get(error) : undefined
+  return error instanceof ClientError ? unknownTypeResults.get(error) : undefined
 }
 
 /** Returns true for a {@link ClientError}, from this copy of the package or another. */

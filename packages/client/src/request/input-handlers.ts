@@ -62,12 +62,12 @@ export interface InputHandlers {
  * Returns the capabilities of one call: those of its client, its own, and those that follow from the handlers of both.
  */
 export function declaredCapabilities(
-  client: InputHandlers & CapabilityOptions,
-  call: InputHandlers & CapabilityOptions,
+  clientOptions: InputHandlers & CapabilityOptions,
+  callOptions: InputHandlers & CapabilityOptions,
 ): ClientCapabilities {
   return withHandlerCapabilities(
-    mergeClientCapabilities(client.capabilities ?? {}, call.capabilities),
-    mergeHandlers(client, call),
+    mergeClientCapabilities(clientOptions.capabilities ?? {}, callOptions.capabilities),
+    mergeHandlers(clientOptions, callOptions),
   )
 }
 
@@ -75,13 +75,16 @@ interface CapabilityOptions {
   readonly capabilities?: ClientCapabilities | undefined
 }
 
-function mergeClientCapabilities(client: ClientCapabilities, call: ClientCapabilities = {}): ClientCapabilities {
-  const { extensions, experimental, ...others } = call
+function mergeClientCapabilities(
+  clientCapabilities: ClientCapabilities,
+  callCapabilities: ClientCapabilities = {},
+): ClientCapabilities {
+  const { extensions, experimental, ...otherCapabilities } = callCapabilities
   return {
-    ...client,
-    ...others,
-    ...(extensions && { extensions: { ...client.extensions, ...extensions } }),
-    ...(experimental && { experimental: { ...client.experimental, ...experimental } }),
+    ...clientCapabilities,
+    ...otherCapabilities,
+    ...(extensions && { extensions: { ...clientCapabilities.extensions, ...extensions } }),
+    ...(experimental && { experimental: { ...clientCapabilities.experimental, ...experimental } }),
   }
 }
 
@@ -96,9 +99,12 @@ function withHandlerCapabilities(declaration: ClientCapabilities, handlers: Inpu
   }
 }
 
-type Elicitation = NonNullable<ClientCapabilities['elicitation']>
+type ElicitationCapability = NonNullable<ClientCapabilities['elicitation']>
 
-function elicitationModesOf(declaration: Elicitation | undefined, { elicit, openUrl }: InputHandlers): Elicitation {
+function elicitationModesOf(
+  declaration: ElicitationCapability | undefined,
+  { elicit, openUrl }: InputHandlers,
+): ElicitationCapability {
   // Without modes the capability means forms, which it must continue to mean beside a URL handler.
   const impliesForm = declaration !== undefined && declaration.form === undefined && declaration.url === undefined
   return {
@@ -109,12 +115,12 @@ function elicitationModesOf(declaration: Elicitation | undefined, { elicit, open
 }
 
 /** Returns the handlers of one call: its own take precedence over the client's. */
-export function mergeHandlers(client: InputHandlers, call: InputHandlers): InputHandlers {
+export function mergeHandlers(clientHandlers: InputHandlers, callHandlers: InputHandlers): InputHandlers {
   return {
-    elicit: call.elicit ?? client.elicit,
-    openUrl: call.openUrl ?? client.openUrl,
-    sample: call.sample ?? client.sample,
-    roots: call.roots ?? client.roots,
+    elicit: callHandlers.elicit ?? clientHandlers.elicit,
+    openUrl: callHandlers.openUrl ?? clientHandlers.openUrl,
+    sample: callHandlers.sample ?? clientHandlers.sample,
+    roots: callHandlers.roots ?? clientHandlers.roots,
   }
 }
 

@@ -25,7 +25,7 @@ export interface InputRequired {
   /** A Map, because the keys are the server's. */
   readonly requests: ReadonlyMap<string, InputRequest>
   /** The opaque state, never parsed. */
-  readonly state: string | undefined
+  readonly requestState: string | undefined
   readonly meta: JsonObject | undefined
 }
 
@@ -35,18 +35,19 @@ export function isInputRequired(outcome: { readonly resultType: string }): outco
 }
 
 /** The number of requests that one round may have. */
-const maxRequests = 100
+const maxInputRequests = 100
 
 /** Parses an `input_required` result; returns the path and reason of a failure. */
 export function parseInputRequired(result: JsonObject): InputRequired | { readonly issue: string } {
-  const { inputRequests = {}, requestState: state, _meta: meta } = result
-  if (state !== undefined && typeof state !== 'string') return { issue: 'requestState: expected a string' }
+  const { inputRequests = {}, requestState, _meta: meta } = result
+  if (requestState !== undefined && typeof requestState !== 'string')
+    return { issue: 'requestState: expected a string' }
   const requests = parseInputRequests(inputRequests)
   if ('issue' in requests) return requests
-  if (requests.size === 0 && state === undefined) {
+  if (requests.size === 0 && requestState === undefined) {
     return { issue: 'inputRequests: it asks for input, and has neither requests nor a requestState' }
   }
-  return { resultType: 'input_required', requests, state, meta: isJsonObject(meta) ? meta : undefined }
+  return { resultType: 'input_required', requests, requestState, meta: isJsonObject(meta) ? meta : undefined }
 }
 
 /**
@@ -57,7 +58,7 @@ export function parseInputRequired(result: JsonObject): InputRequired | { readon
 function withNormalizedUrl(request: InputRequest): InputRequest {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
   const { url } = request.params
-  if (unsafeUrlReason(url) !== undefined) return request
+  if (describeUnsafeUrl(url) !== undefined) return request
   return { ...request, params: { ...request.params, url: new URL(url).href } }
 }
 
@@ -65,7 +66,7 @@ function withNormalizedUrl(request: InputRequest): InputRequest {
 function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
   const entries = Object.entries(value)
-  if (entries.length > maxRequests) return { issue: `inputRequests: more than ${maxRequests} requests` }
+  if (entries.length > maxInputRequests) return { issue: `inputRequests: more than ${maxInputRequests} requests` }
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
@@ -81,7 +82,7 @@ function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> |
  * machine, credentials make one host look like another, and invisible characters make the shown URL differ from the
  * opened one (client/elicitation, safe URL handling).
  */
-export function unsafeUrlReason(text: string): string | undefined {
+export function describeUnsafeUrl(text: string): string | undefined {
   if (text.length > maxUrlLength) return `it is longer than ${maxUrlLength} characters`
   if (/[\p{C}\p{Z}]/u.test(text)) return 'it has spaces or invisible characters'
   if (!URL.canParse(text)) return 'it is not an absolute URL'

@@ -29,20 +29,20 @@ export interface ListContext {
   /** Characters of JSON that all pages of one list may have together. */
   readonly maxListSize: number
   /** Removes the cached pages of a method. */
-  readonly forget: (method: string) => void
+  readonly clearCache: (method: string) => void
 }
 
 /** Creates a list that is read page by page (server/utilities/pagination). */
 export function createList<M extends ListMethod, Item>(
-  kind: ListDescription<M, Item>,
+  listDescription: ListDescription<M, Item>,
   context: ListContext,
 ): List<Item> {
   return {
     each: async function* (options = {}) {
       const yieldedKeys = new Set<string>()
-      for await (const { page, isRepeated } of fetchPages(kind.method, options, context)) {
-        for (const item of kind.itemsOf(page)) {
-          const key = kind.keyOf(item)
+      for await (const { page, isRepeated } of fetchPages(listDescription.method, options, context)) {
+        for (const item of listDescription.itemsOf(page)) {
+          const key = listDescription.keyOf(item)
           if (isRepeated && yieldedKeys.has(key)) continue
           yieldedKeys.add(key)
           yield item
@@ -52,10 +52,10 @@ export function createList<M extends ListMethod, Item>(
     toArray: async (options = {}) => {
       let items: Item[] = []
       let wasRestarted = false
-      for await (const { page, isRepeated } of fetchPages(kind.method, options, context)) {
+      for await (const { page, isRepeated } of fetchPages(listDescription.method, options, context)) {
         if (isRepeated && !wasRestarted) items = []
         wasRestarted = isRepeated
-        for (const item of kind.itemsOf(page)) items.push(item)
+        for (const item of listDescription.itemsOf(page)) items.push(item)
       }
       return items
     },
@@ -71,7 +71,7 @@ interface ListPage<M extends ListMethod> {
 async function* fetchPages<M extends ListMethod>(
   method: M,
   options: ReadOptions,
-  { send, clientState, maxPages, maxListSize, forget }: ListContext,
+  { send, clientState, maxPages, maxListSize, clearCache }: ListContext,
 ): AsyncGenerator<ListPage<M>, void, undefined> {
   const endlessListError = (reason: string): ClientError =>
     new ClientError('endless_list', reason, errorContextOf({ method, params: {} }, clientState))
@@ -79,15 +79,15 @@ async function* fetchPages<M extends ListMethod>(
   let callOptions = options
   let cursor: string | undefined
   let isRestarted = false
-  let size = 0
-  for (let count = 0; count < maxPages; count += 1) {
+  let totalLength = 0
+  for (let pageCount = 0; pageCount < maxPages; pageCount += 1) {
     let page: CompleteResults[M]
     try {
       page = await send({ method, params: cursor === undefined ? {} : { cursor } }, callOptions)
     } catch (error) {
       if (isRestarted || cursor === undefined || !isInvalidParams(error)) throw error
       // server/utilities/caching, interaction with pagination: an invalid cursor makes every page stale.
-      forget(method)
+      clearCache(method)
       callOptions = { ...options, refresh: true }
       cursor = undefined
       cursors.clear()
@@ -96,8 +96,8 @@ async function* fetchPages<M extends ListMethod>(
     }
     // A server may answer large pages without end, and their content stays in the cache and in the whole list. The
     // transport bounds the first page, which is all that most lists have.
-    if (count > 0) size += JSON.stringify(page).length
-    checkListSize(size, maxListSize, endlessListError)
+    if (pageCount > 0) totalLength += JSON.stringify(page).length
+    checkListSize(totalLength, maxListSize, endlessListError)
     yield { page, isRepeated: isRestarted }
     // An empty string is a cursor like any other; only its absence ends the list.
     cursor = page.nextCursor
@@ -108,8 +108,12 @@ async function* fetchPages<M extends ListMethod>(
   throw endlessListError(`the list has more than ${maxPages} pages; allow more with maxPages`)
 }
 
-function checkListSize(size: number, maxListSize: number, endlessListError: (reason: string) => ClientError): void {
-  if (size <= maxListSize) return
+function checkListSize(
+  totalLength: number,
+  maxListSize: number,
+  endlessListError: (reason: string) => ClientError,
+): void {
+  if (totalLength <= maxListSize) return
   throw endlessListError(`its pages have more than ${maxListSize} characters; allow more with maxListSize`)
 }
 

@@ -16,7 +16,7 @@ export function dispatchNotification(message: RpcNotification, request: RpcReque
   if (method === 'notifications/progress') {
     // The token is the request's id, so another call's progress cannot pass for this one's.
     if (params.progressToken !== request.id || typeof params.progress !== 'number') return false
-    options.onProgress?.(progressFrom(params, params.progress))
+    options.onProgress?.(toProgress(params, params.progress))
     return true
   }
   if (method === 'notifications/message' && options.onLog) {
@@ -26,7 +26,7 @@ export function dispatchNotification(message: RpcNotification, request: RpcReque
   return false
 }
 
-function progressFrom({ total, message }: JsonObject, progress: number): Progress {
+function toProgress({ total, message }: JsonObject, progress: number): Progress {
   return {
     progress,
     ...(typeof total === 'number' && { total }),

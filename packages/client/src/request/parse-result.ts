@@ -17,16 +17,16 @@ import { type ClientMethod, type CompleteResults, checkCompleteResult } from './
 export function parseResult<M extends ClientMethod>(
   method: M,
   response: RpcResponse,
-  errorContext: () => CallErrorContext,
+  getErrorContext: () => CallErrorContext,
 ): CompleteResults[M] | InputRequired {
-  if ('error' in response) throw peerError(response, errorContext())
+  if ('error' in response) throw peerError(response, getErrorContext())
   const row = findMethodRow(method)
   const { result } = response
   const type = result.resultType
-  if (type !== undefined && type !== 'complete') return parseIncompleteResult(result, row, errorContext)
+  if (type !== undefined && type !== 'complete') return parseIncompleteResult(result, row, getErrorContext)
   const checkOutcome = checkCompleteResult(method, normalizeResult(result, row))
   if ('issue' in checkOutcome) {
-    throw new ClientError('invalid_result', `the result is not valid at ${checkOutcome.issue}`, errorContext())
+    throw new ClientError('invalid_result', `the result is not valid at ${checkOutcome.issue}`, getErrorContext())
   }
   return checkOutcome.result
 }
@@ -42,17 +42,17 @@ export function peerError({ error: rpc }: RpcError, errorContext: CallErrorConte
 function parseIncompleteResult(
   result: JsonObject,
   row: MethodRow | undefined,
-  errorContext: () => CallErrorContext,
+  getErrorContext: () => CallErrorContext,
 ): InputRequired {
   const { resultType: type } = result
   if (type !== 'input_required' || !row?.canRequireInput) {
     const problem = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
     const reason = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${problem}`
-    throw attachUnknownResult(new ClientError('invalid_result', reason, errorContext()), result)
+    throw attachUnknownResult(new ClientError('invalid_result', reason, getErrorContext()), result)
   }
   const requiredInput = parseInputRequired(result)
   if ('issue' in requiredInput)
-    throw new ClientError('invalid_result', `the result is not valid at ${requiredInput.issue}`, errorContext())
+    throw new ClientError('invalid_result', `the result is not valid at ${requiredInput.issue}`, getErrorContext())
   return requiredInput
 }
 
@@ -75,12 +75,13 @@ function withParsedCacheHints(result: JsonObject): JsonObject {
 /** Returns the server's name and version from a result, for display. */
 export function serverInfoOf(response: RpcResponse): { name: string; version: string } | undefined {
   const meta = 'result' in response ? response.result._meta : undefined
-  const info = isJsonObject(meta) ? meta['io.modelcontextprotocol/serverInfo'] : undefined
-  if (!isJsonObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') return undefined
-  return { name: toPrintableText(info.name), version: toPrintableText(info.version) }
+  const serverInfo = isJsonObject(meta) ? meta['io.modelcontextprotocol/serverInfo'] : undefined
+  if (!isJsonObject(serverInfo) || typeof serverInfo.name !== 'string' || typeof serverInfo.version !== 'string')
+    return undefined
+  return { name: toPrintableText(serverInfo.name), version: toPrintableText(serverInfo.version) }
 }
 
 // The text ends up in error messages, and so in logs, where a line of the server's own must not appear.
-function toPrintableText(text: string, length = 200): string {
-  return text.slice(0, length).replaceAll(/\p{Cc}/gu, ' ')
+function toPrintableText(text: string, maxLength = 200): string {
+  return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ')
 }

@@ -65,9 +65,9 @@ export type SendRequest = <M extends ClientMethod>(
 /** Facts that the calls of one client have learned about the server; no request relies on them. */
 export interface ClientState {
   /** The protocol revision of the requests, at first the preferred one. A wrong one is rejected and chosen anew. */
-  version: string
+  protocolVersion: string
   /** The revisions of the client, the preferred one first. */
-  readonly clientVersions: readonly [string, ...string[]]
+  readonly clientProtocolVersions: readonly [string, ...string[]]
   readonly url: string | undefined
   serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
   /** Called when the server has named its software. */
@@ -78,10 +78,16 @@ export interface ClientState {
 export function createClientState(
   options: CoreClientOptions,
   url: string | undefined,
-  onServer: ClientState['onServerInfo'],
+  onServerInfo: ClientState['onServerInfo'],
 ): ClientState {
   const { versions: clientVersions = [protocolVersion] } = options
-  return { version: clientVersions[0], clientVersions, url, serverInfo: undefined, onServerInfo: onServer }
+  return {
+    protocolVersion: clientVersions[0],
+    clientProtocolVersions: clientVersions,
+    url,
+    serverInfo: undefined,
+    onServerInfo,
+  }
 }
 
 /** The exchanges that a client's requests go through. */
@@ -106,10 +112,10 @@ export function createSendRawRequest(
   const send = (
     call: ClientRequest<string>,
     callOptions: CallOptions,
-    errorContext: ErrorContextOf,
+    getErrorContext: ErrorContextOf,
   ): Promise<RpcResponse> => {
     const id = nextId()
-    const _meta = createRequestMeta(id, state.version, {
+    const _meta = createRequestMeta(id, state.protocolVersion, {
       options: callOptions,
       canAskInput: findMethodRow(call.method)?.canRequireInput ?? false,
     })
@@ -118,7 +124,7 @@ export function createSendRawRequest(
     const maxTotalMs = callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { runtime: clock = platformRuntime } = options
     const { headerParams, onMessage: onAnyMessage } = call
-    const nameHeader = mcpNameHeader(call, errorContext)
+    const nameHeader = encodeMcpName(call, getErrorContext)
     const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
     return runCall(exchange, {
       request,
@@ -129,13 +135,13 @@ export function createSendRawRequest(
       timeoutMs,
       maxTotalMs,
       clock,
-      errorContext,
+      getErrorContext,
     })
   }
 
   return async (call, callOptions) => {
-    const errorContext = (): CallErrorContext => errorContextOf(call, state)
-    const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, errorContext)
+    const getErrorContext = (): CallErrorContext => errorContextOf(call, state)
+    const sendOnce = (): Promise<RpcResponse> => send(call, callOptions, getErrorContext)
     const resendPolicy = resendOptionsOf(call, options, callOptions)
     const sendUntilAnswered = (): Promise<RpcResponse> =>
       resendPolicy === undefined ? sendOnce() : resendLostRequest(sendOnce, resendPolicy)
@@ -146,7 +152,7 @@ export function createSendRawRequest(
     const serverVersions = supportedVersionsOf(response)
     if (serverVersions) {
       if (!trySelectVersion(serverVersions, state))
-        throw unsupportedVersionError(response, serverVersions, errorContext())
+        throw unsupportedVersionError(response, serverVersions, getErrorContext())
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
       response = await sendUntilAnswered()
     }
@@ -198,16 +204,20 @@ function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
 }
 
 /** Returns the encoded value of `Mcp-Name` for a method whose row names no member. */
-function mcpNameHeader(
+function encodeMcpName(
   { params, targetParam }: ClientRequest<string>,
-  errorContext: ErrorContextOf,
+  getErrorContext: ErrorContextOf,
 ): string | undefined {
   const name = targetParam === undefined ? undefined : params[targetParam]
   if (typeof name !== 'string') return undefined
   try {
     return encodeHeaderValue(name)
   } catch (error) {
-    throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), errorContext())
+    throw new ClientError(
+      'invalid_arguments',
+      error instanceof Error ? error.message : String(error),
+      getErrorContext(),
+    )
   }
 }
 
@@ -310,7 +320,7 @@ function createIdGenerator(exchange: Exchange): () => number {
 
 type CreateRequestMeta = (
   id: number,
-  version: string,
+  selectedVersion: string,
   call: { readonly options: CallOptions; readonly canAskInput: boolean },
 ) => JsonObject
 
@@ -319,11 +329,11 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
     [metaKeys.clientCapabilities]: declaredCapabilities(options, {}),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
   }
-  return (id, version, { options: callOptions, canAskInput }) => {
+  return (id, selectedVersion, { options: callOptions, canAskInput }) => {
     const logLevel = callOptions.logLevel ?? (callOptions.onLog ? 'info' : undefined)
     return {
       ...callOptions.meta,
-      [metaKeys.protocolVersion]: version,
+      [metaKeys.protocolVersion]: selectedVersion,
       ...baseMeta,
       ...((callOptions.capabilities ?? hasHandlers(callOptions)) && {
         [metaKeys.clientCapabilities]: declaredCapabilities(options, callOptions),
@@ -339,9 +349,9 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
 
 /** Chooses the first revision that both sides have; returns false and keeps the current one when there is none. */
 export function trySelectVersion(serverVersions: readonly unknown[], state: ClientState): boolean {
-  const commonVersion = state.clientVersions.find((version) => serverVersions.includes(version))
+  const commonVersion = state.clientProtocolVersions.find((version) => serverVersions.includes(version))
   if (commonVersion === undefined) return false
-  state.version = commonVersion
+  state.protocolVersion = commonVersion
   return true
 }
 

@@ -52,19 +52,19 @@ export interface RoundOptions {
 }
 
 /** Returns the options of one call: its own, else its client's. */
-export function mergeRoundOptions(client: RoundOptions = {}, call: RoundOptions = {}): RoundOptions {
+export function mergeRoundOptions(clientOptions: RoundOptions = {}, callOptions: RoundOptions = {}): RoundOptions {
   return {
-    maxRounds: call.maxRounds ?? client.maxRounds,
-    pauseBounds: call.pauseBounds ?? client.pauseBounds,
-    totalTimeoutMs: call.totalTimeoutMs ?? client.totalTimeoutMs,
-    answerTimeoutMs: call.answerTimeoutMs ?? client.answerTimeoutMs,
-    restart: call.restart ?? client.restart,
-    onRound: call.onRound ?? client.onRound,
+    maxRounds: callOptions.maxRounds ?? clientOptions.maxRounds,
+    pauseBounds: callOptions.pauseBounds ?? clientOptions.pauseBounds,
+    totalTimeoutMs: callOptions.totalTimeoutMs ?? clientOptions.totalTimeoutMs,
+    answerTimeoutMs: callOptions.answerTimeoutMs ?? clientOptions.answerTimeoutMs,
+    restart: callOptions.restart ?? clientOptions.restart,
+    onRound: callOptions.onRound ?? clientOptions.onRound,
   }
 }
 
 /** Number of hand-offs in a row that are followed at the shortest pause. */
-const shortestPauseCount = 4
+const initialPauseCount = 4
 
 /** A server may ask for a longer pause than this, and does not get it. */
 const maxRequestedPauseMs = 5000
@@ -90,10 +90,10 @@ export function computeHandOffDelayMs(
   const requestedMs = meta?.[projectMetaKeys.retryAfterMs]
   if (typeof requestedMs === 'number' && requestedMs >= 0)
     return Math.min(requestedMs, maxRequestedPauseMs) * (1 + random() / 2)
-  const { initialMs = 50, maxMs: most = 400 } = bounds
+  const { initialMs = 50, maxMs: maxPauseMs = 400 } = bounds
   return computeBackoffMs(
-    Math.max(0, previousHandOffCount - shortestPauseCount + 1),
-    { firstMs: initialMs, maxMs: most },
+    Math.max(0, previousHandOffCount - initialPauseCount + 1),
+    { firstMs: initialMs, maxMs: maxPauseMs },
     random,
   )
 }

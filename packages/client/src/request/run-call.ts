@@ -38,7 +38,7 @@ export interface RunningCall {
   readonly timeoutMs: number
   readonly maxTotalMs: number
   readonly clock: Clock
-  readonly errorContext: () => CallErrorContext
+  readonly getErrorContext: () => CallErrorContext
 }
 
 /**
@@ -88,7 +88,7 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
       closeCall()
       const errorMessage = cause instanceof Error ? cause.message : String(cause)
       const code = isUnsupportedVersion(cause) ? 'unsupported_version' : 'transport'
-      reject(new ClientError(code, errorMessage, { ...runningCall.errorContext(), cause }))
+      reject(new ClientError(code, errorMessage, { ...runningCall.getErrorContext(), cause }))
     }
     if (options.signal) onAbort(options.signal, cancel)
     startTimer()
@@ -120,16 +120,16 @@ function isUnsupportedVersion(cause: unknown): boolean {
 }
 
 function callTimeoutError(
-  { request, errorContext, timeoutMs, maxTotalMs }: RunningCall,
+  { request, getErrorContext, timeoutMs, maxTotalMs }: RunningCall,
   elapsedMs: number,
 ): ClientError {
   if (findMethodRow(request.method)?.isStreaming) {
     const errorMessage = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
-    return new ClientError('timeout', errorMessage, errorContext())
+    return new ClientError('timeout', errorMessage, getErrorContext())
   }
   const errorMessage =
     elapsedMs >= maxTotalMs
       ? `no response within ${maxTotalMs} ms; allow more with maxTotalMs`
       : `neither response nor progress for ${timeoutMs} ms; allow more with timeoutMs`
-  return new ClientError('timeout', errorMessage, errorContext())
+  return new ClientError('timeout', errorMessage, getErrorContext())
 }

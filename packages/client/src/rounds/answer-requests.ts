@@ -3,7 +3,7 @@ import type { InputRequest, InputResponse, InputResponses } from '@x/schema'
 import type { InputRequired } from '../request/input-required.ts'
 import { checkAnswer } from './check-answer.ts'
 import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
-import { type Answerer, handlerFor } from './input-kinds.ts'
+import { type Answerer, requireAnswerer } from './input-kinds.ts'
 import type { ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
 /** Answers by the keys of a round's requests. */
@@ -31,7 +31,10 @@ export async function answerRequests(
 ): Promise<InputResponses> {
   const { handlers, errorContext, round, clock, signal, timeoutMs } = answerContext
   // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
-  const requestsWithHandlers = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
+  const requestsWithHandlers = [...requests].map((entry) => ({
+    entry,
+    ask: requireAnswerer(entry, handlers, errorContext),
+  }))
   const answerTimeoutError = (): ClientError => {
     const keys = [...requests.keys()].slice(0, 3).map(toPrintableKey).join(', ')
     const reason = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
@@ -73,13 +76,13 @@ async function answerRequest(
   entry: readonly [string, InputRequest],
   { answerer, context, errorContext }: HandlerCall,
 ): Promise<[string, InputResponse]> {
-  return [entry[0], responseTo(entry, await answerer(context), errorContext)]
+  return [entry[0], parseInputResponse(entry, await answerer(context), errorContext)]
 }
 
 /**
  * Returns the answer to a request as it is sent; throws {@link ClientError} `invalid_answer` that names key and path.
  */
-function responseTo(
+function parseInputResponse(
   [key, request]: readonly [string, InputRequest],
   answer: unknown,
   errorContext: CallErrorContext,
@@ -94,7 +97,7 @@ function responseTo(
 }
 
 /** Checks that there is exactly one valid answer for each request (basic/patterns/mrtr, client requirements). */
-export function checkAnswers(
+export function toInputResponses(
   { requests }: InputRequired,
   answers: InputAnswers,
   errorContext: CallErrorContext,
@@ -106,7 +109,7 @@ export function checkAnswers(
   return Object.fromEntries(
     [...requests].map((entry) => {
       const [key] = entry
-      if (Object.hasOwn(answers, key)) return [key, responseTo(entry, answers[key], errorContext)]
+      if (Object.hasOwn(answers, key)) return [key, parseInputResponse(entry, answers[key], errorContext)]
       throw new ClientError('invalid_answer', `there is no answer to ${toPrintableKey(key)}`, errorContext)
     }),
   )

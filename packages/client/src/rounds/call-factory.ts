@@ -26,28 +26,28 @@ interface CallFactory {
 }
 
 /** Creates the calls of a client that may have several requests. */
-export function createRequestFactory(sendOnce: SendOnce, toolCalls: ToolCalls): CallFactory {
-  const createOtherCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
+export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCalls): CallFactory {
+  const createReadCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
     method,
     params,
     options: callOptions,
     attempt: (paramsWithInput, options) => sendOnce({ method, params: paramsWithInput }, options),
-    isRepeatable: () => true,
+    isRestartable: () => true,
   })
-  const callsByMethod: {
+  const callCreatorsByMethod: {
     readonly [M in MultiRoundMethod]: (params: JsonObject, options: ReadOptions) => Promise<MultiRoundCall<M>>
   } = {
     'tools/call': async (params, options) => {
       await toolCalls.prepareCall(String(params.name), options)
       return toolCalls.create(params, options)
     },
-    'prompts/get': async (params, options) => createOtherCall('prompts/get', params, options),
-    'resources/read': async (params, options) => createOtherCall('resources/read', params, options),
+    'prompts/get': async (params, options) => createReadCall('prompts/get', params, options),
+    'resources/read': async (params, options) => createReadCall('resources/read', params, options),
   }
   return {
     toolCalls,
-    createReadCall: createOtherCall,
-    createCall: (method, params, options) => callsByMethod[method](params, options),
+    createReadCall,
+    createCall: (method, params, options) => callCreatorsByMethod[method](params, options),
   }
 }
 

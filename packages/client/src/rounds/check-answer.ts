@@ -54,10 +54,10 @@ function checkRootsAnswer(answer: object): CheckedAnswer {
   if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
   // The check of this very type has accepted it.
   const { roots } = answer as ListRootsResult
-  const invalidIndex = roots.findIndex(({ uri }) => !uri.startsWith('file://') || parentSegment.test(uri))
+  const invalidIndex = roots.findIndex(({ uri }) => !uri.startsWith('file://') || parentSegmentPattern.test(uri))
   if (invalidIndex >= 0) return { issue: `roots[${invalidIndex}].uri: expected a file:// URI without ".." in it` }
   return { response: { roots } }
 }
 
 // client/roots, security considerations: a root must not lead out of itself.
-const parentSegment = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i
+const parentSegmentPattern = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i

@@ -35,19 +35,19 @@ export function checkRound<M extends MultiRoundMethod>(
  */
 export function createRetryParams(
   params: JsonObject,
-  { state }: InputRequired,
+  { requestState }: InputRequired,
   responses: InputResponses | undefined,
 ): JsonObject {
   return {
     ...params,
     // Types of the protocol are JSON, which their readonly interfaces cannot say.
     ...(responses && { inputResponses: responses as unknown as JsonObject }),
-    ...(state !== undefined && { requestState: state }),
+    ...(requestState !== undefined && { requestState }),
   }
 }
 
 /** Returns whether a retry failed because the server no longer accepts the state that it issued. */
-export function isStateRejected(error: unknown, params: JsonObject): boolean {
+export function isRequestStateRejected(error: unknown, params: JsonObject): boolean {
   if (params.requestState === undefined || !isClientError(error) || error.rpc === undefined) return false
   const { code, message, data } = error.rpc
   if (code !== errorCodes.invalidParams) return false

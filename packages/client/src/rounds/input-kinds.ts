@@ -1,33 +1,37 @@
 import { type ClientCapabilities, type InputRequest, findMissingCapabilities } from '@x/schema'
-import { type InputRequired, unsafeUrlReason } from '../request/input-required.ts'
+import { type InputRequired, describeUnsafeUrl } from '../request/input-required.ts'
 import { type CallErrorContext, ClientError, toPrintableKey } from '../request/client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
 /** The handler of a kind of request, and the capability that allows it. */
 interface InputKind {
-  readonly handler: keyof InputHandlers
+  readonly handlerName: keyof InputHandlers
   readonly requiredCapabilities: ClientCapabilities
   /** The capability as documentation writes it. */
-  readonly capability: string
+  readonly capabilityName: string
 }
 
 const formKind: InputKind = {
-  handler: 'elicit',
+  handlerName: 'elicit',
   requiredCapabilities: { elicitation: { form: {} } },
-  capability: 'elicitation.form',
+  capabilityName: 'elicitation.form',
 }
 const urlKind: InputKind = {
-  handler: 'openUrl',
+  handlerName: 'openUrl',
   requiredCapabilities: { elicitation: { url: {} } },
-  capability: 'elicitation.url',
+  capabilityName: 'elicitation.url',
 }
-const samplingKind: InputKind = { handler: 'sample', requiredCapabilities: { sampling: {} }, capability: 'sampling' }
+const samplingKind: InputKind = {
+  handlerName: 'sample',
+  requiredCapabilities: { sampling: {} },
+  capabilityName: 'sampling',
+}
 const samplingWithToolsKind: InputKind = {
-  handler: 'sample',
+  handlerName: 'sample',
   requiredCapabilities: { sampling: { tools: {} } },
-  capability: 'sampling.tools',
+  capabilityName: 'sampling.tools',
 }
-const rootsKind: InputKind = { handler: 'roots', requiredCapabilities: { roots: {} }, capability: 'roots' }
+const rootsKind: InputKind = { handlerName: 'roots', requiredCapabilities: { roots: {} }, capabilityName: 'roots' }
 
 function inputKindOf(request: InputRequest): InputKind {
   if (request.method === 'roots/list') return rootsKind
@@ -46,9 +50,9 @@ export function checkInputRequests(
   errorContext: CallErrorContext,
 ): void {
   for (const [key, request] of requests) {
-    const { requiredCapabilities, capability } = inputKindOf(request)
+    const { requiredCapabilities, capabilityName } = inputKindOf(request)
     if (findMissingCapabilities(callCapabilities, requiredCapabilities) !== undefined) {
-      const reason = `the server asks ${toPrintableKey(key)}, which needs ${capability}: this client has not declared it`
+      const reason = `the server asks ${toPrintableKey(key)}, which needs ${capabilityName}: this client has not declared it`
       throw new ClientError('input_required', reason, errorContext)
     }
     const unsafeUrlIssue = findUrlIssue(request)
@@ -63,7 +67,7 @@ export function checkInputRequests(
 
 function findUrlIssue(request: InputRequest): string | undefined {
   if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return undefined
-  return unsafeUrlReason(request.params.url)
+  return describeUnsafeUrl(request.params.url)
 }
 
 /** Calls the handler of a request; throws {@link ClientError} `input_required` when there is none. */
@@ -73,21 +77,21 @@ export type Answerer = (context: InputContext) => Awaitable<unknown>
  * Returns the handler of a request; throws {@link ClientError} `input_required` when the capability was declared
  * without one.
  */
-export function handlerFor(
+export function requireAnswerer(
   [key, request]: readonly [string, InputRequest],
   handlers: InputHandlers,
   errorContext: CallErrorContext,
 ): Answerer {
-  const answerer = answererOf(request, handlers)
+  const answerer = findAnswerer(request, handlers)
   if (answerer) return answerer
-  const { handler, capability } = inputKindOf(request)
+  const { handlerName, capabilityName } = inputKindOf(request)
   const reason =
-    `the server asks ${toPrintableKey(key)}, and there is no handler \`${handler}\`: ` +
-    `${capability} is declared in \`capabilities\` alone, which is for calls through client.manual`
+    `the server asks ${toPrintableKey(key)}, and there is no handler \`${handlerName}\`: ` +
+    `${capabilityName} is declared in \`capabilities\` alone, which is for calls through client.manual`
   throw new ClientError('input_required', reason, errorContext)
 }
 
-function answererOf(request: InputRequest, { elicit, openUrl, sample, roots }: InputHandlers): Answerer | undefined {
+function findAnswerer(request: InputRequest, { elicit, openUrl, sample, roots }: InputHandlers): Answerer | undefined {
   if (request.method === 'roots/list') return roots && (async (context) => ({ roots: await roots(context) }))
   if (request.method === 'sampling/createMessage') return sample && ((context) => sample(request.params, context))
   const { params } = request

@@ -1,6 +1,6 @@
 import type { InputRequests, JsonObject } from '@x/schema'
 import { checkRound, createRetryParams } from './check-round.ts'
-import { checkAnswers, type InputAnswers } from './answer-requests.ts'
+import { toInputResponses, type InputAnswers } from './answer-requests.ts'
 import {
   type InputRequired,
   type MultiRoundMethod,
@@ -51,24 +51,24 @@ export interface ManualRounds {
 export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
   const runRound = async <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
-    startState: ManualRoundStart,
+    roundStart: ManualRoundStart,
   ): Promise<Round<M>> => {
-    const outcome = await sendRound(call, { ...startState, isRestarted: false }, context)
-    if (isInputRequired(outcome)) return createAskedRound(call, outcome, startState.round)
+    const outcome = await sendRound(call, { ...roundStart, isRestarted: false }, context)
+    if (isInputRequired(outcome)) return createInputRequiredRound(call, outcome, roundStart.round)
     call.check?.(outcome)
     return { status: 'complete', result: outcome }
   }
 
-  const createAskedRound = <M extends MultiRoundMethod>(
+  const createInputRequiredRound = <M extends MultiRoundMethod>(
     call: MultiRoundCall<M>,
     requiredInput: InputRequired,
     round: number,
   ): InputRequiredRound<M> => {
     checkRound(call, { inputRequired: requiredInput, repeatCount: round }, context)
     const { method, params } = call
-    const { state } = requiredInput
+    const { requestState } = requiredInput
     const requests = Object.fromEntries(requiredInput.requests)
-    const pendingCall = { method, params, requests, ...(state !== undefined && { state }), round }
+    const pendingCall = { method, params, requests, ...(requestState !== undefined && { state: requestState }), round }
     return {
       status: 'input_required',
       requests,
@@ -83,7 +83,7 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
     { inputRequired, round }: Pick<ParsedPendingCall, 'inputRequired' | 'round'>,
     answers: InputAnswers,
   ): Promise<Round<M>> => {
-    const responses = checkAnswers(inputRequired, answers, context.errorContextOf(call))
+    const responses = toInputResponses(inputRequired, answers, context.errorContextOf(call))
     return runRound(call, { params: createRetryParams(call.params, inputRequired, responses), round: round + 1 })
   }
 
@@ -98,14 +98,14 @@ export function createManualRounds(createCall: CreateCall, context: RoundsContex
     getPrompt: (name, args, options = {}) =>
       startRounds('prompts/get', args === undefined ? { name } : { name, arguments: args }, options),
     readResource: (uri, options = {}) => startRounds('resources/read', { uri }, options),
-    resume: async (pending, answers, options = {}) => {
-      const parsedCall = parsePendingCall(pending)
+    resume: async (pendingCall, answers, options = {}) => {
+      const parsedCall = parsePendingCall(pendingCall)
       if ('issue' in parsedCall) {
         const reason = `this is not a pending call: ${parsedCall.issue}`
         throw new ClientError('invalid_pending', reason, { method: 'resume' })
       }
       // The parsed method is the one that the type names: it is a member of the same value.
-      const method = parsedCall.method as typeof pending.method
+      const method = parsedCall.method as typeof pendingCall.method
       return resumeRound(await createCall(method, parsedCall.params, options), parsedCall, answers)
     },
   }

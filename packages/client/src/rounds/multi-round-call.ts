@@ -16,7 +16,7 @@ export interface MultiRoundCall<M extends MultiRoundMethod> {
   /** Sends one request of the call. */
   readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
   /** Returns whether repeating the work of earlier rounds is known to be harmless. */
-  readonly isRepeatable: () => boolean
+  readonly isRestartable: () => boolean
   /** Checks the complete result; throws the error that the call rejects with. */
   readonly check?: ((result: CompleteResults[M]) => void) | undefined
 }
@@ -43,7 +43,7 @@ export function clockOf({ options }: RoundsContext): Clock {
 }
 
 /** Returns the observer of a call's rounds. */
-export function observerOf(
+export function findRoundListener(
   callOptions: ReadOptions,
   options: CoreClientOptions,
 ): ((round: RoundView) => void) | undefined {
@@ -56,7 +56,7 @@ export async function sendRound<M extends MultiRoundMethod>(
   start: RoundStart,
   context: RoundsContext,
 ): Promise<CompleteResults[M] | InputRequired> {
-  const onRound = observerOf(call.options, context.options)
+  const onRound = findRoundListener(call.options, context.options)
   if (!onRound) return call.attempt(start.params, call.options)
   const clock = clockOf(context)
   const sentAt = clock.monotonicNow()
@@ -70,7 +70,7 @@ export async function sendRound<M extends MultiRoundMethod>(
     round: start.round,
     status: requiredInput ? 'input_required' : 'complete',
     requests: Object.fromEntries(requiredInput?.requests ?? []),
-    stateBytes: new TextEncoder().encode(requiredInput?.state ?? '').length,
+    stateBytes: new TextEncoder().encode(requiredInput?.requestState ?? '').length,
     durationMs,
     isRestarted: start.isRestarted,
     meta: requiredInput ? requiredInput.meta : metaOfOutcome(outcome),

@@ -4,7 +4,7 @@ import { createRunRounds } from './run-rounds.ts'
 import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { RoundsContext } from './multi-round-call.ts'
-import { createRequestFactory, withIdempotencyKey } from './call-factory.ts'
+import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
 import type { CallToolFunction, ToolCalls } from '../tools/call-tool.ts'
 
 /** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
@@ -20,14 +20,18 @@ export interface MultiRoundCalls {
 }
 
 /** Creates the calls that may have several rounds. */
-export function createMultiRoundCalls(sendOnce: SendOnce, tools: ToolCalls, context: RoundsContext): MultiRoundCalls {
+export function createMultiRoundCalls(
+  sendOnce: SendOnce,
+  toolCalls: ToolCalls,
+  context: RoundsContext,
+): MultiRoundCalls {
   const runAllRounds = createRunRounds(context)
-  const callFactory = createRequestFactory(sendOnce, tools)
+  const callFactory = createCallFactory(sendOnce, toolCalls)
   return {
     callTool: async (name, args = {}, options = {}) => {
-      const preparation = tools.prepareCall(name, options)
+      const preparation = toolCalls.prepareCall(name, options)
       if (preparation) await preparation
-      return runAllRounds(tools.create({ name, arguments: args }, withIdempotencyKey(options)))
+      return runAllRounds(toolCalls.create({ name, arguments: args }, withIdempotencyKey(options)))
     },
     getPrompt: (name, args, options = {}) =>
       runAllRounds(

@@ -61,14 +61,14 @@ function parseCallParams(method: MultiRoundMethod, value: unknown): ParsedParams
 function isWithinMessageBounds(value: unknown): boolean {
   const { bytes, depth, elements } = defaultBounds
   const pendingValues: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
-  let [units, count] = [0, 0]
+  let [codeUnitCount, memberCount] = [0, 0]
   for (let currentValue = pendingValues.pop(); currentValue; currentValue = pendingValues.pop()) {
-    if (typeof currentValue.value === 'string') units += currentValue.value.length
-    if (units > bytes || count > elements || currentValue.level > depth) return false
+    if (typeof currentValue.value === 'string') codeUnitCount += currentValue.value.length
+    if (codeUnitCount > bytes || memberCount > elements || currentValue.level > depth) return false
     if (typeof currentValue.value !== 'object' || currentValue.value === null) continue
     for (const [key, member] of Object.entries(currentValue.value)) {
-      units += key.length
-      count += 1
+      codeUnitCount += key.length
+      memberCount += 1
       pendingValues.push({ value: member, level: currentValue.level + 1 })
     }
   }

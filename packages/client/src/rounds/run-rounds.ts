@@ -1,13 +1,13 @@
 import { openAbortScope, sleep } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { checkRound, isStateRejected, createRetryParams } from './check-round.ts'
+import { checkRound, isRequestStateRejected, createRetryParams } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
 import { type InputRequired, type MultiRoundMethod, isInputRequired } from '../request/input-required.ts'
 import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { mergeHandlers, type InputHandlers } from '../request/input-handlers.ts'
 import { computeHandOffDelayMs, mergeRoundOptions, type RoundOptions } from '../request/round-options.ts'
-import { clockOf, type RoundsContext, type MultiRoundCall, sendRound, observerOf } from './multi-round-call.ts'
+import { clockOf, type RoundsContext, type MultiRoundCall, sendRound, findRoundListener } from './multi-round-call.ts'
 
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) => Promise<CompleteResults[M]>
@@ -18,7 +18,7 @@ export type RunRounds = <M extends MultiRoundMethod>(call: MultiRoundCall<M>) =>
  */
 export function createRunRounds(context: RoundsContext): RunRounds {
   return async (call) => {
-    const result = isObserved(call, context)
+    const result = hasTimeoutOrListener(call, context)
       ? await runWithTimeout(call, context)
       : await runWithoutTimeout(call, context)
     call.check?.(result)
@@ -26,12 +26,12 @@ export function createRunRounds(context: RoundsContext): RunRounds {
   }
 }
 
-function isObserved<M extends MultiRoundMethod>(
+function hasTimeoutOrListener<M extends MultiRoundMethod>(
   { options: callOptions }: MultiRoundCall<M>,
   { options }: RoundsContext,
 ): boolean {
   const totalMs = callOptions.rounds?.totalTimeoutMs ?? options.rounds?.totalTimeoutMs
-  return totalMs !== undefined || observerOf(callOptions, options) !== undefined
+  return totalMs !== undefined || findRoundListener(callOptions, options) !== undefined
 }
 
 async function runWithoutTimeout<M extends MultiRoundMethod>(
@@ -73,7 +73,7 @@ interface LoopState<M extends MultiRoundMethod> {
   readonly mergedOptions: RoundOptions
   readonly handlers: InputHandlers
   /** Requests sent so far. */
-  sentCount: number
+  sentRoundCount: number
   /** Consecutive rounds without a question. */
   roundsWithoutInput: number
   isRestarted: boolean
@@ -88,7 +88,7 @@ function createLoopState<M extends MultiRoundMethod>(call: MultiRoundCall<M>, co
     context,
     mergedOptions: roundOptions,
     handlers,
-    sentCount: 0,
+    sentRoundCount: 0,
     roundsWithoutInput: 0,
     isRestarted: false,
   }
@@ -99,7 +99,7 @@ async function runRoundLoop<M extends MultiRoundMethod>(
   firstOutcome: CompleteResults[M] | InputRequired,
 ): Promise<CompleteResults[M]> {
   // The first request may have been sent before the loop began.
-  loopState.sentCount = 1
+  loopState.sentRoundCount = 1
   let outcome = firstOutcome
   for (let count = 1; isInputRequired(outcome); count += 1) {
     checkRound(loopState.call, { inputRequired: outcome, repeatCount: count }, loopState.context)
@@ -134,7 +134,7 @@ async function collectInput<M extends MultiRoundMethod>(
   }
   loopState.roundsWithoutInput = 0
   const errorContext = context.errorContextOf(call)
-  const round = loopState.sentCount
+  const round = loopState.sentRoundCount
   const timeoutMs = mergedOptions.answerTimeoutMs
   const responses = await answerRequests(requiredInput, { handlers, errorContext, round, clock, signal, timeoutMs })
   return createRetryParams(call.params, requiredInput, responses)
@@ -147,8 +147,8 @@ async function sendRetry<M extends MultiRoundMethod>(
   try {
     return await sendNextRound(loopState, params)
   } catch (error) {
-    const mayRestart = loopState.mergedOptions.restart ?? loopState.call.isRepeatable()
-    if (loopState.isRestarted || !mayRestart || !isStateRejected(error, params)) throw error
+    const mayRestart = loopState.mergedOptions.restart ?? loopState.call.isRestartable()
+    if (loopState.isRestarted || !mayRestart || !isRequestStateRejected(error, params)) throw error
     loopState.isRestarted = true
     return sendNextRound(loopState, loopState.call.params)
   }
@@ -158,10 +158,10 @@ function sendNextRound<M extends MultiRoundMethod>(
   loopState: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
-  loopState.sentCount += 1
+  loopState.sentRoundCount += 1
   return sendRound(
     loopState.call,
-    { params, round: loopState.sentCount, isRestarted: loopState.isRestarted },
+    { params, round: loopState.sentRoundCount, isRestarted: loopState.isRestarted },
     loopState.context,
   )
 }

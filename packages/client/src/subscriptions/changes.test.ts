@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { subscribedUriOf, createSubscribedUris } from './changes.ts'
+import { findContainingUri, createSubscribedUris } from './changes.ts'
 
 test.each([
   ['file:///a/b', ['file:///a'], 'file:///a'],
@@ -16,7 +16,7 @@ test.each([
   ['', ['', '/'], undefined],
   ['x'.repeat(10), ['x'.repeat(9)], undefined],
 ])('what holds %s among %j is %s', (uri, uris, holder) => {
-  expect(subscribedUriOf(uri, createSubscribedUris(uris))).toBe(holder)
+  expect(findContainingUri(uri, createSubscribedUris(uris))).toBe(holder)
 })
 
 test('a holder is one of those that are listened to, shorter, and ends where a part begins', () => {
@@ -27,7 +27,7 @@ test('a holder is one of those that are listened to, shorter, and ends where a p
         .filter((one) => one.length > 0 && one.length < uri.length && uri.startsWith(one))
         .filter((one) => /^[/?#]/.test(uri.slice(one.length)) || /[/?#]$/.test(one))
         .sort((a, b) => b.length - a.length)[0]
-      expect(subscribedUriOf(uri, createSubscribedUris(uris))).toBe(expected)
+      expect(findContainingUri(uri, createSubscribedUris(uris))).toBe(expected)
     }),
   )
 })
@@ -37,6 +37,6 @@ test('a text of millions of slashes costs no more than the resources that are li
   const uri = '/'.repeat(4_000_000)
   const { uris, lengths } = createSubscribedUris(['a:b', 'a:c', 'a:bcd'])
   const counted = { has: (one: string) => reads.push(one.length) > 0 && uris.has(one) }
-  expect(subscribedUriOf(uri, { uris: Object.assign(new Set<string>(), counted), lengths })).toBeUndefined()
+  expect(findContainingUri(uri, { uris: Object.assign(new Set<string>(), counted), lengths })).toBeUndefined()
   expect(reads).toEqual([5, 3])
 })

@@ -5,22 +5,26 @@ import type { ListChange, SubscriptionEvent } from './subscription.ts'
 interface ListChangeMapping {
   readonly change: ListChange
   /** The method of the notification. */
-  readonly notification: string
+  readonly notificationMethod: string
   /** The methods whose results become stale. */
   readonly staleMethods: readonly string[]
 }
 
 const listChangeMappings: readonly ListChangeMapping[] = [
-  { change: 'toolsListChanged', notification: 'notifications/tools/list_changed', staleMethods: ['tools/list'] },
-  { change: 'promptsListChanged', notification: 'notifications/prompts/list_changed', staleMethods: ['prompts/list'] },
+  { change: 'toolsListChanged', notificationMethod: 'notifications/tools/list_changed', staleMethods: ['tools/list'] },
+  {
+    change: 'promptsListChanged',
+    notificationMethod: 'notifications/prompts/list_changed',
+    staleMethods: ['prompts/list'],
+  },
   {
     change: 'resourcesListChanged',
-    notification: 'notifications/resources/list_changed',
+    notificationMethod: 'notifications/resources/list_changed',
     staleMethods: ['resources/list', 'resources/templates/list'],
   },
 ]
 const mappingsByNotification: ReadonlyMap<string, ListChangeMapping> = new Map(
-  listChangeMappings.map((row) => [row.notification, row]),
+  listChangeMappings.map((row) => [row.notificationMethod, row]),
 )
 const mappingsByChange: ReadonlyMap<string, ListChangeMapping> = new Map(
   listChangeMappings.map((row) => [row.change, row]),
@@ -29,20 +33,20 @@ const resourceUpdatedMethod = 'notifications/resources/updated'
 
 /** The changes that a subscription covers. */
 export interface WantedChanges extends SubscribedUris {
-  readonly lists: ReadonlySet<ListChange>
+  readonly listChanges: ReadonlySet<ListChange>
 }
 
 /** A change of the server. */
 export interface Change {
   readonly event: SubscriptionEvent
   /** The subscribed resource, if the changed one is a part of it. */
-  readonly containingResource?: { readonly containedUri: string } | undefined
+  readonly containingResource?: { readonly subscribedUri: string } | undefined
 }
 
 /** Parses a filter; other members are ignored, and later changes to the object have no effect. */
 export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
-  const lists = listChangeMappings.map(({ change }) => change).filter((change) => filter[change] === true)
-  return createWantedChanges(lists, filter.resourceSubscriptions ?? [])
+  const listChanges = listChangeMappings.map(({ change }) => change).filter((change) => filter[change] === true)
+  return createWantedChanges(listChanges, filter.resourceSubscriptions ?? [])
 }
 
 /**
@@ -52,19 +56,19 @@ export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
 export function acceptedChangesFrom(acknowledgedFilter: JsonObject, wantedChanges: WantedChanges): WantedChanges {
   const uris = Array.isArray(acknowledgedFilter.resourceSubscriptions) ? acknowledgedFilter.resourceSubscriptions : []
   return createWantedChanges(
-    [...wantedChanges.lists].filter((change) => acknowledgedFilter[change] === true),
+    [...wantedChanges.listChanges].filter((change) => acknowledgedFilter[change] === true),
     uris.filter((uri) => typeof uri === 'string').filter((uri) => wantedChanges.uris.has(uri)),
   )
 }
 
-function createWantedChanges(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
-  return { lists: new Set(lists), ...createSubscribedUris(uris) }
+function createWantedChanges(listChanges: readonly ListChange[], uris: readonly string[]): WantedChanges {
+  return { listChanges: new Set(listChanges), ...createSubscribedUris(uris) }
 }
 
 /** Returns a filter in the form of the protocol. */
-export function subscriptionFilterOf({ lists, uris }: WantedChanges): SubscriptionFilter & JsonObject {
+export function subscriptionFilterOf({ listChanges, uris }: WantedChanges): SubscriptionFilter & JsonObject {
   return {
-    ...Object.fromEntries([...lists].map((change) => [change, true])),
+    ...Object.fromEntries([...listChanges].map((change) => [change, true])),
     ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
   }
 }
@@ -73,16 +77,19 @@ export function subscriptionFilterOf({ lists, uris }: WantedChanges): Subscripti
 const maxUriLength = 2048
 
 /** Returns the change that a notification reports; undefined unless the server has accepted to report it. */
-export function changeOf({ method, params }: RpcNotification, acceptedChanges: WantedChanges): Change | undefined {
+export function parseChangeNotification(
+  { method, params }: RpcNotification,
+  acceptedChanges: WantedChanges,
+): Change | undefined {
   const row = mappingsByNotification.get(method)
-  if (row) return acceptedChanges.lists.has(row.change) ? { event: { type: row.change } } : undefined
+  if (row) return acceptedChanges.listChanges.has(row.change) ? { event: { type: row.change } } : undefined
   if (method !== resourceUpdatedMethod || typeof params?.uri !== 'string') return undefined
   const { uri } = params
   if (acceptedChanges.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
-  const subscribedUri = subscribedUriOf(uri, acceptedChanges)
+  const subscribedUri = findContainingUri(uri, acceptedChanges)
   if (subscribedUri === undefined) return undefined
   if (uri.length > maxUriLength) return { event: { type: 'resourceUpdated', uri: subscribedUri } }
-  return { event: { type: 'resourceUpdated', uri }, containingResource: { containedUri: subscribedUri } }
+  return { event: { type: 'resourceUpdated', uri }, containingResource: { subscribedUri } }
 }
 
 /** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
@@ -91,7 +98,7 @@ export function stalePredicateOf({ event, containingResource }: Change): StaleKe
   if (row) return ({ method }) => row.staleMethods.includes(method)
   const uri = event.type === 'resourceUpdated' ? event.uri : undefined
   return ({ method, params }) =>
-    method === 'resources/read' && (params.uri === uri || params.uri === containingResource?.containedUri)
+    method === 'resources/read' && (params.uri === uri || params.uri === containingResource?.subscribedUri)
 }
 
 /**
@@ -99,15 +106,15 @@ export function stalePredicateOf({ event, containingResource }: Change): StaleKe
  * included.
  */
 export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPredicate {
-  const lists = new Set(
+  const staleMethodSet = new Set(
     listChangeMappings
-      .filter(({ change }) => wantedChanges.lists.has(change))
+      .filter(({ change }) => wantedChanges.listChanges.has(change))
       .flatMap(({ staleMethods }) => staleMethods),
   )
   return ({ method, params }) => {
-    if (lists.has(method)) return true
+    if (staleMethodSet.has(method)) return true
     if (method !== 'resources/read' || typeof params.uri !== 'string') return false
-    return wantedChanges.uris.has(params.uri) || subscribedUriOf(params.uri, wantedChanges) !== undefined
+    return wantedChanges.uris.has(params.uri) || findContainingUri(params.uri, wantedChanges) !== undefined
   }
 }
 
@@ -145,12 +152,12 @@ const pathDelimiters: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
  * `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
  * ResourceUpdatedNotificationParams).
  */
-export function subscribedUriOf(uri: string, { uris, lengths }: SubscribedUris): string | undefined {
+export function findContainingUri(uri: string, { uris, lengths }: SubscribedUris): string | undefined {
   // Only where a containing URI can end, because a server may send a text of millions of slashes.
   for (const length of lengths) {
     if (length >= uri.length || (!pathDelimiters.has(uri[length]) && !pathDelimiters.has(uri[length - 1]))) continue
-    const start = uri.slice(0, length)
-    if (uris.has(start)) return start
+    const prefix = uri.slice(0, length)
+    if (uris.has(prefix)) return prefix
   }
   return undefined
 }

@@ -24,7 +24,7 @@ const endResult: ReadResult = { done: true, value: undefined }
  * Creates a queue that stays as small as the filter, `limit` and one event for each resource, however slow the reader
  * is.
  */
-export function createEventQueue(limit: number): EventQueue {
+export function createEventQueue(maxEvents: number): EventQueue {
   const queuedEvents = new Map<string, SubscriptionEvent>()
   const readers: Reader[] = []
   let failure: { readonly error: unknown } | undefined
@@ -46,7 +46,7 @@ export function createEventQueue(limit: number): EventQueue {
       if (reader) return reader.resolve({ done: false, value: event })
       // Any change may have been missed while a stream was away, so this event covers all that wait.
       if (event.type === 'opened' && event.mayHaveMissedChanges) queuedEvents.clear()
-      const newEvent = overflowEvent && queuedEvents.size >= limit ? overflowEvent : event
+      const newEvent = overflowEvent && queuedEvents.size >= maxEvents ? overflowEvent : event
       const key = eventKeyOf(newEvent)
       if (newEvent.type === 'interrupted') queuedEvents.delete(key)
       if (!queuedEvents.has(key)) queuedEvents.set(key, newEvent)

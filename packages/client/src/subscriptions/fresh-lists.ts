@@ -14,11 +14,11 @@ const allListsFilter = { toolsListChanged: true, promptsListChanged: true, resou
  * Reads changed lists again, if a caller has read them before. Resolves when the signal aborts or the subscription ends
  * for good.
  */
-export async function keepListsFresh(context: RefreshContext, lists: ListFetchers): Promise<void> {
+export async function keepListsFresh(context: RefreshContext, listFetchers: ListFetchers): Promise<void> {
   const { listen, partition, clock, jitterMs, options, signal, onError } = context
   const debouncedFetches = new Map(
-    Object.entries(lists).map(([method, ask]) => {
-      const fetchList = async (): Promise<void> => void (await ask({ signal }))
+    Object.entries(listFetchers).map(([method, listFetcher]) => {
+      const fetchList = async (): Promise<void> => void (await listFetcher({ signal }))
       return [method, debounceWork({ run: fetchList, onFailure: onError, jitterMs, clock })]
     }),
   )

@@ -1,11 +1,11 @@
 import { onAbort } from '@x/core'
 import { isClientError } from '../request/client-error.ts'
 import { subscriptionEndedError, type RefreshContext, debounceWork, type DebouncedWork } from './refresh-context.ts'
-import { subscribedUriOf, type SubscribedUris, createSubscribedUris } from './changes.ts'
+import { findContainingUri, type SubscribedUris, createSubscribedUris } from './changes.ts'
 import type { Subscription, SubscriptionEvent } from './subscription.ts'
 
 // The number that `@x/server` accepts in one filter by default.
-const maxResources = 100
+const maxWatchedResources = 100
 
 interface OpenStream {
   readonly subscription: Subscription
@@ -35,7 +35,7 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
   }
   const followEvents = async (stream: OpenStream): Promise<void> => {
     for await (const event of stream.subscription) {
-      debouncedReader.requestRead(changedUris(event, stream.resources))
+      debouncedReader.requestRead(changedUrisOf(event, stream.resources))
       if (event.type === 'opened') await onStreamOpened(stream)
     }
     // A replaced subscription was closed here.
@@ -47,16 +47,16 @@ export async function keepResourcesFresh(context: RefreshContext): Promise<void>
     resolveEnded()
     onError(error)
   }
-  const work = async (): Promise<void> => {
+  const resubscribe = async (): Promise<void> => {
     const unopenedStream = lastStream === openStream ? undefined : lastStream
     lastStream = openStream
     await unopenedStream?.subscription.close()
-    const resources = createSubscribedUris(watchedUrisOf(context).slice(-maxResources))
+    const resources = createSubscribedUris(watchedUrisOf(context).slice(-maxWatchedResources))
     lastStream = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
     // Its end is not awaited: this work is done when it has started.
     void followEvents(lastStream).catch(onSubscriptionLost)
   }
-  const debouncedListen = debounceWork({ run: work, onFailure: onSubscriptionLost, jitterMs, clock })
+  const debouncedListen = debounceWork({ run: resubscribe, onFailure: onSubscriptionLost, jitterMs, clock })
   const unsubscribe = partition.onStored(({ method, params }) => {
     if (method === 'resources/read' && !lastStream?.resources.uris.has(String(params.uri))) debouncedListen.schedule()
   })
@@ -79,12 +79,12 @@ function watchedUrisOf({ partition }: RefreshContext): string[] {
   return uris
 }
 
-function changedUris(event: SubscriptionEvent, resources: SubscribedUris): readonly string[] {
+function changedUrisOf(event: SubscriptionEvent, resources: SubscribedUris): readonly string[] {
   if (event.type === 'opened') return event.mayHaveMissedChanges ? [...resources.uris] : []
   if (event.type !== 'resourceUpdated') return []
-  const subscribedUri = subscribedUriOf(event.uri, resources)
-  const ownUris = resources.uris.has(event.uri) ? [event.uri] : []
-  return subscribedUri === undefined ? ownUris : [...ownUris, subscribedUri]
+  const subscribedUri = findContainingUri(event.uri, resources)
+  const matchingUris = resources.uris.has(event.uri) ? [event.uri] : []
+  return subscribedUri === undefined ? matchingUris : [...matchingUris, subscribedUri]
 }
 
 function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: RefreshContext): Pick<
@@ -94,7 +94,7 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
   requestRead(uris: readonly string[]): void
 } {
   const pendingUris = new Set<string>()
-  const work = async (): Promise<void> => {
+  const readPendingUris = async (): Promise<void> => {
     // One after the other, because no caller waits for them.
     for (const uri of pendingUris) {
       pendingUris.delete(uri)
@@ -108,7 +108,7 @@ function createDebouncedReader({ sendOnce, clock, jitterMs, signal, onError }: R
       }
     }
   }
-  const debouncedReads = debounceWork({ run: work, onFailure: onError, jitterMs, clock })
+  const debouncedReads = debounceWork({ run: readPendingUris, onFailure: onError, jitterMs, clock })
   return {
     requestRead: (uris) => {
       for (const uri of uris) pendingUris.add(uri)

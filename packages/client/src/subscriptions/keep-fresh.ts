@@ -37,12 +37,12 @@ interface KeepFreshContext {
   readonly clock: Clock | undefined
   /** True when results are cached at all. */
   readonly isCacheEnabled: boolean
-  readonly lists: ListFetchers
+  readonly listFetchers: ListFetchers
 }
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, sendOnce, partition, clock = platformRuntime, isCacheEnabled, lists } = context
+  const { listen, sendOnce, partition, clock = platformRuntime, isCacheEnabled, listFetchers } = context
   return ({ resources = false, jitterMs = 1000, onError: errorOption, ...options } = {}) => {
     const onError = errorListener(errorOption, '@x/client', () => 'keepFresh')
     if (!isCacheEnabled) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
@@ -61,7 +61,7 @@ function createKeepFresh(context: KeepFreshContext): (options?: KeepFreshOptions
       onError: reportError,
     }
     const refreshLoops = [
-      keepListsFresh(refreshContext, lists),
+      keepListsFresh(refreshContext, listFetchers),
       ...(resources ? [keepResourcesFresh(refreshContext)] : []),
     ]
     const loopsEnd = Promise.all(refreshLoops).finally(closeAbortScope)
@@ -95,11 +95,11 @@ export interface SubscriptionCalls {
 
 /** Creates the calls that subscribe. */
 export function createSubscriptionCalls(
-  contextOf: () => ListenContext & Omit<KeepFreshContext, 'listen'>,
+  createContext: () => ListenContext & Omit<KeepFreshContext, 'listen'>,
 ): SubscriptionCalls {
   let calls: SubscriptionCalls | undefined
   // Created with their first use, because most clients of a host subscribe to nothing.
-  const getCalls = (): SubscriptionCalls => (calls ??= createCalls(contextOf()))
+  const getCalls = (): SubscriptionCalls => (calls ??= createCalls(createContext()))
   return {
     listen: (filter, options) => getCalls().listen(filter, options),
     keepFresh: (options) => getCalls().keepFresh(options),

@@ -11,8 +11,8 @@ import {
   type WantedChanges,
 } from './changes.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { readSubscription } from './read-stream.ts'
-import { isPermanent, retryAfterOf } from './permanent-failure.ts'
+import { createSubscriptionReader } from './read-stream.ts'
+import { isPermanent, retryAfterMsOf } from './permanent-failure.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** The parts of the client that subscriptions use. */
@@ -93,17 +93,17 @@ interface OpenSubscription {
  */
 async function reopenStreams(context: ListenContext, currentSubscription: OpenSubscription): Promise<void> {
   const { queue, options, signal, clock } = currentSubscription
-  const { attempts, ...pauses } = reopenBoundsOf(options)
+  const { attempts, ...backoffBounds } = reopenBoundsOf(options)
   let failuresInRow = 0
   for (let isFirst = true; ; isFirst = false) {
     const { openDurationMs, error } = await followStream(context, currentSubscription, isFirst)
-    if (openDurationMs >= pauses.maxMs) failuresInRow = 0
+    if (openDurationMs >= backoffBounds.maxMs) failuresInRow = 0
     if (failuresInRow >= attempts) {
       if (error) throw error
       return
     }
-    const requestedDelayMs = error ? Math.min(retryAfterOf(error), pauses.maxMs) : 0
-    const retryInMs = Math.ceil(Math.max(requestedDelayMs, computeBackoffMs(failuresInRow, pauses)))
+    const requestedDelayMs = error ? Math.min(retryAfterMsOf(error), backoffBounds.maxMs) : 0
+    const retryInMs = Math.ceil(Math.max(requestedDelayMs, computeBackoffMs(failuresInRow, backoffBounds)))
     failuresInRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
     await sleep(retryInMs, { clock, signal })
@@ -139,7 +139,7 @@ async function followStream(
     params: { notifications: subscriptionFilterOf(wantedChanges) },
   } as const
   let openedAt: number | undefined
-  const onMessage = readSubscription(wantedChanges, {
+  const onMessage = createSubscriptionReader(wantedChanges, {
     onOpened: (acceptedChanges) => {
       openedAt = clock.monotonicNow()
       if (!isFirst) partition.removeStaleEntries(stalePredicateAfterGap(wantedChanges))
@@ -153,21 +153,21 @@ async function followStream(
       partition.removeStaleEntries(stalePredicateOf(change))
       queue.put(
         change.event,
-        change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.containedUri },
+        change.containingResource && { type: 'resourceUpdated', uri: change.containingResource.subscribedUri },
       )
     },
   })
-  const openDurationMs = (): number => (openedAt === undefined ? 0 : clock.monotonicNow() - openedAt)
+  const computeOpenDurationMs = (): number => (openedAt === undefined ? 0 : clock.monotonicNow() - openedAt)
   const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
   const callOptions = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
   try {
     await sendOnce({ ...call, onMessage }, callOptions)
-    if (openedAt !== undefined) return { openDurationMs: openDurationMs() }
+    if (openedAt !== undefined) return { openDurationMs: computeOpenDurationMs() }
     const reason = 'the stream ended before it was acknowledged'
     return { openDurationMs: 0, error: new ClientError('invalid_result', reason, errorContextOf(call, clientState)) }
   } catch (error) {
     signal.throwIfAborted()
     if (!isClientError(error) || isPermanent(error) || context.isClosed()) throw error
-    return { openDurationMs: openDurationMs(), error }
+    return { openDurationMs: computeOpenDurationMs(), error }
   }
 }

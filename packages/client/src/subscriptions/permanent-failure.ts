@@ -14,7 +14,7 @@ const permanentCodes: ReadonlySet<number> = new Set([
 const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 
 // The server's process cannot be started, is not a server, or ended too often to be restarted.
-const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts'])
+const permanentCauseCodes: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts'])
 
 /** Returns whether the same request would fail in the same way again. */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {
@@ -22,11 +22,11 @@ export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   if (code === 'rpc') return rpc !== undefined && permanentCodes.has(rpc.code)
   if (code !== 'transport' || !(cause instanceof Error)) return false
   if ('status' in cause && permanentStatuses.has(cause.status)) return true
-  return 'code' in cause && permanentCauses.has(cause.code)
+  return 'code' in cause && permanentCauseCodes.has(cause.code)
 }
 
 /** Returns the milliseconds after which the server may be asked again; 0 when it does not say. */
-export function retryAfterOf({ cause }: ClientError): number {
+export function retryAfterMsOf({ cause }: ClientError): number {
   const delayMs = cause instanceof Error && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined
   return typeof delayMs === 'number' && delayMs > 0 ? delayMs : 0
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { type Change, changeOf, acceptedChangesFrom, type WantedChanges } from './changes.ts'
+import { type Change, parseChangeNotification, acceptedChangesFrom, type WantedChanges } from './changes.ts'
 
 /** The receivers of a stream's messages. */
 export interface StreamListener {
@@ -13,7 +13,7 @@ export interface StreamListener {
  * id, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions). Returns
  * whether the stream is open.
  */
-export function readSubscription(
+export function createSubscriptionReader(
   requestedChanges: WantedChanges,
   { onOpened, onChange }: StreamListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
@@ -21,11 +21,11 @@ export function readSubscription(
   return (message, id) => {
     if (subscriptionIdOf(message) !== id) return false
     if (openStream?.id === id) {
-      const change = changeOf(message, openStream.acceptedChanges)
+      const change = parseChangeNotification(message, openStream.acceptedChanges)
       if (change) onChange(change)
       return true
     }
-    const acceptedChanges = acknowledgedChanges(message, requestedChanges)
+    const acceptedChanges = parseAcceptedChanges(message, requestedChanges)
     if (acceptedChanges === undefined) return false
     openStream = { id, acceptedChanges }
     onOpened(acceptedChanges)
@@ -38,7 +38,7 @@ function subscriptionIdOf({ params }: RpcNotification): unknown {
   return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
 }
 
-function acknowledgedChanges(
+function parseAcceptedChanges(
   { method, params }: RpcNotification,
   requestedChanges: WantedChanges,
 ): WantedChanges | undefined {

@@ -76,8 +76,8 @@ const emptyChoiceIndex = -1
 /** Asks for one of the labels and returns its index, because a value could be the same as what stands for none. */
 async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
   const { message, terminal, initialIndex = emptyChoiceIndex, canBeEmpty } = prompt
-  const rows = labels.map((label, value) => ({ value, label }))
-  const options = canBeEmpty ? [...rows, { value: emptyChoiceIndex, label: '(leave empty)' }] : rows
+  const choiceOptions = labels.map((label, value) => ({ value, label }))
+  const options = canBeEmpty ? [...choiceOptions, { value: emptyChoiceIndex, label: '(leave empty)' }] : choiceOptions
   // A prompt without options cannot be answered, only left.
   if (options.length === 0) return abandonedForm
   const initialOption = initialIndex === emptyChoiceIndex ? {} : { initialValue: initialIndex }

@@ -43,7 +43,7 @@ export async function confirmOpenUrl(question: ElicitRequestURLParams, terminal:
   return { action: action === 'accept' || action === 'decline' ? action : 'cancel' }
 }
 
-interface DeclineOption {
+interface PromptOption {
   readonly value: string
   readonly label: string
 }
@@ -51,7 +51,7 @@ interface DeclineOption {
 /** Asks for one of several ways; Esc and Ctrl-C choose "cancel". */
 async function chooseOption(
   message: string,
-  offeredOptions: readonly DeclineOption[],
+  offeredOptions: readonly PromptOption[],
   terminal: Terminal,
 ): Promise<string> {
   const { input, output, signal } = terminal

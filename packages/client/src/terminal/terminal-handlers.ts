@@ -26,23 +26,23 @@ export interface TerminalOptions {
  */
 export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandlers, 'elicit' | 'openUrl'> {
   const { input = process.stdin, output = process.stdout, openPage } = options
-  let lastQuestion: Promise<unknown> = Promise.resolve()
+  let lastAnswer: Promise<unknown> = Promise.resolve()
 
   /** Waits for the questions before this one: two prompts at once would both take every key. */
   const enqueueQuestion = (
     context: InputContext,
     showQuestion: (terminal: Terminal) => Promise<ElicitAnswer>,
   ): Promise<ElicitAnswer> => {
-    const previousQuestion = lastQuestion
+    const previousAnswer = lastAnswer
     const askInTurn = async (): Promise<ElicitAnswer> => {
-      await previousQuestion
+      await previousAnswer
       const { signal, server } = context
       signal.throwIfAborted()
       if (server !== undefined) log.info(toDisplayText(`${server} asks`), { output })
       return showQuestion({ input, output, signal })
     }
     const answer = askInTurn()
-    lastQuestion = answer.catch(() => undefined)
+    lastAnswer = answer.catch(() => undefined)
     return answer
   }
 

@@ -19,11 +19,11 @@ import type { KnownTool, ToolIndex } from './tool-index.ts'
 /** The parts of the client that calls of tools use. */
 export interface ToolCallsContext {
   readonly sendOnce: SendOnce
-  readonly tools: ToolIndex
+  readonly toolIndex: ToolIndex
   /** Reads the whole list, so that the index knows it. */
   readonly listTools: (options: ReadOptions) => Promise<unknown>
   /** The check of a tool's output; `undefined` when nothing is to be checked. */
-  readonly checkOf: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
+  readonly getOutputCheck: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
@@ -58,13 +58,13 @@ const maxLookedUpNames = 1000
  * behavior). The server checks headers before it runs anything, in every round.
  */
 export function createToolCalls(context: ToolCallsContext): ToolCalls {
-  const { sendOnce, tools, listTools, checkOf } = context
+  const { sendOnce, toolIndex, listTools, getOutputCheck } = context
   // Made with its first use: a program may have thousands of clients, few of which look a tool up.
   let lookedUpNames: Set<string> | undefined
   return {
     prepareCall: (name, options) => {
       // A tool without an output schema needs no check, which only its definition tells.
-      if (!checkOf || tools.find(name)) return undefined
+      if (!getOutputCheck || toolIndex.find(name)) return undefined
       lookedUpNames ??= new Set()
       if (lookedUpNames.has(name) || lookedUpNames.size >= maxLookedUpNames) return undefined
       lookedUpNames.add(name)
@@ -74,7 +74,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
       const name = String(params.name)
       const requestOf = (paramsWithInput: JsonObject): ClientRequest<'tools/call'> =>
         withHeaderParams(context, name, paramsWithInput)
-      const outputCheck = outputCheckFor(context, { method: 'tools/call', params }, name)
+      const outputCheck = createOutputCheck(context, { method: 'tools/call', params }, name)
       return {
         method: 'tools/call',
         params,
@@ -85,7 +85,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
             await listTools({ ...toReadOptions(options), refresh: true })
             return sendOnce(requestOf(paramsWithInput), options)
           }),
-        isRepeatable: () => isRestartable(tools.find(name)),
+        isRestartable: () => isRestartable(toolIndex.find(name)),
         check: outputCheck,
       }
     },
@@ -107,13 +107,13 @@ function isRestartable(knownTool: KnownTool | undefined): boolean {
 }
 
 function withHeaderParams(
-  { tools, errorContextOf }: ToolCallsContext,
+  { toolIndex, errorContextOf }: ToolCallsContext,
   name: string,
   params: JsonObject,
 ): ClientRequest<'tools/call'> {
-  const isSafeToRepeat = (): boolean => isRepeatable(tools.find(name))
+  const isSafeToRepeat = (): boolean => isRepeatable(toolIndex.find(name))
   const call = { method: 'tools/call', params, isRepeatable: isSafeToRepeat } as const
-  const declaredHeaders = tools.find(name)?.headerParams
+  const declaredHeaders = toolIndex.find(name)?.headerParams
   if (!declaredHeaders?.length) return call
   const args = isJsonObject(params.arguments) ? params.arguments : {}
   return { ...call, headerParams: headerParamsOf(declaredHeaders, args, () => errorContextOf(call)) }
@@ -123,22 +123,26 @@ function withHeaderParams(
 function headerParamsOf(
   declaredHeaders: readonly HeaderParam[],
   args: JsonObject,
-  errorContext: () => CallErrorContext,
+  getErrorContext: () => CallErrorContext,
 ): HeaderParams {
   try {
     return encodeHeaderArguments(declaredHeaders, args)
   } catch (error) {
-    throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), errorContext())
+    throw new ClientError(
+      'invalid_arguments',
+      error instanceof Error ? error.message : String(error),
+      getErrorContext(),
+    )
   }
 }
 
-function outputCheckFor(
-  { tools, checkOf, errorContextOf }: ToolCallsContext,
+function createOutputCheck(
+  { toolIndex, getOutputCheck, errorContextOf }: ToolCallsContext,
   call: ClientRequest<'tools/call'>,
   name: string,
 ): ((result: CallToolResult) => void) | undefined {
-  const knownTool = tools.find(name)
-  const outputCheck = knownTool && checkOf?.(knownTool.tool, errorContextOf(call))
+  const knownTool = toolIndex.find(name)
+  const outputCheck = knownTool && getOutputCheck?.(knownTool.tool, errorContextOf(call))
   return outputCheck && ((result) => outputCheck(result, errorContextOf(call)))
 }
 

@@ -1,4 +1,4 @@
-import { checkSchema, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
+import { findSchemaProblem, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
 import { type CallErrorContext, ClientError } from '../request/client-error.ts'
 import type { ClientWarning } from '../request/options.ts'
 
@@ -12,18 +12,18 @@ type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason:
  * are checked before they are compiled, so that none is fetched and none is endless, and each is compiled once. Throws
  * {@link ClientError} `schema_refused` for an unusable schema, before anything is sent.
  */
-export function createOutputChecks(
+export function createOutputCheckLookup(
   compiler: JsonSchemaCompiler,
   onWarning: (warning: ClientWarning) => void,
 ): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
-  const compiledOutputs = new WeakMap<JsonObject, CompiledOutputSchema>()
+  const compiledSchemas = new WeakMap<JsonObject, CompiledOutputSchema>()
   return (tool, errorContext) => {
     const { outputSchema } = tool
     if (!outputSchema) return undefined
-    let entry = compiledOutputs.get(outputSchema)
+    let entry = compiledSchemas.get(outputSchema)
     if (!entry) {
       entry = compileOutputSchema(outputSchema, compiler)
-      compiledOutputs.set(outputSchema, entry)
+      compiledSchemas.set(outputSchema, entry)
       if ('reason' in entry) onWarning({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
     }
     if ('check' in entry) return entry.check
@@ -32,7 +32,7 @@ export function createOutputChecks(
 }
 
 function compileOutputSchema(schema: JsonObject, compiler: JsonSchemaCompiler): CompiledOutputSchema {
-  const schemaIssue = checkSchema(schema)
+  const schemaIssue = findSchemaProblem(schema)
   if (schemaIssue !== undefined) return { reason: schemaIssue }
   try {
     const validate = compiler(schema)

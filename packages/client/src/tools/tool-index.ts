@@ -1,4 +1,4 @@
-import { type ListToolsResult, type HeaderParam, headerParams, type Tool, type Icon, type Icons } from '@x/schema'
+import { type ListToolsResult, type HeaderParam, parseHeaderParams, type Tool, type Icon, type Icons } from '@x/schema'
 import type { ClientWarning } from '../request/options.ts'
 
 /** A tool as it was last listed, and the arguments that HTTP headers repeat. */
@@ -28,13 +28,13 @@ export function createToolIndex(onWarning: (warning: ClientWarning) => void): To
   let acceptedTools: WeakMap<ListToolsResult, readonly Tool[]> | undefined
   const addTool = (tool: Tool): boolean => {
     knownTools ??= new Map()
-    const annotations = headerParams(tool.inputSchema)
+    const parsedHeaderParams = parseHeaderParams(tool.inputSchema)
     knownTools.delete(tool.name)
-    if ('reason' in annotations) {
-      onWarning({ code: 'tool_refused', tool: tool.name, reason: annotations.reason })
+    if ('reason' in parsedHeaderParams) {
+      onWarning({ code: 'tool_refused', tool: tool.name, reason: parsedHeaderParams.reason })
       return false
     }
-    knownTools.set(tool.name, { tool, headerParams: annotations.params })
+    knownTools.set(tool.name, { tool, headerParams: parsedHeaderParams.params })
     return true
   }
   return {

@@ -183,7 +183,7 @@ async function readErrorResponse(response: HttpClientResponse, reader: MessageRe
  */
 export async function readFailure(response: HttpClientResponse): Promise<{ text?: string; error: Error }> {
   const { status, type } = response
-  if (type !== 'application/json') return { error: await response.failure() }
+  if (type !== 'application/json') return { error: await response.readError() }
   const text = await response.text()
   const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
   const message = `the server answered ${status}: ${excerpt}`
@@ -260,7 +260,7 @@ async function requestEventStream(
     signal,
   })
   if (response.status === 200 && response.type === 'text/event-stream') return response
-  throw await response.failure()
+  throw await response.readError()
 }
 
 async function listenToServer(
@@ -280,7 +280,7 @@ async function listenToServer(
   }
   if (response.status !== 200 || response.type !== 'text/event-stream') {
     // 405: the server has no such stream.
-    if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.failure()
+    if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.readError()
     response.stop()
     return undefined
   }
@@ -315,7 +315,7 @@ async function postToServer(
 ): Promise<void> {
   const options = { method: 'POST', body: encodeMessage(message), rpcRequest: relatedRequest, signal } as const
   const response = await transportOptions.http.send({ ...options, headers: sessionHeaders(transportOptions) })
-  if (!isSuccessStatus(response)) throw await response.failure()
+  if (!isSuccessStatus(response)) throw await response.readError()
   response.stop()
 }
 

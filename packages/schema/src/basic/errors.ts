@@ -48,7 +48,7 @@ export type HeaderMismatchError = RpcError & {
 }
 
 /** The shape of {@link HeaderMismatchError}. */
-export const headerMismatchError = errorResponse<HeaderMismatchError>(-32020)
+export const headerMismatchError = errorResponseShape<HeaderMismatchError>(-32020)
 
 /** The error for a request that needs a capability which the client did not declare (basic/index, error codes). */
 export type MissingRequiredClientCapabilityError = RpcError & {
@@ -60,7 +60,7 @@ export type MissingRequiredClientCapabilityError = RpcError & {
 }
 
 /** The shape of {@link MissingRequiredClientCapabilityError}. */
-export const missingRequiredClientCapabilityError = errorResponse<MissingRequiredClientCapabilityError>(
+export const missingRequiredClientCapabilityError = errorResponseShape<MissingRequiredClientCapabilityError>(
   -32021,
   looseShape<{ readonly requiredCapabilities: ClientCapabilities }>({ requiredCapabilities: clientCapabilities }),
 )
@@ -75,7 +75,7 @@ export type UnsupportedProtocolVersionError = RpcError & {
 }
 
 /** The shape of {@link UnsupportedProtocolVersionError}. */
-export const unsupportedProtocolVersionError = errorResponse<UnsupportedProtocolVersionError>(
+export const unsupportedProtocolVersionError = errorResponseShape<UnsupportedProtocolVersionError>(
   -32022,
   looseShape<{ readonly requested: string; readonly supported: readonly string[] }>({
     requested: string,
@@ -83,7 +83,7 @@ export const unsupportedProtocolVersionError = errorResponse<UnsupportedProtocol
   }),
 )
 
-function errorResponse<R extends RpcError>(code: R['error']['code'], data?: Description): Shape<R> {
+function errorResponseShape<R extends RpcError>(code: R['error']['code'], data?: Description): Shape<R> {
   return describeObject({ jsonrpc, id: optional(requestId), error: errorShape(code, data) })
 }
 

@@ -83,7 +83,7 @@ export interface JournalStore {
  * place.
  */
 export interface JournalEntry {
-  readonly part: string
+  readonly member: string
   readonly key?: string | undefined
   /** Undefined takes the member away. */
   readonly value: JsonValue | undefined

@@ -15,7 +15,7 @@ const maxShownLength = 100
  * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other
  * request. Its user may see nothing but the message (basic/versioning, compatibility).
  */
-export function checkClientRevision({ method, params }: RpcRequest): McpError | undefined {
+export function findRevisionError({ method, params }: RpcRequest): McpError | undefined {
   const requestedVersion = params?.['protocolVersion']
   if (method !== 'initialize' || typeof requestedVersion !== 'string') return undefined
   const meta = params?.['_meta']
@@ -75,6 +75,6 @@ export function olderRevisionIn(response: RpcResponse): string | undefined {
 
 /** Returns the message about a server that speaks earlier revisions alone, for the user of a client. */
 export function olderServerMessage(revision: string | undefined): string {
-  const answeredRevision = revision ?? 'one of an earlier revision'
-  return `this client speaks only MCP ${protocolVersion}; the server answered as ${answeredRevision}`
+  const revisionText = revision ?? 'one of an earlier revision'
+  return `this client speaks only MCP ${protocolVersion}; the server answered as ${revisionText}`
 }

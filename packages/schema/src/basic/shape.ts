@@ -29,7 +29,7 @@ export type Description = {
   readonly createCheck: (depth: CheckDepth, selectorMember?: string) => Check
 } & (
   | { readonly kind: LeafKind }
-  | { readonly kind: 'words'; readonly words: readonly (string | number)[] }
+  | { readonly kind: 'words'; readonly literals: readonly (string | number)[] }
   | { readonly kind: 'optional' | 'map'; readonly of: Description }
   | { readonly kind: 'list'; readonly of: Description; readonly maxLength?: number }
   | { readonly kind: 'object'; readonly members: Descriptions; readonly isOpen: boolean }
@@ -58,47 +58,47 @@ export function checkOf<T>(shape: Shape<T>, depth: CheckDepth = 'deep'): Check {
   return shape.createCheck(depth)
 }
 
-function leaf(kind: LeafKind, deepCheck: Check, shallowCheck = deepCheck): Description {
+function describeLeaf(kind: LeafKind, deepCheck: Check, shallowCheck = deepCheck): Description {
   return { kind, createCheck: (depth) => (depth === 'deep' ? deepCheck : shallowCheck) }
 }
 
 /** Any string. A `format` is an annotation in dialect 2020-12: code that opens a URI or decodes Base64 reports errors. */
-export const string: Shape<string> = leaf('string', (value) =>
+export const string: Shape<string> = describeLeaf('string', (value) =>
   typeof value === 'string' ? undefined : typeFailure('a string', value),
 )
 
 /** A boolean. */
-export const boolean: Shape<boolean> = leaf('boolean', (value) =>
+export const boolean: Shape<boolean> = describeLeaf('boolean', (value) =>
   typeof value === 'boolean' ? undefined : typeFailure('a boolean', value),
 )
 
 /** An integer that a double represents exactly. */
-export const integer: Shape<number> = leaf('integer', (value) =>
+export const integer: Shape<number> = describeLeaf('integer', (value) =>
   Number.isSafeInteger(value) ? undefined : typeFailure('an integer', value),
 )
 
 /** A number that JSON can carry. */
-export const number: Shape<number> = leaf('number', (value) =>
+export const number: Shape<number> = describeLeaf('number', (value) =>
   Number.isFinite(value) ? undefined : typeFailure('a finite number', value),
 )
 
 /** A number from 0 to 1, as priorities are. */
-export const numberFromZeroToOne: Shape<number> = leaf('numberFromZeroToOne', (value) =>
+export const numberFromZeroToOne: Shape<number> = describeLeaf('numberFromZeroToOne', (value) =>
   typeof value === 'number' && value >= 0 && value <= 1 ? undefined : typeFailure('a number from 0 to 1', value),
 )
 
 /** A duration in whole milliseconds, from 0 up. */
-export const duration: Shape<number> = leaf('duration', (value) =>
+export const durationMs: Shape<number> = describeLeaf('duration', (value) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : typeFailure('an integer from 0 up', value),
 )
 
 /** A string or an integer, as ids and progress tokens are; an integer that JavaScript would round is rejected. */
-export const stringOrInteger: Shape<string | number> = leaf('stringOrInteger', (value) =>
+export const stringOrInteger: Shape<string | number> = describeLeaf('stringOrInteger', (value) =>
   typeof value === 'string' || Number.isSafeInteger(value) ? undefined : typeFailure('a string or an integer', value),
 )
 
 /** An integer or `null`. */
-export const integerOrNull: Shape<number | null> = leaf('integerOrNull', (value) =>
+export const integerOrNull: Shape<number | null> = describeLeaf('integerOrNull', (value) =>
   value === null || Number.isSafeInteger(value) ? undefined : typeFailure('an integer or null', value),
 )
 
@@ -110,27 +110,28 @@ const arrayCheck: Check = (value) => (Array.isArray(value) ? undefined : typeFai
  * Any JSON value; a shallow check takes any value. The published JSON Schema forgets `null` and fractions here; the
  * specification's TypeScript, which is the source of truth, has them (basic/index, schema).
  */
-export const jsonValue: Shape<JsonValue> = leaf('jsonValue', jsonCheck, () => undefined)
+export const jsonValue: Shape<JsonValue> = describeLeaf('jsonValue', jsonCheck, () => undefined)
 
 /** An object of JSON values, which a shallow check does not check. */
-export const jsonObject: Shape<JsonObject> = leaf(
+export const jsonObject: Shape<JsonObject> = describeLeaf(
   'jsonObject',
   (value) => objectCheck(value) ?? jsonCheck(value),
   objectCheck,
 )
 
 /** An array of JSON values, which a shallow check does not check. */
-export const jsonArray: Shape<JsonArray> = leaf(
+export const jsonArray: Shape<JsonArray> = describeLeaf(
   'jsonArray',
   (value) => arrayCheck(value) ?? jsonCheck(value),
   arrayCheck,
 )
 
 /** One of a closed set of strings or numbers. */
-export function literal<const W extends string | number>(...words: readonly W[]): Shape<W> {
-  const allowedWords = new Set<unknown>(words)
-  const check: Check = (value) => (allowedWords.has(value) ? undefined : typeFailure(describeChoices(words), value))
-  return { kind: 'words', words, createCheck: () => check }
+export function literal<const W extends string | number>(...literals: readonly W[]): Shape<W> {
+  const allowedLiterals = new Set<unknown>(literals)
+  const check: Check = (value) =>
+    allowedLiterals.has(value) ? undefined : typeFailure(describeChoices(literals), value)
+  return { kind: 'words', literals, createCheck: () => check }
 }
 
 /** A value that may be absent. */
@@ -167,7 +168,7 @@ export function list<T>(of: Shape<T>): Shape<readonly T[]> {
 const stringsCheck = checkOf(list(string))
 
 /** The value of a field in an elicited form. */
-export const formValue: Shape<string | number | boolean | readonly string[]> = leaf('formValue', (value) => {
+export const formValue: Shape<string | number | boolean | readonly string[]> = describeLeaf('formValue', (value) => {
   if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return undefined
   return Array.isArray(value) ? stringsCheck(value) : typeFailure('a string, a number, a boolean or strings', value)
 })
@@ -183,7 +184,7 @@ export function stringsUpTo(maxLength: number): Shape<readonly string[]> {
 
 /** An object with any keys and values of one type. */
 export function map<T>(of: Shape<T>): Shape<{ readonly [key: string]: T }> {
-  return { kind: 'map', of, createCheck: (depth) => mapCheck(of.createCheck(depth)) }
+  return { kind: 'map', of, createCheck: (depth) => createMapCheck(of.createCheck(depth)) }
 }
 
 /** An object with named members; it may have others, which are not checked. */
@@ -205,15 +206,15 @@ export function describeObject(members: Descriptions, isOpen = false): Descripti
     members,
     isOpen,
     createCheck(depth, selectorMember) {
-      const check = membersCheck(members, depth, selectorMember)
+      const check = createMembersCheck(members, depth, selectorMember)
       if (!isOpen || depth === 'shallow') return check
-      const otherMembersCheck = mapCheck(jsonCheck, new Set(Object.keys(members)))
+      const otherMembersCheck = createMapCheck(jsonCheck, new Set(Object.keys(members)))
       return (value) => check(value) ?? otherMembersCheck(value)
     },
   }
 }
 
-function membersCheck(members: Descriptions, depth: CheckDepth, selectorMember?: string): Check {
+function createMembersCheck(members: Descriptions, depth: CheckDepth, selectorMember?: string): Check {
   const keys = Object.keys(members).filter((key) => key !== selectorMember)
   const checks = keys.map((key) => members[key]?.createCheck(depth))
   return (value) => {
@@ -227,7 +228,7 @@ function membersCheck(members: Descriptions, depth: CheckDepth, selectorMember?:
   }
 }
 
-function mapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check {
+function createMapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check {
   return (value) => {
     if (!isJsonObject(value)) return typeFailure('an object', value)
     for (const key of Object.keys(value)) {
@@ -241,20 +242,20 @@ function mapCheck(check: Check, skippedKeys?: ReadonlySet<string>): Check {
 /** A union whose members differ in the string at `key`. */
 export function unionByMember<T, K extends keyof T & string>(
   key: K,
-  rows: { readonly [W in T[K] & string]: Shape<SelectedVariant<T, K, W>> },
+  variants: { readonly [W in T[K] & string]: Shape<SelectedVariant<T, K, W>> },
 ): Shape<T> {
-  const entries: readonly [string, Description][] = Object.entries(rows)
+  const entries: readonly [string, Description][] = Object.entries(variants)
   return {
     kind: 'union',
-    of: [...new Set(entries.map(([, row]) => row))],
+    of: [...new Set(entries.map(([, variant]) => variant))],
     createCheck(depth) {
-      const checks = new Map<unknown, Check>(entries.map(([name, row]) => [name, row.createCheck(depth, key)]))
+      const checks = new Map<unknown, Check>(entries.map(([name, variant]) => [name, variant.createCheck(depth, key)]))
       return (value) => {
         if (!isJsonObject(value)) return typeFailure('an object', value)
         const name = value[key]
         const check = checks.get(name)
         return check === undefined
-          ? prefixFailurePath(typeFailure(describeChoices(Object.keys(rows)), name), key)
+          ? prefixFailurePath(typeFailure(describeChoices(Object.keys(variants)), name), key)
           : check(value)
       }
     },
@@ -270,7 +271,7 @@ export type SelectedVariant<T, K extends keyof T, W> = T extends unknown ? (W ex
  */
 export function union<const T extends readonly unknown[]>(
   of: { readonly [I in keyof T]: Shape<T[I]> },
-  likeliestIndexOf: (value: unknown) => number = () => 0,
+  guessMemberIndex: (value: unknown) => number = () => 0,
 ): Shape<T[number]> {
   const members: readonly Description[] = of
   return {
@@ -279,7 +280,7 @@ export function union<const T extends readonly unknown[]>(
     createCheck(depth, selectorMember) {
       const checks = members.map((member) => member.createCheck(depth, selectorMember))
       return (value) => {
-        const failure = checks[likeliestIndexOf(value)]?.(value)
+        const failure = checks[guessMemberIndex(value)]?.(value)
         if (failure === undefined || checks.some((check) => check(value) === undefined)) return undefined
         if (failure.path !== '') return failure
         // A failure inside a value is of the member that the value resembles.
@@ -289,6 +290,6 @@ export function union<const T extends readonly unknown[]>(
   }
 }
 
-function describeChoices(words: readonly (string | number)[]): string {
-  return `${words.length === 1 ? '' : 'one of '}${words.map((choice) => JSON.stringify(choice)).join(', ')}`
+function describeChoices(choices: readonly (string | number)[]): string {
+  return `${choices.length === 1 ? '' : 'one of '}${choices.map((choice) => JSON.stringify(choice)).join(', ')}`
 }

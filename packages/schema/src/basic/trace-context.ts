@@ -53,11 +53,11 @@ const baggageValuePattern = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 function isBaggage(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 8192) return false
   const members = value.split(',')
-  return members.length <= 180 && members.every((member) => member.split(';').every(isBaggageMember))
+  return members.length <= 180 && members.every((member) => member.split(';').every(isBaggageMemberPart))
 }
 
 /** The first part of a member is `key=value`; a property after it may be a key alone. */
-function isBaggageMember(part: string, index: number): boolean {
+function isBaggageMemberPart(part: string, index: number): boolean {
   if (index > 0 && !part.includes('=')) return tokenPattern.test(trimBlanks(part))
   const [key, value] = splitAt(part, '=')
   return part.includes('=') && tokenPattern.test(trimBlanks(key)) && baggageValuePattern.test(trimBlanks(value))

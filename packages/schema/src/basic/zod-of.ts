@@ -14,8 +14,8 @@ export function zodOf<T>(shape: Shape<T>): ZodOf<T> {
 const derivedValidators = new WeakMap<Description, z.ZodMiniType>()
 
 function deriveValidator(description: Description): z.ZodMiniType {
-  const known = derivedValidators.get(description)
-  if (known !== undefined) return known
+  const cachedValidator = derivedValidators.get(description)
+  if (cachedValidator !== undefined) return cachedValidator
   const validator = createValidator(description)
   derivedValidators.set(description, validator)
   return validator
@@ -24,19 +24,21 @@ function deriveValidator(description: Description): z.ZodMiniType {
 function createValidator(description: Description): z.ZodMiniType {
   switch (description.kind) {
     case 'words':
-      return z.literal([...description.words])
+      return z.literal([...description.literals])
     case 'optional':
       return z.optional(deriveValidator(description.of))
     case 'map':
       return z.record(z.string(), deriveValidator(description.of))
     case 'list': {
-      const array = z.array(deriveValidator(description.of))
-      return description.maxLength === undefined ? array : array.check(z.maxLength(description.maxLength))
+      const arrayValidator = z.array(deriveValidator(description.of))
+      return description.maxLength === undefined
+        ? arrayValidator
+        : arrayValidator.check(z.maxLength(description.maxLength))
     }
     case 'object': {
       const members = Object.entries(description.members).map(([key, member]) => [key, deriveValidator(member)])
-      const object = z.looseObject(Object.fromEntries(members))
-      return description.isOpen ? z.catchall(object, leafValidators.jsonValue) : object
+      const objectValidator = z.looseObject(Object.fromEntries(members))
+      return description.isOpen ? z.catchall(objectValidator, leafValidators.jsonValue) : objectValidator
     }
     case 'union':
       return z.union(description.of.map(deriveValidator))

@@ -99,12 +99,12 @@ export type TitledSingleSelectEnumSchema = {
   readonly default?: string | undefined
 }
 
-const options = list(shape<TitledOption>({ const: string, title: string }))
+const titledOptions = list(shape<TitledOption>({ const: string, title: string }))
 
 /** The shape of {@link TitledSingleSelectEnumSchema}. */
 export const titledSingleSelectEnumSchema = shape<TitledSingleSelectEnumSchema>({
   ...singleSelectMembers,
-  oneOf: options,
+  oneOf: titledOptions,
 })
 
 /** A multiple choice among untitled values (client/elicitation, requested schema). */
@@ -146,7 +146,7 @@ export type TitledMultiSelectEnumSchema = {
 /** The shape of {@link TitledMultiSelectEnumSchema}. */
 export const titledMultiSelectEnumSchema = shape<TitledMultiSelectEnumSchema>({
   ...multiSelectMembers,
-  items: shape<TitledMultiSelectEnumSchema['items']>({ anyOf: options }),
+  items: shape<TitledMultiSelectEnumSchema['items']>({ anyOf: titledOptions }),
 })
 
 /**

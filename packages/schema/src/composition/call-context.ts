@@ -120,6 +120,6 @@ export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
  */
 export function withHeader(call: Call, name: string, value: string): Call {
   const headers = new Map<string, string>()
-  call.context.get(callHeadersKey)?.forEach((known, other) => headers.set(other, known))
+  call.context.get(callHeadersKey)?.forEach((existingValue, existingName) => headers.set(existingName, existingValue))
   return withContext(call, callHeadersKey, headers.set(name, value))
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '@x/core'
 import { clientAddressKey } from './call-context.ts'
 
 /** The key of callers without a principal and without an address, as in memory. */
-const processCallerKey = 'local'
+const localCallerKey = 'local'
 
 /** Transports that verify a token once give the same principal to many calls. */
 const principalKeys = new WeakMap<Principal, string>()
@@ -17,7 +17,7 @@ const principalKeys = new WeakMap<Principal, string>()
 export function callerKeyOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
   if (principal !== undefined) return principalKeys.get(principal) ?? principalKeyOf(principal)
   const address = context.get(clientAddressKey)
-  return address === undefined ? processCallerKey : networkOf(address)
+  return address === undefined ? localCallerKey : normalizeAddress(address)
 }
 
 // A key begins with a bracket, and that of an address never does: nobody takes the quota of a principal.
@@ -31,7 +31,7 @@ const ipv4MappedPrefix = /^::ffff:(?=\d+\.)/i
 const maxAddressLength = 100
 
 /** Returns an IPv4 address or a name as it is, and the network of an IPv6 address. */
-function networkOf(address: string): string {
+function normalizeAddress(address: string): string {
   if (!address.includes(':') && !address.startsWith('[')) return address.slice(0, maxAddressLength)
   // An address may come from a header, with brackets, a port or a zone (RFC 7239, section 6; RFC 4007, section 11).
   const bareAddress = address
@@ -42,10 +42,10 @@ function networkOf(address: string): string {
   if (isMapped) return bareAddress.replace(ipv4MappedPrefix, '')
   // The port of an IPv4 address.
   if (bareAddress.includes('.')) return bareAddress.replace(/:\d*$/, '')
-  return `${leadingGroupsOf(bareAddress.toLowerCase()).join(':')}::/64`
+  return `${expandLeadingGroups(bareAddress.toLowerCase()).join(':')}::/64`
 }
 
-function leadingGroupsOf(address: string): readonly string[] {
+function expandLeadingGroups(address: string): readonly string[] {
   const [head = '', tail] = address.split('::', 2)
   const headGroups = head === '' ? [] : head.split(':')
   const tailGroups = tail === undefined || tail === '' ? [] : tail.split(':')

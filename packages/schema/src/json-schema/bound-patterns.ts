@@ -5,7 +5,7 @@ import type { Subschema } from './subschemas.ts'
 import { type StepBudget, chargeSteps } from './validation-work.ts'
 
 /** Steps of a matcher for one text: some hundredths of a second. */
-const stepsPerText = 10_000_000
+const maxStepsPerText = 10_000_000
 
 /** Steps of a matcher that weigh as much as applying one schema. */
 const stepsPerWeight = 100
@@ -26,14 +26,14 @@ const maxAnalysisSteps = 3_000_000
  */
 export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepBudget): string | undefined {
   const analysisBudget = { remainingSteps: maxAnalysisSteps }
-  const costOf = (pattern: string): PatternCost => {
+  const requireCost = (pattern: string): PatternCost => {
     const cost = costOfPattern(pattern, analysisBudget)
-    if (maxTextLengthOf(cost, stepsPerText) >= shortTextLength) return cost
+    if (maxTextLengthOf(cost, maxStepsPerText) >= shortTextLength) return cost
     throw new UnboundedPatternError('takes a time that grows too fast with the text')
   }
   for (const { schema, pointer } of allSubschemas) {
-    for (const { expression, add } of expressionsOf(schema, budget)) {
-      const problem = catchPatternProblem(() => add(costOf(expression)))
+    for (const { expression, addLengthBound } of expressionsOf(schema, budget)) {
+      const problem = catchPatternProblem(() => addLengthBound(requireCost(expression)))
       if (problem === undefined) continue
       const shownPattern = JSON.stringify(expression.slice(0, 100))
       return `its pattern ${shownPattern} ${problem} (at ${pointer === '' ? 'the root' : pointer})`
@@ -42,9 +42,9 @@ export function boundPatterns(allSubschemas: readonly Subschema[], budget: StepB
   return undefined
 }
 
-function catchPatternProblem(work: () => void): string | undefined {
+function catchPatternProblem(addBound: () => void): string | undefined {
   try {
-    work()
+    addBound()
     return undefined
   } catch (error) {
     if (error instanceof UnboundedPatternError) return error.message
@@ -55,7 +55,7 @@ function catchPatternProblem(work: () => void): string | undefined {
 /** A regular expression of a schema, and how its bound becomes a part of the schema. */
 interface PatternExpression {
   readonly expression: string
-  readonly add: (cost: PatternCost) => void
+  readonly addLengthBound: (cost: PatternCost) => void
 }
 
 function expressionsOf(schema: JsonObject, budget: StepBudget): readonly PatternExpression[] {
@@ -64,25 +64,25 @@ function expressionsOf(schema: JsonObject, budget: StepBudget): readonly Pattern
   const expressions = keys.map(
     (expression): PatternExpression => ({
       expression,
-      add: (cost) => addCheck(schema, { propertyNames: boundLength({}, cost, budget) }),
+      addLengthBound: (cost) => addConstraint(schema, { propertyNames: createLengthBound({}, cost, budget) }),
     }),
   )
   if (typeof pattern !== 'string') return expressions
-  const add = (cost: PatternCost): void => movePattern(schema, boundLength({ pattern }, cost, budget))
-  return [{ expression: pattern, add }, ...expressions]
+  const addLengthBound = (cost: PatternCost): void => movePattern(schema, createLengthBound({ pattern }, cost, budget))
+  return [{ expression: pattern, addLengthBound }, ...expressions]
 }
 
 type MutableSchema = { [keyword: string]: unknown }
 
-function movePattern(schema: JsonObject, check: MutableSchema): void {
+function movePattern(schema: JsonObject, constraint: MutableSchema): void {
   // The schema is a copy, which is its caller's own until it is compiled.
   delete (schema as MutableSchema)['pattern']
-  addCheck(schema, check)
+  addConstraint(schema, constraint)
 }
 
-function addCheck(schema: JsonObject, check: MutableSchema): void {
+function addConstraint(schema: JsonObject, constraint: MutableSchema): void {
   const { allOf } = schema
-  ;(schema as MutableSchema)['allOf'] = [...(Array.isArray(allOf) ? allOf : []), check]
+  ;(schema as MutableSchema)['allOf'] = [...(Array.isArray(allOf) ? allOf : []), constraint]
 }
 
 /**
@@ -90,17 +90,17 @@ function addCheck(schema: JsonObject, check: MutableSchema): void {
  * length takes at most. The validator has no place for a function of the text, so that the lengths are steps of `if`
  * and `minLength`.
  */
-function boundLength(schema: MutableSchema, cost: PatternCost, budget: StepBudget): MutableSchema {
-  const longestLength = maxTextLengthOf(cost, stepsPerText)
-  const lengths = [longestLength]
-  for (let length = shortTextLength; length < longestLength; length *= 4) lengths.push(length)
-  let check: MutableSchema = {}
-  chargeSteps(check, Infinity, budget)
-  for (const length of lengths.toSorted((a, b) => b - a)) {
+function createLengthBound(schema: MutableSchema, cost: PatternCost, budget: StepBudget): MutableSchema {
+  const longestLength = maxTextLengthOf(cost, maxStepsPerText)
+  const lengthSteps = [longestLength]
+  for (let length = shortTextLength; length < longestLength; length *= 4) lengthSteps.push(length)
+  let constraint: MutableSchema = {}
+  chargeSteps(constraint, Infinity, budget)
+  for (const length of lengthSteps.toSorted((a, b) => b - a)) {
     const appliedSchema = { ...schema }
     chargeSteps(appliedSchema, 1 + Math.floor((cost.factor * length ** cost.degree) / stepsPerWeight), budget)
     const schemaUpToLength = { if: { type: 'string', minLength: length + 1 }, else: appliedSchema }
-    check = { allOf: [schemaUpToLength, { if: { maxLength: length }, else: check }] }
+    constraint = { allOf: [schemaUpToLength, { if: { maxLength: length }, else: constraint }] }
   }
-  return check
+  return constraint
 }

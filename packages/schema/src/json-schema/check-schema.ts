@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '@x/core'
 import { findMalformedKeyword } from './schema-keywords.ts'
-import { referencesProblem } from './schema-references.ts'
+import { findReferenceProblem } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, collectSubschemas } from './subschemas.ts'
 
 /** The supported dialects of JSON Schema; a schema without one uses the first. */
@@ -24,15 +24,15 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
  * unknown dialects, malformed keywords, and schemas that are too large. References must stay within the schema and must
  * not form a cycle without descending into the value.
  */
-export function checkSchema(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
+export function findSchemaProblem(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
   if (dialectOf(schema) === undefined) return unknownDialectProblem(schema['$schema'])
   const subschemasOrProblem = collectSubschemas(schema, bounds)
   if (typeof subschemasOrProblem === 'string') return subschemasOrProblem
   for (const subschema of subschemasOrProblem) {
-    const problem = schemaProblem(subschema, schema, bounds)
+    const problem = findSubschemaProblem(subschema, schema, bounds)
     if (problem !== undefined) return `${problem} (at ${subschema.pointer === '' ? 'the root' : subschema.pointer})`
   }
-  return referencesProblem(subschemasOrProblem)
+  return findReferenceProblem(subschemasOrProblem)
 }
 
 const dialects: ReadonlyMap<string, SchemaDialect> = new Map(Object.entries(schemaDialects))
@@ -42,7 +42,11 @@ function unknownDialectProblem(dialectUri: JsonValue | undefined): string {
   return `its dialect ${name} is not supported; supported are ${[...dialects.keys()].join(' and ')}`
 }
 
-function schemaProblem({ schema, parent }: Subschema, root: JsonObject, bounds: SchemaBounds): string | undefined {
+function findSubschemaProblem(
+  { schema, parent }: Subschema,
+  root: JsonObject,
+  bounds: SchemaBounds,
+): string | undefined {
   if (parent !== undefined && Object.hasOwn(schema, '$schema') && dialectOf(schema) !== dialectOf(root)) {
     return 'a part of it is of another dialect'
   }

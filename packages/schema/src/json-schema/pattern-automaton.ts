@@ -2,9 +2,9 @@ import { type CodePoints, type PatternNode, UnboundedPatternError } from './patt
 
 /** A place in a regular expression that takes one character. */
 export interface Position {
-  readonly points: CodePoints
+  readonly codePoints: CodePoints
   /** The positions that may come next, one for each way there. */
-  readonly next: number[]
+  readonly nextPositions: number[]
   /** The highest number of repetitions of a position that repeats on its own. */
   readonly maxRepeats: number
 }
@@ -21,12 +21,12 @@ export interface Automaton {
 
 /** A part of the expression: the ways through it that take nothing, 2 for several, and where it begins and ends. */
 interface AutomatonPart {
-  readonly emptyCount: number
-  readonly starts: readonly number[]
-  readonly ends: readonly number[]
+  readonly emptyMatchCount: number
+  readonly startPositions: readonly number[]
+  readonly endPositions: readonly number[]
 }
 
-const emptyPart: AutomatonPart = { emptyCount: 1, starts: [], ends: [] }
+const emptyPart: AutomatonPart = { emptyMatchCount: 1, startPositions: [], endPositions: [] }
 const maxTransitions = 20_000
 
 /**
@@ -39,39 +39,47 @@ export function buildAutomaton(
   root: PatternNode,
   options: { readonly hasAnchor: boolean; readonly isBackward: boolean },
 ): Automaton {
-  const positions: Position[] = [{ points: [0, 0x10ffff], next: [], maxRepeats: Infinity }]
+  const positions: Position[] = [{ codePoints: [0, 0x10ffff], nextPositions: [], maxRepeats: Infinity }]
   const lookarounds: Automaton['lookarounds'][number][] = []
   let transitionCount = 0
 
-  function connect(from: readonly number[], to: readonly number[]): void {
-    transitionCount += from.length * to.length
+  function connect(sources: readonly number[], targets: readonly number[]): void {
+    transitionCount += sources.length * targets.length
     if (transitionCount > maxTransitions) throw new UnboundedPatternError('is too complex')
-    for (const position of from) positions[position]?.next.push(...to)
+    for (const position of sources) positions[position]?.nextPositions.push(...targets)
   }
 
   function joinParts(before: AutomatonPart, after: AutomatonPart): AutomatonPart {
-    connect(before.ends, after.starts)
-    const starts = before.starts.concat(...Array.from({ length: before.emptyCount }, () => after.starts))
-    const ends = after.ends.concat(...Array.from({ length: after.emptyCount }, () => before.ends))
-    if (starts.length + ends.length > maxTransitions) throw new UnboundedPatternError('is too complex')
-    return { emptyCount: Math.min(2, before.emptyCount * after.emptyCount), starts, ends }
+    connect(before.endPositions, after.startPositions)
+    const startPositions = before.startPositions.concat(
+      ...Array.from({ length: before.emptyMatchCount }, () => after.startPositions),
+    )
+    const endPositions = after.endPositions.concat(
+      ...Array.from({ length: after.emptyMatchCount }, () => before.endPositions),
+    )
+    if (startPositions.length + endPositions.length > maxTransitions) throw new UnboundedPatternError('is too complex')
+    return {
+      emptyMatchCount: Math.min(2, before.emptyMatchCount * after.emptyMatchCount),
+      startPositions,
+      endPositions,
+    }
   }
 
   function addRepeat({ body, min, max }: PatternNode & { readonly kind: 'repeat' }): AutomatonPart {
     if (max === 0) return emptyPart
     const part = addNode(body, max)
     if (max > 1) {
-      if (part.emptyCount > 0 && min > 1) throw new UnboundedPatternError('repeats what may be empty')
-      connect(part.ends, part.starts)
+      if (part.emptyMatchCount > 0 && min > 1) throw new UnboundedPatternError('repeats what may be empty')
+      connect(part.endPositions, part.startPositions)
     }
-    return min === 0 ? { ...part, emptyCount: Math.min(2, part.emptyCount + 1) } : part
+    return min === 0 ? { ...part, emptyMatchCount: Math.min(2, part.emptyMatchCount + 1) } : part
   }
 
   function addNode(node: PatternNode, maxRepeats = 1): AutomatonPart {
     switch (node.kind) {
       case 'set':
-        positions.push({ points: node.points, next: [], maxRepeats })
-        return { emptyCount: 0, starts: [positions.length - 1], ends: [positions.length - 1] }
+        positions.push({ codePoints: node.codePoints, nextPositions: [], maxRepeats })
+        return { emptyMatchCount: 0, startPositions: [positions.length - 1], endPositions: [positions.length - 1] }
       case 'look':
         lookarounds.push(node)
         return emptyPart
@@ -81,11 +89,11 @@ export function buildAutomaton(
       }
       case 'choice': {
         const parts = node.parts.map((part) => addNode(part))
-        const emptyCount = parts.reduce((sum, part) => sum + part.emptyCount, 0)
+        const emptyMatchCount = parts.reduce((sum, part) => sum + part.emptyMatchCount, 0)
         return {
-          emptyCount: Math.min(2, emptyCount),
-          starts: parts.flatMap(({ starts }) => starts),
-          ends: parts.flatMap(({ ends }) => ends),
+          emptyMatchCount: Math.min(2, emptyMatchCount),
+          startPositions: parts.flatMap(({ startPositions: starts }) => starts),
+          endPositions: parts.flatMap(({ endPositions: ends }) => ends),
         }
       }
       case 'repeat':
@@ -96,7 +104,7 @@ export function buildAutomaton(
   }
 
   const rootPart = addNode(root)
-  connect([0], rootPart.starts)
+  connect([0], rootPart.startPositions)
   if (!options.hasAnchor) connect([0], [0])
   return { positions, lookarounds }
 }

@@ -40,12 +40,12 @@ function costOf(root: PatternNode, options: CostOptions): PatternCost {
   const { positions, lookarounds } = buildAutomaton(root, options)
   let cost = costOfPositions(positions, budget)
   for (const lookaround of lookarounds) {
-    const lookCost = costOf(lookaround.body, { hasAnchor: true, isBackward: lookaround.isBehind, budget })
+    const lookaroundCost = costOf(lookaround.body, { hasAnchor: true, isBackward: lookaround.isBehind, budget })
     // A match at the beginning is looked for once, and one elsewhere once for each step.
     const isLeading = options.hasAnchor && isAtBeginning(lookaround, root)
     cost = isLeading
-      ? { factor: cost.factor + lookCost.factor, degree: Math.max(cost.degree, lookCost.degree) }
-      : { factor: cost.factor * lookCost.factor, degree: cost.degree + lookCost.degree }
+      ? { factor: cost.factor + lookaroundCost.factor, degree: Math.max(cost.degree, lookaroundCost.degree) }
+      : { factor: cost.factor * lookaroundCost.factor, degree: cost.degree + lookaroundCost.degree }
   }
   return cost
 }
@@ -64,16 +64,16 @@ function isAtBeginning(lookaround: PatternNode, root: PatternNode): boolean {
 
 /** Counts the parts at the beginning that take no character. */
 function countLeadingAssertions(parts: readonly PatternNode[]): number {
-  const first = parts.findIndex(({ kind }) => kind !== 'start' && kind !== 'assertion' && kind !== 'look')
-  return first === -1 ? parts.length : first
+  const firstConsumingIndex = parts.findIndex(({ kind }) => kind !== 'start' && kind !== 'assertion' && kind !== 'look')
+  return firstConsumingIndex === -1 ? parts.length : firstConsumingIndex
 }
 
 /** A test is over once the end is reached, so that a repeated character there counts as often as it must occur. */
 function trimTrailingRepeats(root: PatternNode): PatternNode {
   if (root.kind !== 'sequence') return root
-  const last = root.parts.at(-1)
-  if (last?.kind !== 'repeat' || last.body.kind !== 'set' || last.max !== Infinity) return root
-  return { kind: 'sequence', parts: [...root.parts.slice(0, -1), { ...last, max: last.min }] }
+  const lastPart = root.parts.at(-1)
+  if (lastPart?.kind !== 'repeat' || lastPart.body.kind !== 'set' || lastPart.max !== Infinity) return root
+  return { kind: 'sequence', parts: [...root.parts.slice(0, -1), { ...lastPart, max: lastPart.min }] }
 }
 
 /** Positions that reach one another. */
@@ -84,15 +84,16 @@ interface Component {
 
 /** The ways from a component to the end: how many there are, how long they are, and whether a loop is among them. */
 interface MatchCost extends PatternCost {
-  readonly length: number
+  readonly pathLength: number
   readonly canLoop: boolean
 }
 
 function costOfPositions(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
-  for (const other of positions.flatMap(({ next }) => next)) spendSteps(budget, positions[other]?.points.length ?? 0)
+  for (const nextPosition of positions.flatMap(({ nextPositions: next }) => next))
+    spendSteps(budget, positions[nextPosition]?.codePoints.length ?? 0)
   const costsByPosition = new Map<number, MatchCost>()
   // Those that come later in the expression are found first.
-  for (const component of componentsOf(positions)) {
+  for (const component of findComponents(positions)) {
     if (component.hasLoop) rejectExponentialPattern(component, positions, budget)
     const componentCost = costOfComponent(
       component,
@@ -105,53 +106,70 @@ function costOfPositions(positions: readonly Position[], budget: AnalysisBudget)
   return { factor, degree: degree + 1 }
 }
 
-const endCost: MatchCost = { factor: 1, degree: 0, length: 0, canLoop: false }
+const endCost: MatchCost = { factor: 1, degree: 0, pathLength: 0, canLoop: false }
 
 function costAfterComponent(
   { members }: Component,
   positions: readonly Position[],
   costsByPosition: ReadonlyMap<number, MatchCost>,
 ): MatchCost {
-  const next = [...members].flatMap((member) => positions[member]?.next ?? [])
-  return [...new Set(next)].reduce((after, other) => largerCost(after, costsByPosition.get(other) ?? endCost), endCost)
+  const nextPositions = [...members].flatMap((member) => positions[member]?.nextPositions ?? [])
+  return [...new Set(nextPositions)].reduce(
+    (maxCost, position) => largerCost(maxCost, costsByPosition.get(position) ?? endCost),
+    endCost,
+  )
 }
 
 function largerCost(one: MatchCost, other: MatchCost): MatchCost {
-  const size = ({ factor, degree }: MatchCost): number => factor * 1000 ** degree
-  const higherCost = size(other) > size(one) ? other : one
-  return { ...higherCost, length: Math.max(one.length, other.length), canLoop: one.canLoop || other.canLoop }
+  const estimateSteps = ({ factor, degree }: MatchCost): number => factor * 1000 ** degree
+  const higherCost = estimateSteps(other) > estimateSteps(one) ? other : one
+  return {
+    ...higherCost,
+    pathLength: Math.max(one.pathLength, other.pathLength),
+    canLoop: one.canLoop || other.canLoop,
+  }
 }
 
-function costOfComponent({ members, hasLoop }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
+function costOfComponent(
+  { members, hasLoop }: Component,
+  costAfter: MatchCost,
+  positions: readonly Position[],
+): MatchCost {
   const componentPositions = [...members]
     .map((member) => positions[member])
     .filter((position) => position !== undefined)
-  const choices = Math.max(...componentPositions.map(({ next }) => countOverlappingPositions(next, positions)))
-  const componentCost = { ...after, length: after.length + members.size, canLoop: hasLoop || after.canLoop }
+  const choices = Math.max(
+    ...componentPositions.map(({ nextPositions: next }) => countOverlappingPositions(next, positions)),
+  )
+  const componentCost = {
+    ...costAfter,
+    pathLength: costAfter.pathLength + members.size,
+    canLoop: hasLoop || costAfter.canLoop,
+  }
   if (choices < 2) return componentCost
-  if (!hasLoop) return { ...componentCost, factor: after.factor * choices }
-  const factor = after.factor * choices * members.size
+  if (!hasLoop) return { ...componentCost, factor: costAfter.factor * choices }
+  const factor = costAfter.factor * choices * members.size
   // It is left at any character; each way out lasts until its end, or as long as another loop.
-  if (!after.canLoop) return { ...componentCost, factor: factor * (after.length + 1) }
+  if (!costAfter.canLoop) return { ...componentCost, factor: factor * (costAfter.pathLength + 1) }
   const maxRepeats = componentPositions.length === 1 ? (componentPositions[0]?.maxRepeats ?? Infinity) : Infinity
   return Number.isFinite(maxRepeats)
     ? { ...componentCost, factor: factor * maxRepeats }
-    : { ...componentCost, factor, degree: after.degree + 1 }
+    : { ...componentCost, factor, degree: costAfter.degree + 1 }
 }
 
 /** Returns the largest number of the positions that take the same character. */
-function countOverlappingPositions(next: readonly number[], positions: readonly Position[]): number {
-  const edges: [at: number, change: number][] = []
-  for (const position of next) {
-    const points = positions[position]?.points ?? []
-    for (let at = 0; at < points.length; at += 2) edges.push([points[at] ?? 0, 1], [(points[at + 1] ?? 0) + 1, -1])
+function countOverlappingPositions(nextPositions: readonly number[], positions: readonly Position[]): number {
+  const rangeEnds: [at: number, change: number][] = []
+  for (const position of nextPositions) {
+    const points = positions[position]?.codePoints ?? []
+    for (let at = 0; at < points.length; at += 2) rangeEnds.push([points[at] ?? 0, 1], [(points[at + 1] ?? 0) + 1, -1])
   }
-  let [matches, most] = [0, 0]
-  for (const [, change] of edges.toSorted(([a, up], [b, down]) => a - b || up - down)) {
-    matches += change
-    most = Math.max(most, matches)
+  let [overlapCount, maxOverlapCount] = [0, 0]
+  for (const [, change] of rangeEnds.toSorted(([a, up], [b, down]) => a - b || up - down)) {
+    overlapCount += change
+    maxOverlapCount = Math.max(maxOverlapCount, overlapCount)
   }
-  return most
+  return maxOverlapCount
 }
 
 function spendSteps(budget: AnalysisBudget, steps: number): void {
@@ -165,13 +183,13 @@ function rejectExponentialPattern(
   positions: readonly Position[],
   budget: AnalysisBudget,
 ): void {
-  const nextPositionsInComponent = (position: number): number[] =>
-    (positions[position]?.next ?? []).filter((next) => members.has(next))
+  const findNextInComponent = (position: number): number[] =>
+    (positions[position]?.nextPositions ?? []).filter((next) => members.has(next))
   const seenPairs = new Set<number>()
   const pairs: [number, number][] = []
   const visitPair = (one: number, other: number): void => {
     spendSteps(budget, 1)
-    if (!haveCommonPoint(positions[one]?.points ?? [], positions[other]?.points ?? [])) return
+    if (!haveCommonPoint(positions[one]?.codePoints ?? [], positions[other]?.codePoints ?? [])) return
     if (one === other) throw new UnboundedPatternError('takes a time that grows exponentially with the text')
     const key = one * positions.length + other
     if (seenPairs.has(key)) return
@@ -179,29 +197,30 @@ function rejectExponentialPattern(
     pairs.push([one, other])
   }
   for (const member of members) {
-    const next = nextPositionsInComponent(member)
-    for (const [index, one] of next.entries()) for (const other of next.slice(index + 1)) visitPair(one, other)
+    const nextPositions = findNextInComponent(member)
+    for (const [index, one] of nextPositions.entries())
+      for (const other of nextPositions.slice(index + 1)) visitPair(one, other)
   }
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    const [ones, others] = [nextPositionsInComponent(pair[0]), nextPositionsInComponent(pair[1])]
-    for (const one of ones) for (const other of others) visitPair(one, other)
+    const [firstNextPositions, secondNextPositions] = [findNextInComponent(pair[0]), findNextInComponent(pair[1])]
+    for (const one of firstNextPositions) for (const other of secondNextPositions) visitPair(one, other)
   }
 }
 
 function haveCommonPoint(one: CodePoints, other: CodePoints): boolean {
-  let [at, beside] = [0, 0]
-  while (at < one.length && beside < other.length) {
-    const [first = 0, last = 0] = one.slice(at, at + 2)
-    const [start = 0, end = 0] = other.slice(beside, beside + 2)
-    if (first <= end && start <= last) return true
-    if (last < end) at += 2
-    else beside += 2
+  let [index, otherIndex] = [0, 0]
+  while (index < one.length && otherIndex < other.length) {
+    const [rangeStart = 0, rangeEnd = 0] = one.slice(index, index + 2)
+    const [otherStart = 0, otherEnd = 0] = other.slice(otherIndex, otherIndex + 2)
+    if (rangeStart <= otherEnd && otherStart <= rangeEnd) return true
+    if (rangeEnd < otherEnd) index += 2
+    else otherIndex += 2
   }
   return false
 }
 
 /** The strongly connected components, those first that reach no other (Tarjan). */
-function componentsOf(positions: readonly Position[]): Component[] {
+function findComponents(positions: readonly Position[]): Component[] {
   const components: Component[] = []
   const lowLinks = new Map<number, number>()
   const stack: number[] = []
@@ -211,16 +230,16 @@ function componentsOf(positions: readonly Position[]): Component[] {
     let lowLink = ownIndex
     lowLinks.set(position, ownIndex)
     stack.push(position)
-    const next = new Set(positions[position]?.next)
-    for (const other of next) {
-      if (finishedPositions.has(other)) continue
-      const knownLowLink = lowLinks.get(other)
-      lowLink = Math.min(lowLink, knownLowLink ?? visitPosition(other))
+    const nextPositions = new Set(positions[position]?.nextPositions)
+    for (const nextPosition of nextPositions) {
+      if (finishedPositions.has(nextPosition)) continue
+      const knownLowLink = lowLinks.get(nextPosition)
+      lowLink = Math.min(lowLink, knownLowLink ?? visitPosition(nextPosition))
     }
     if (lowLink < ownIndex) return lowLink
     const members = new Set(stack.splice(stack.indexOf(position)))
     for (const member of members) finishedPositions.add(member)
-    components.push({ members, hasLoop: members.size > 1 || next.has(position) })
+    components.push({ members, hasLoop: members.size > 1 || nextPositions.has(position) })
     return lowLink
   }
   visitPosition(0)

@@ -3,7 +3,7 @@ export type CodePoints = readonly number[]
 
 /** A regular expression, as far as its matching time depends on it. */
 export type PatternNode =
-  | { readonly kind: 'set'; readonly points: CodePoints }
+  | { readonly kind: 'set'; readonly codePoints: CodePoints }
   | { readonly kind: 'start' | 'assertion' }
   | { readonly kind: 'look'; readonly body: PatternNode; readonly isBehind: boolean }
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternNode[] }
@@ -53,39 +53,43 @@ interface PatternReader {
   peek(ahead?: number): string | undefined
   next(): string
   /** Reads what is expected, or nothing. */
-  take(expected: string): boolean
+  skipIf(expected: string): boolean
   takeUntil(end: string): string
 }
 
 function createPatternReader(text: readonly string[]): PatternReader {
-  let at = 0
+  let position = 0
   return {
-    peek: (ahead = 0) => text[at + ahead],
-    next: () => text[at++] ?? '',
-    take: (expected) => {
-      for (let index = 0; index < expected.length; index++) if (text[at + index] !== expected[index]) return false
-      at += expected.length
+    peek: (ahead = 0) => text[position + ahead],
+    next: () => text[position++] ?? '',
+    skipIf: (expected) => {
+      for (let index = 0; index < expected.length; index++) if (text[position + index] !== expected[index]) return false
+      position += expected.length
       return true
     },
     takeUntil: (end) => {
-      const from = at
-      while (at < text.length && text[at] !== end) at += 1
-      at += 1
-      return text.slice(from, at - 1).join('')
+      const start = position
+      while (position < text.length && text[position] !== end) position += 1
+      position += 1
+      return text.slice(start, position - 1).join('')
     },
   }
 }
 
 function parseChoice(reader: PatternReader): PatternNode {
-  const first = parseSequence(reader)
-  const parts = [first]
-  while (reader.take('|')) parts.push(parseSequence(reader))
-  return parts.length === 1 ? first : { kind: 'choice', parts }
+  const firstSequence = parseSequence(reader)
+  const parts = [firstSequence]
+  while (reader.skipIf('|')) parts.push(parseSequence(reader))
+  return parts.length === 1 ? firstSequence : { kind: 'choice', parts }
 }
 
 function parseSequence(reader: PatternReader): PatternNode {
   const parts: PatternNode[] = []
-  for (let next = reader.peek(); next !== undefined && next !== '|' && next !== ')'; next = reader.peek()) {
+  for (
+    let nextCharacter = reader.peek();
+    nextCharacter !== undefined && nextCharacter !== '|' && nextCharacter !== ')';
+    nextCharacter = reader.peek()
+  ) {
     parts.push(parseQuantifiedAtom(parseAtom(reader), reader))
   }
   return { kind: 'sequence', parts }
@@ -94,34 +98,34 @@ function parseSequence(reader: PatternReader): PatternNode {
 function parseQuantifiedAtom(body: PatternNode, reader: PatternReader): PatternNode {
   const repeatCounts = parseQuantifier(reader)
   if (repeatCounts === undefined) return body
-  reader.take('?')
+  reader.skipIf('?')
   return { kind: 'repeat', body, ...repeatCounts }
 }
 
 function parseQuantifier(reader: PatternReader): { readonly min: number; readonly max: number } | undefined {
-  if (reader.take('*')) return { min: 0, max: Infinity }
-  if (reader.take('+')) return { min: 1, max: Infinity }
-  if (reader.take('?')) return { min: 0, max: 1 }
-  if (!reader.take('{')) return undefined
-  const [least = '', most = least] = reader.takeUntil('}').split(',')
-  return { min: Number(least), max: most === '' ? Infinity : Number(most) }
+  if (reader.skipIf('*')) return { min: 0, max: Infinity }
+  if (reader.skipIf('+')) return { min: 1, max: Infinity }
+  if (reader.skipIf('?')) return { min: 0, max: 1 }
+  if (!reader.skipIf('{')) return undefined
+  const [minDigits = '', maxDigits = minDigits] = reader.takeUntil('}').split(',')
+  return { min: Number(minDigits), max: maxDigits === '' ? Infinity : Number(maxDigits) }
 }
 
 function parseAtom(reader: PatternReader): PatternNode {
-  if (reader.take('^')) return { kind: 'start' }
-  if (reader.take('$')) return { kind: 'assertion' }
-  if (reader.take('(')) return parseGroup(reader)
-  if (reader.take('[')) return { kind: 'set', points: parseCharacterClass(reader) }
-  if (reader.take('.')) return { kind: 'set', points: complementOf(lineEnds) }
-  if (reader.take('\\b') || reader.take('\\B')) return { kind: 'assertion' }
-  return { kind: 'set', points: parseCharacter(reader) }
+  if (reader.skipIf('^')) return { kind: 'start' }
+  if (reader.skipIf('$')) return { kind: 'assertion' }
+  if (reader.skipIf('(')) return parseGroup(reader)
+  if (reader.skipIf('[')) return { kind: 'set', codePoints: parseCharacterClass(reader) }
+  if (reader.skipIf('.')) return { kind: 'set', codePoints: complementOf(lineEnds) }
+  if (reader.skipIf('\\b') || reader.skipIf('\\B')) return { kind: 'assertion' }
+  return { kind: 'set', codePoints: parseCharacter(reader) }
 }
 
 function parseGroup(reader: PatternReader): PatternNode {
-  const isLookbehind = reader.take('?<=') || reader.take('?<!')
-  const isLookaround = isLookbehind || reader.take('?=') || reader.take('?!')
-  if (!isLookaround && !reader.take('?:') && reader.peek() === '?') {
-    if (!reader.take('?<')) throw new UnboundedPatternError('has a group of a kind that is not known here')
+  const isLookbehind = reader.skipIf('?<=') || reader.skipIf('?<!')
+  const isLookaround = isLookbehind || reader.skipIf('?=') || reader.skipIf('?!')
+  if (!isLookaround && !reader.skipIf('?:') && reader.peek() === '?') {
+    if (!reader.skipIf('?<')) throw new UnboundedPatternError('has a group of a kind that is not known here')
     reader.takeUntil('>')
   }
   const body = parseChoice(reader)
@@ -130,27 +134,27 @@ function parseGroup(reader: PatternReader): PatternNode {
 }
 
 function parseCharacterClass(reader: PatternReader): CodePoints {
-  const isNegated = reader.take('^')
+  const isNegated = reader.skipIf('^')
   const points: number[] = []
-  while (!reader.take(']')) points.push(...parseClassMember(reader))
+  while (!reader.skipIf(']')) points.push(...parseClassMember(reader))
   const sortedPoints = mergeRanges(points)
   if (!isNegated) return sortedPoints
   // A property is taken for everything, so that its complement must be as well.
-  const [first, last] = sortedPoints
-  return first === 0 && last === maxCodePoint ? allCodePoints : complementOf(sortedPoints)
+  const [firstPoint, lastPoint] = sortedPoints
+  return firstPoint === 0 && lastPoint === maxCodePoint ? allCodePoints : complementOf(sortedPoints)
 }
 
 function parseClassMember(reader: PatternReader): CodePoints {
-  const from = parseCharacter(reader)
-  if (reader.peek() !== '-' || reader.peek(1) === ']') return from
+  const firstCharacter = parseCharacter(reader)
+  if (reader.peek() !== '-' || reader.peek(1) === ']') return firstCharacter
   reader.next()
-  return [from[0] ?? 0, parseCharacter(reader)[1] ?? maxCodePoint]
+  return [firstCharacter[0] ?? 0, parseCharacter(reader)[1] ?? maxCodePoint]
 }
 
 /** One character, or the set that an escape stands for. */
 function parseCharacter(reader: PatternReader): CodePoints {
   const nextCharacter = reader.next()
-  if (nextCharacter !== '\\') return toCodePoints(codePointOf(nextCharacter))
+  if (nextCharacter !== '\\') return singlePointRange(codePointOf(nextCharacter))
   const escapeCharacter = reader.next()
   const classPoints = classEscapes.get(escapeCharacter)
   if (classPoints !== undefined) return classPoints
@@ -159,7 +163,7 @@ function parseCharacter(reader: PatternReader): CodePoints {
     return allCodePoints
   }
   if (/[1-9k]/.test(escapeCharacter)) throw new UnboundedPatternError('has a back reference')
-  return toCodePoints(parseEscapedPoint(escapeCharacter, reader))
+  return singlePointRange(parseEscapedPoint(escapeCharacter, reader))
 }
 
 function parseEscapedPoint(escapeCharacter: string, reader: PatternReader): number {
@@ -170,34 +174,34 @@ function parseEscapedPoint(escapeCharacter: string, reader: PatternReader): numb
 }
 
 function parseUnicodePoint(reader: PatternReader): number {
-  if (reader.take('{')) return Number.parseInt(reader.takeUntil('}'), 16)
+  if (reader.skipIf('{')) return Number.parseInt(reader.takeUntil('}'), 16)
   const codeUnit = parseHexDigits(4, reader)
-  if (codeUnit < 0xd800 || codeUnit > 0xdbff || !reader.take('\\u')) return codeUnit
+  if (codeUnit < 0xd800 || codeUnit > 0xdbff || !reader.skipIf('\\u')) return codeUnit
   return 0x10000 + (codeUnit - 0xd800) * 0x400 + (parseHexDigits(4, reader) - 0xdc00)
 }
 
-function parseHexDigits(length: number, reader: PatternReader): number {
-  return Number.parseInt(Array.from({ length }, () => reader.next()).join(''), 16)
+function parseHexDigits(digitCount: number, reader: PatternReader): number {
+  return Number.parseInt(Array.from({ length: digitCount }, () => reader.next()).join(''), 16)
 }
 
 function codePointOf(character: string): number {
   return character.codePointAt(0) ?? 0
 }
 
-function toCodePoints(point: number): CodePoints {
+function singlePointRange(point: number): CodePoints {
   return [point, point]
 }
 
 /** The points that are not among those given, which are ascending and apart. */
 function complementOf(points: CodePoints): CodePoints {
   const complementPoints: number[] = []
-  let next = 0
+  let nextPoint = 0
   for (let at = 0; at < points.length; at += 2) {
     const [first = 0, last = 0] = points.slice(at, at + 2)
-    if (first > next) complementPoints.push(next, first - 1)
-    next = last + 1
+    if (first > nextPoint) complementPoints.push(nextPoint, first - 1)
+    nextPoint = last + 1
   }
-  return next > maxCodePoint ? complementPoints : complementPoints.concat([next, maxCodePoint])
+  return nextPoint > maxCodePoint ? complementPoints : complementPoints.concat([nextPoint, maxCodePoint])
 }
 
 /** Pairs in any order, as pairs that are ascending and apart. */
@@ -206,8 +210,9 @@ function mergeRanges(points: CodePoints): CodePoints {
   for (let at = 0; at < points.length; at += 2) pairs.push([points[at] ?? 0, points[at + 1] ?? 0])
   const mergedPoints: number[] = []
   for (const [first, last] of pairs.toSorted(([a], [b]) => a - b)) {
-    const end = mergedPoints.at(-1)
-    if (end !== undefined && first <= end + 1) mergedPoints[mergedPoints.length - 1] = Math.max(end, last)
+    const lastRangeEnd = mergedPoints.at(-1)
+    if (lastRangeEnd !== undefined && first <= lastRangeEnd + 1)
+      mergedPoints[mergedPoints.length - 1] = Math.max(lastRangeEnd, last)
     else mergedPoints.push(first, last)
   }
   return mergedPoints

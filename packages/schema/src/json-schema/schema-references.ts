@@ -5,7 +5,7 @@ import type { Subschema } from './subschemas.ts'
  * Returns the first problem of the references among subschemas. A reference leaves the schema, leads nowhere, or closes
  * a cycle that never descends into the value, which a validator would follow forever.
  */
-export function referencesProblem(allSubschemas: readonly Subschema[]): string | undefined {
+export function findReferenceProblem(allSubschemas: readonly Subschema[]): string | undefined {
   const document = createSchemaDocument(allSubschemas)
   for (const subschema of allSubschemas) {
     for (const [keyword, reference] of referencesOf(subschema.schema)) {
@@ -45,12 +45,13 @@ function createSchemaDocument(allSubschemas: readonly Subschema[]): SchemaDocume
 /** Resolves a reference to a schema, or returns its problem. Nothing is ever fetched. */
 function resolveSchemaReference(
   document: SchemaDocument,
-  from: Subschema,
+  referrer: Subschema,
   reference: string,
 ): JsonObject | boolean | string {
   if (!reference.startsWith('#'))
     return 'leaves the schema; only references within it, such as #/$defs/name, are followed'
-  if (isEmbedded(from)) return 'stands in a part with an $id of its own, where a # means that part; take the $id away'
+  if (isEmbedded(referrer))
+    return 'stands in a part with an $id of its own, where a # means that part; take the $id away'
   const fragment = decodeFragment(reference)
   if (fragment === undefined) return 'is not well-formed'
   const target =
@@ -61,8 +62,8 @@ function resolveSchemaReference(
   return isJsonObject(target) && document.schemas.has(target) ? target : 'leads to no schema within it'
 }
 
-function isEmbedded(from: Subschema): boolean {
-  for (let ancestor: Subschema | undefined = from; ancestor?.parent !== undefined; ancestor = ancestor.parent) {
+function isEmbedded(subschema: Subschema): boolean {
+  for (let ancestor: Subschema | undefined = subschema; ancestor?.parent !== undefined; ancestor = ancestor.parent) {
     if (Object.hasOwn(ancestor.schema, '$id')) return true
   }
   return false
@@ -100,27 +101,27 @@ type InPlaceSteps = ReadonlyMap<JsonObject, readonly JsonObject[]>
 
 /** Maps each schema to the schemas that a validator applies to the same value. */
 function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: SchemaDocument): InPlaceSteps {
-  const steps = new Map<JsonObject, JsonObject[]>()
+  const inPlaceSteps = new Map<JsonObject, JsonObject[]>()
   for (const subschema of allSubschemas) {
     const { schema, parent, keyword } = subschema
-    if (parent !== undefined && inPlaceKeywords.has(keyword)) appendTo(steps, parent.schema, schema)
+    if (parent !== undefined && inPlaceKeywords.has(keyword)) appendTo(inPlaceSteps, parent.schema, schema)
     for (const [, reference] of referencesOf(schema)) {
       const target = resolveSchemaReference(document, subschema, reference)
-      if (isJsonObject(target)) appendTo(steps, schema, target)
+      if (isJsonObject(target)) appendTo(inPlaceSteps, schema, target)
     }
   }
-  return steps
+  return inPlaceSteps
 }
 
 /** Tells if the steps form a cycle: schemas without incoming steps are removed until only cycles remain. */
-function hasCycle(allSubschemas: readonly Subschema[], steps: InPlaceSteps): boolean {
+function hasCycle(allSubschemas: readonly Subschema[], inPlaceSteps: InPlaceSteps): boolean {
   const incomingCounts = new Map<JsonObject, number>(allSubschemas.map(({ schema }) => [schema, 0]))
-  for (const targets of steps.values()) {
+  for (const targets of inPlaceSteps.values()) {
     for (const targetSchema of targets) incomingCounts.set(targetSchema, (incomingCounts.get(targetSchema) ?? 0) + 1)
   }
   const unreferencedSchemas = [...incomingCounts.keys()].filter((schema) => incomingCounts.get(schema) === 0)
-  for (const from of unreferencedSchemas) {
-    for (const targetSchema of steps.get(from) ?? []) {
+  for (const sourceSchema of unreferencedSchemas) {
+    for (const targetSchema of inPlaceSteps.get(sourceSchema) ?? []) {
       const remainingCount = (incomingCounts.get(targetSchema) ?? 0) - 1
       incomingCounts.set(targetSchema, remainingCount)
       if (remainingCount === 0) unreferencedSchemas.push(targetSchema)

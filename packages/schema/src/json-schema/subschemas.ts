@@ -5,13 +5,13 @@ export interface SchemaBounds {
   /** The depth of nested subschemas, the schema itself included. */
   readonly depth: number
   /** The number of subschemas. */
-  readonly subschemas: number
+  readonly subschemaCount: number
   /** The length of a regular expression in UTF-16 code units. */
   readonly patternLength: number
 }
 
 /** The default limits of a schema: 64 levels, 10,000 subschemas, patterns of 1,000 code units. */
-export const defaultSchemaBounds: SchemaBounds = { depth: 64, subschemas: 10_000, patternLength: 1000 }
+export const defaultSchemaBounds: SchemaBounds = { depth: 64, subschemaCount: 10_000, patternLength: 1000 }
 
 /** A schema within a schema, with its location. */
 export interface Subschema {
@@ -42,7 +42,8 @@ export function collectSubschemas(
     const currentSubschema = allSubschemas[at] ?? root
     if (currentSubschema.depth > bounds.depth) return `it is more than ${bounds.depth} subschemas deep`
     for (const child of subschemasOf(currentSubschema)) {
-      if (allSubschemas.push(child) > bounds.subschemas) return `it has more than ${bounds.subschemas} subschemas`
+      if (allSubschemas.push(child) > bounds.subschemaCount)
+        return `it has more than ${bounds.subschemaCount} subschemas`
     }
   }
   return allSubschemas
@@ -61,18 +62,19 @@ function* subschemasOf(parent: Subschema): Generator<Subschema> {
   for (const [keyword, value] of Object.entries(parent.schema)) {
     if (dataKeywords.has(keyword)) continue
     const pointer = `${parent.pointer}/${escapePointer(keyword)}`
-    const position = { parent, keyword, depth: parent.depth + 1, propertyPath: undefined, pointer }
-    if (isJsonObject(value) && !mapKeywords.has(keyword)) yield { ...position, schema: value }
-    else if (typeof value === 'object' && value !== null) yield* memberSchemasOf(position, value)
+    const subschemaFields = { parent, keyword, depth: parent.depth + 1, propertyPath: undefined, pointer }
+    if (isJsonObject(value) && !mapKeywords.has(keyword)) yield { ...subschemaFields, schema: value }
+    else if (typeof value === 'object' && value !== null) yield* memberSchemasOf(subschemaFields, value)
   }
 }
 
 /** Lists the schemas of an array, or of an object with schemas as members. */
-function* memberSchemasOf(position: Omit<Subschema, 'schema'>, holder: object): Generator<Subschema> {
-  for (const [name, schema] of Object.entries(holder)) {
+function* memberSchemasOf(subschemaFields: Omit<Subschema, 'schema'>, container: object): Generator<Subschema> {
+  for (const [name, schema] of Object.entries(container)) {
     if (!isJsonObject(schema)) continue
-    const properties = position.keyword === 'properties' ? position.parent?.propertyPath?.concat(name) : undefined
-    yield { ...position, schema, pointer: `${position.pointer}/${escapePointer(name)}`, propertyPath: properties }
+    const propertyPath =
+      subschemaFields.keyword === 'properties' ? subschemaFields.parent?.propertyPath?.concat(name) : undefined
+    yield { ...subschemaFields, schema, pointer: `${subschemaFields.pointer}/${escapePointer(name)}`, propertyPath }
   }
 }
 

@@ -35,12 +35,12 @@ export function chargeSteps(schema: object, weight: number, budget: StepBudget):
 
 /** The work of one application of a schema, such as the number of values of an `enum`. */
 function countEntries(schema: object): number {
-  let entries = 0
+  let entryCount = 0
   for (const value of Object.values(schema)) {
     if (typeof value === 'object' && value !== null)
-      entries += Array.isArray(value) ? value.length : Object.keys(value).length
+      entryCount += Array.isArray(value) ? value.length : Object.keys(value).length
   }
-  return entries
+  return entryCount
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkBytes, defaultBounds, type ParseBounds, scanText, type KeyCounts } from './scan-text.ts'
+import { checkByteLength, defaultBounds, type ParseBounds, scanText, type KeyCounts } from './scan-text.ts'
 import { errorCodes, isMcpError, McpError } from '../basic/mcp-error.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 import type { RequestId, RpcError, RpcMessage, RpcNotification, RpcRequest, RpcResponse } from '../basic/rpc.ts'
@@ -11,7 +11,7 @@ import { metaKeys } from '../basic/meta-keys.ts'
  * is not a message. {@link rejectedRequestIdOf} then returns the id for the response, where it could be read.
  */
 export function parseMessage(text: string, bounds: ParseBounds = defaultBounds): RpcMessage {
-  checkBytes(text, bounds)
+  checkByteLength(text, bounds)
   const counts = scanText(text, bounds)
   const value = parseJson(text)
   if (!isJsonObject(value)) throw new McpError(errorCodes.invalidRequest, describeNonObject(value))
@@ -30,20 +30,20 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
  */
 export function parseBatch(
   text: string,
-  length: number,
+  maxLength: number,
   bounds: ParseBounds = defaultBounds,
 ): readonly (RpcMessage | McpError)[] | undefined {
   if (!/^\s*\[/.test(text)) return undefined
-  checkBytes(text, bounds)
+  checkByteLength(text, bounds)
   const counts = scanText(text, bounds)
   // The cast is safe: JSON.parse makes nothing else.
   const members = parseJson(text) as JsonValue
   if (!Array.isArray(members)) return undefined
-  if (hasDuplicates(members, counts)) {
+  if (hasDuplicateKeys(members, counts)) {
     throw new McpError(errorCodes.invalidRequest, 'A key of the batch stands twice; send each key once')
   }
-  if (members.length === 0 || members.length > length) {
-    throw new McpError(errorCodes.invalidRequest, `A batch has 1 to ${length} messages`)
+  if (members.length === 0 || members.length > maxLength) {
+    throw new McpError(errorCodes.invalidRequest, `A batch has 1 to ${maxLength} messages`)
   }
   return members.map((member) => {
     try {
@@ -108,11 +108,11 @@ function readMessage(value: JsonObject): RpcMessage {
   if (value['jsonrpc'] !== '2.0') throw invalidRequestError(value, 'jsonrpc must be "2.0"')
   const kindCount = Number('method' in value) + Number('result' in value) + Number('error' in value)
   if (kindCount !== 1) throw invalidRequestError(value, 'A message has exactly one of method, result and error')
-  if ('method' in value) return readCall(value)
-  return 'result' in value ? readResultResponse(value) : parseErrorResponse(value)
+  if ('method' in value) return readRequestOrNotification(value)
+  return 'result' in value ? readResultResponse(value) : readErrorResponse(value)
 }
 
-function readCall(value: JsonObject): RpcMessage {
+function readRequestOrNotification(value: JsonObject): RpcMessage {
   const { id, method, params } = value
   if (typeof method !== 'string') throw invalidRequestError(value, 'method must be a string')
   if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
@@ -128,7 +128,7 @@ function readResultResponse(value: JsonObject): RpcMessage {
   return value as unknown as RpcResponse
 }
 
-function parseErrorResponse(value: JsonObject): RpcMessage {
+function readErrorResponse(value: JsonObject): RpcMessage {
   const { id, error } = value
   if (!isJsonObject(error)) throw invalidRequestError(value, 'error must be an object')
   if (!Number.isSafeInteger(error['code'])) throw invalidRequestError(value, 'error.code must be an integer')
@@ -161,29 +161,29 @@ function invalidRequestError(value: JsonObject, message: string, problem?: KeyPr
  */
 function findAmbiguousKey(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
-  const problem = findScopeProblem(messageScope, message, counts.message)
+  const problem = findScopeProblem(messageScope, message, counts.messageKeyCount)
   if (problem !== undefined || !isJsonObject(params)) return problem
-  return findParamsProblem(params, counts) ?? duplicateProblem('an object in params', hasDuplicates(message, counts))
+  return findParamsProblem(params, counts) ?? duplicateProblem('an object in params', hasDuplicateKeys(message, counts))
 }
 
 function findParamsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const meta = params['_meta']
-  const problem = findScopeProblem(paramsLevel, params, counts.params)
-  return problem !== undefined || !isJsonObject(meta) ? problem : findScopeProblem(metaScope, meta, counts.meta)
+  const problem = findScopeProblem(paramsScope, params, counts.paramsKeyCount)
+  return problem !== undefined || !isJsonObject(meta) ? problem : findScopeProblem(metaScope, meta, counts.metaKeyCount)
 }
 
 /**
  * Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains.
  */
-function hasDuplicates(value: JsonValue, { elementCount }: KeyCounts): boolean {
-  const open = [value]
+function hasDuplicateKeys(value: JsonValue, { elementCount }: KeyCounts): boolean {
+  const unvisitedValues = [value]
   let foundCount = 0
   // A list in place of a recursion: an operator may allow any depth.
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null) continue
-    const members: readonly (JsonValue | undefined)[] = Array.isArray(next) ? next : Object.values(next)
+  for (let current = unvisitedValues.pop(); current !== undefined; current = unvisitedValues.pop()) {
+    if (typeof current !== 'object' || current === null) continue
+    const members: readonly (JsonValue | undefined)[] = Array.isArray(current) ? current : Object.values(current)
     foundCount += members.length
-    for (const member of members) if (typeof member === 'object' && member !== null) open.push(member)
+    for (const member of members) if (typeof member === 'object' && member !== null) unvisitedValues.push(member)
   }
   return foundCount !== elementCount
 }
@@ -210,7 +210,7 @@ interface KeyScope {
 }
 
 const messageScope = createKeyScope('the message', '', 'jsonrpc id method params result error')
-const paramsLevel = createKeyScope(
+const paramsScope = createKeyScope(
   'params',
   'params.',
   '_meta name uri arguments cursor ref argument context notifications inputResponses requestState progressToken requestId',
@@ -218,13 +218,13 @@ const paramsLevel = createKeyScope(
 const metaScope = createKeyScope('params._meta', 'params._meta.', Object.values(metaKeys).join(' '))
 
 function createKeyScope(name: string, path: string, keys: string): KeyScope {
-  const known = keys.split(' ')
-  return { name, path, knownKeys: new Set(known), foldedKeys: new Map(known.map((key) => [foldKey(key), key])) }
+  const knownKeys = keys.split(' ')
+  return { name, path, knownKeys: new Set(knownKeys), foldedKeys: new Map(knownKeys.map((key) => [foldKey(key), key])) }
 }
 
-function findScopeProblem(scope: KeyScope, object: JsonObject, written: number): KeyProblem | undefined {
+function findScopeProblem(scope: KeyScope, object: JsonObject, writtenKeyCount: number): KeyProblem | undefined {
   const keys = Object.keys(object)
-  if (keys.length !== written) return duplicateProblem(scope.name, true)
+  if (keys.length !== writtenKeyCount) return duplicateProblem(scope.name, true)
   for (const key of keys) {
     const intendedKey = scope.knownKeys.has(key) ? undefined : scope.foldedKeys.get(foldKey(key))
     if (intendedKey !== undefined) return foldedKeyProblem(scope, key, intendedKey)

@@ -2,9 +2,9 @@ import { errorCodes, McpError } from '../basic/mcp-error.ts'
 
 /** The number of keys in the message, its params, and their `_meta`, duplicates included. */
 export interface KeyCounts {
-  readonly message: number
-  readonly params: number
-  readonly meta: number
+  readonly messageKeyCount: number
+  readonly paramsKeyCount: number
+  readonly metaKeyCount: number
   /** The number of array items and object members in the whole text. */
   readonly elementCount: number
 }
@@ -21,18 +21,18 @@ export function scanText(text: string, bounds: ParseBounds): KeyCounts {
     bounds,
     depth: 0,
     elementCount: 0,
-    level: 0,
+    scopeLevel: 0,
     keyStart: 0,
     keyEnd: 0,
-    keys: [0, 0, 0, 0],
+    keyCountsByLevel: [0, 0, 0, 0],
   }
   for (let at = 0; at < text.length; at++) {
     const codeUnit = text.charCodeAt(at)
     // Outside strings, most characters are digits and spaces, which one table look-up skips.
     if (codeUnit < 0x80 && structuralCharacterTable[codeUnit] === 1) at = readStructuralCharacter(scan, codeUnit, at)
   }
-  const [, message, params, meta] = scan.keys
-  return { message, params, meta, elementCount: scan.elementCount }
+  const [, messageKeyCount, paramsKeyCount, metaKeyCount] = scan.keyCountsByLevel
+  return { messageKeyCount, paramsKeyCount, metaKeyCount, elementCount: scan.elementCount }
 }
 
 interface ScanState {
@@ -41,12 +41,12 @@ interface ScanState {
   depth: number
   elementCount: number
   /** 1 within the message, 2 within its params, 3 within their `_meta`; keys are read while it equals the depth. */
-  level: number
+  scopeLevel: number
   /** The position of the last key, without its quotes. */
   keyStart: number
   keyEnd: number
   /** The number of keys at each level. */
-  readonly keys: [number, number, number, number]
+  readonly keyCountsByLevel: [number, number, number, number]
 }
 
 /** The key that leads from each level to the next. */
@@ -62,23 +62,24 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 const structuralCharacterTable = new Uint8Array(0x80)
-for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) structuralCharacterTable[mark] = 1
+for (const codeUnit of [quote, comma, openBracket, closeBracket, openBrace, closeBrace])
+  structuralCharacterTable[codeUnit] = 1
 
 /** Scans a token that begins at a mark, and returns its end. */
-function readStructuralCharacter(scan: ScanState, mark: number, at: number): number {
-  if (mark === quote) return readString(scan, at)
-  if (mark === comma) countElement(scan)
-  else if (mark === openBrace || mark === openBracket) scanOpeningBracket(scan, mark, at)
-  else closeScope(scan)
-  return at
+function readStructuralCharacter(scan: ScanState, codeUnit: number, index: number): number {
+  if (codeUnit === quote) return scanString(scan, index)
+  if (codeUnit === comma) countElement(scan)
+  else if (codeUnit === openBrace || codeUnit === openBracket) scanOpeningBracket(scan, codeUnit, index)
+  else scanClosingBracket(scan)
+  return index
 }
 
 /** Scans a string that begins at `start`, and returns the position of its closing quote. */
-function readString(scan: ScanState, start: number): number {
+function scanString(scan: ScanState, start: number): number {
   const { text } = scan
   const end = findStringEnd(text, start)
-  if (scan.depth === scan.level && text.charCodeAt(skipSpace(text, end + 1)) === colon) {
-    scan.keys[scan.level] = (scan.keys[scan.level] ?? 0) + 1
+  if (scan.depth === scan.scopeLevel && text.charCodeAt(skipSpace(text, end + 1)) === colon) {
+    scan.keyCountsByLevel[scan.scopeLevel] = (scan.keyCountsByLevel[scan.scopeLevel] ?? 0) + 1
     scan.keyStart = start + 1
     scan.keyEnd = end
   }
@@ -91,36 +92,36 @@ function readString(scan: ScanState, start: number): number {
 const shortStringLength = 12
 
 function findStringEnd(text: string, start: number): number {
-  let at = start + 1
-  for (const shortStringEnd = at + shortStringLength; at < shortStringEnd; at++) {
-    const codeUnit = text.charCodeAt(at)
-    if (codeUnit === quote) return at
-    if (codeUnit === backslash) at++
+  let index = start + 1
+  for (const shortStringEnd = index + shortStringLength; index < shortStringEnd; index++) {
+    const codeUnit = text.charCodeAt(index)
+    if (codeUnit === quote) return index
+    if (codeUnit === backslash) index++
   }
-  at = text.indexOf('"', at)
-  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
-  return at === -1 ? text.length : at
+  index = text.indexOf('"', index)
+  while (index !== -1 && isEscaped(text, index)) index = text.indexOf('"', index + 1)
+  return index === -1 ? text.length : index
 }
 
-function isEscaped(text: string, at: number): boolean {
-  let precedingIndex = at - 1
+function isEscaped(text: string, index: number): boolean {
+  let precedingIndex = index - 1
   while (text.charCodeAt(precedingIndex) === backslash) precedingIndex--
-  return (at - precedingIndex) % 2 === 0
+  return (index - precedingIndex) % 2 === 0
 }
 
-function scanOpeningBracket(scan: ScanState, mark: number, at: number): void {
+function scanOpeningBracket(scan: ScanState, codeUnit: number, index: number): void {
   const { text, bounds } = scan
-  if (scan.depth === scan.level && mark === openBrace && opensNextLevel(scan)) {
-    scan.level++
-    scan.keys[scan.level] = 0
+  if (scan.depth === scan.scopeLevel && codeUnit === openBrace && opensNextLevel(scan)) {
+    scan.scopeLevel++
+    scan.keyCountsByLevel[scan.scopeLevel] = 0
   }
   if (++scan.depth > bounds.depth) throw messageTooLargeError(`${bounds.depth} levels of objects and arrays`)
-  const next = text.charCodeAt(skipSpace(text, at + 1))
-  if (next !== closeBrace && next !== closeBracket) countElement(scan)
+  const nextCodeUnit = text.charCodeAt(skipSpace(text, index + 1))
+  if (nextCodeUnit !== closeBrace && nextCodeUnit !== closeBracket) countElement(scan)
 }
 
 /** Tells if the keys of an opening object are to be read: it is the value of the last key, or the whole message. */
-function opensNextLevel({ text, level, keyStart, keyEnd }: ScanState): boolean {
+function opensNextLevel({ text, scopeLevel: level, keyStart, keyEnd }: ScanState): boolean {
   if (level === 0) return true
   const writtenKey = text.slice(keyStart, keyEnd)
   return writtenKey === levelKeys[level] || (writtenKey.includes('\\') && unescapeKey(writtenKey) === levelKeys[level])
@@ -134,9 +135,9 @@ function unescapeKey(writtenKey: string): string {
   }
 }
 
-function closeScope(scan: ScanState): void {
+function scanClosingBracket(scan: ScanState): void {
   if (scan.depth === 0) return
-  if (scan.depth === scan.level) scan.level--
+  if (scan.depth === scan.scopeLevel) scan.scopeLevel--
   scan.depth--
 }
 
@@ -170,7 +171,7 @@ export interface ParseBounds {
 export const defaultBounds: ParseBounds = { bytes: 4 * 1024 * 1024, depth: 256, elements: 100_000 }
 
 /** Throws `McpError(parse)` when the text exceeds the limit in UTF-8 bytes. */
-export function checkBytes(text: string, bounds: ParseBounds): void {
+export function checkByteLength(text: string, bounds: ParseBounds): void {
   // A UTF-16 code unit takes one to three bytes, so the length alone decides for most texts.
   if (text.length * 3 <= bounds.bytes) return
   if (text.length > bounds.bytes || countUtf8Bytes(text) > bounds.bytes)
@@ -183,21 +184,21 @@ function messageTooLargeError(limit: string): McpError {
 }
 
 function countUtf8Bytes(text: string): number {
-  let bytes = text.length
+  let byteCount = text.length
   for (let at = 0; at < text.length; at++) {
     const codeUnit = text.charCodeAt(at)
     if (codeUnit < 0x80) continue
     // Both halves of a surrogate pair add one byte each: four bytes in two units. A lone half is sent as U+FFFD, three
     // bytes.
-    bytes += codeUnit < 0x800 || isInSurrogatePair(text, at) ? 1 : 2
+    byteCount += codeUnit < 0x800 || isInSurrogatePair(text, at) ? 1 : 2
   }
-  return bytes
+  return byteCount
 }
 
-function isInSurrogatePair(text: string, at: number): boolean {
-  const codeUnit = text.charCodeAt(at)
-  if (codeUnit >= 0xd800 && codeUnit < 0xdc00) return isLowSurrogate(text.charCodeAt(at + 1))
-  return isLowSurrogate(codeUnit) && isHighSurrogate(text.charCodeAt(at - 1))
+function isInSurrogatePair(text: string, index: number): boolean {
+  const codeUnit = text.charCodeAt(index)
+  if (codeUnit >= 0xd800 && codeUnit < 0xdc00) return isLowSurrogate(text.charCodeAt(index + 1))
+  return isLowSurrogate(codeUnit) && isHighSurrogate(text.charCodeAt(index - 1))
 }
 
 function isHighSurrogate(codeUnit: number): boolean {

@@ -1,6 +1,6 @@
 import type { ResultMetaObject } from '../basic/meta.ts'
 import { resultMembers, type ResultType } from '../basic/result.ts'
-import { duration, shape, literal } from '../basic/shape.ts'
+import { durationMs, shape, literal } from '../basic/shape.ts'
 
 /** The scope of a cached result: shared by everybody, or by one authorization context (server/utilities/caching). */
 export type CacheScope = 'private' | 'public'
@@ -15,7 +15,7 @@ export type CacheableResult = {
 }
 
 /** The members of a {@link CacheableResult}. */
-export const cacheableMembers = { ...resultMembers, ttlMs: duration, cacheScope: literal('private', 'public') }
+export const cacheableMembers = { ...resultMembers, ttlMs: durationMs, cacheScope: literal('private', 'public') }
 
 /** The shape of {@link CacheableResult}. */
 export const cacheableResult = shape<CacheableResult>(cacheableMembers)

@@ -5,10 +5,10 @@ import type { JsonObject } from '@x/core'
 import { anyText } from '../testing/any-text.ts'
 import {
   encodeHeaderValue,
-  checkHeaderParam,
+  checkHeaderParams,
   type HeaderParam,
   encodeHeaderArguments,
-  headerParams,
+  parseHeaderParams,
 } from './header-params.ts'
 
 const marked = (name: unknown, type: unknown = 'string'): JsonObject =>
@@ -16,7 +16,7 @@ const marked = (name: unknown, type: unknown = 'string'): JsonObject =>
 const object = (properties: JsonObject, rest: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...rest })
 
 function paramsOf(schema: JsonObject): readonly HeaderParam[] {
-  const read = headerParams(schema)
+  const read = parseHeaderParams(schema)
   if ('reason' in read) throw new Error(read.reason)
   return read.params
 }
@@ -30,7 +30,7 @@ describe('reading the annotations of a tool', () => {
       properties: marked('Properties'),
       plain: { type: 'string' },
     })
-    expect(headerParams(schema)).toEqual({
+    expect(parseHeaderParams(schema)).toEqual({
       params: [
         { name: 'Region', path: ['region'], type: 'string' },
         { name: 'Dry-Run', path: ['dryRun'], type: 'boolean' },
@@ -46,7 +46,7 @@ describe('reading the annotations of a tool', () => {
     [{ type: 'object' }],
     [object({ a: { type: 'string', default: { 'x-mcp-header': 'Not an annotation' } } })],
   ])('finds none in %j', (schema) => {
-    expect(headerParams(schema)).toEqual({ params: [] })
+    expect(parseHeaderParams(schema)).toEqual({ params: [] })
   })
 
   test.each([
@@ -60,13 +60,13 @@ describe('reading the annotations of a tool', () => {
     ['NUL [SHT-040 TOL-021]', 'Region\u0000'],
     ['too long', 'x'.repeat(129)],
   ])('refuses a name that is or has %s', (_, name) => {
-    expect(headerParams(object({ region: marked(name) }))).toEqual({
+    expect(parseHeaderParams(object({ region: marked(name) }))).toEqual({
       reason: expect.stringContaining('x-mcp-header at /properties/region is'),
     })
   })
 
   test.each([[null], [1], [true], [['Region']], [{ name: 'Region' }]])('refuses %j for a name', (name) => {
-    expect(headerParams(object({ region: marked(name) }))).toEqual({
+    expect(parseHeaderParams(object({ region: marked(name) }))).toEqual({
       reason: expect.stringContaining('must be a string'),
     })
   })
@@ -74,7 +74,7 @@ describe('reading the annotations of a tool', () => {
   test.each(['number', 'object', 'array', 'null', ['string', 'null'], ['integer'], undefined])(
     'refuses a parameter of type %j [SHT-042 TOL-023]',
     (type) => {
-      expect(headerParams(object({ region: { ...marked('Region'), type } }))).toEqual({
+      expect(parseHeaderParams(object({ region: { ...marked('Region'), type } }))).toEqual({
         reason: expect.stringContaining('not string, integer or boolean'),
       })
     },
@@ -82,7 +82,7 @@ describe('reading the annotations of a tool', () => {
 
   test('refuses two names that differ only in case [SHT-041 TOL-022]', () => {
     const schema = object({ a: marked('Region'), b: object({ c: marked('REGION', 'integer') }) })
-    expect(headerParams(schema)).toEqual({ reason: 'x-mcp-header "REGION" is used twice' })
+    expect(parseHeaderParams(schema)).toEqual({ reason: 'x-mcp-header "REGION" is used twice' })
   })
 
   const inner = object({ a: marked('A') })
@@ -106,15 +106,15 @@ describe('reading the annotations of a tool', () => {
     ['definitions', object({}, { definitions: { a: inner } })],
     ['a keyword that nobody knows', object({}, { 'x-more': inner })],
   ])('refuses an annotation under %s [SHT-044 SHT-045 TOL-024]', (_, schema) => {
-    expect(headerParams(schema)).toEqual({ reason: expect.stringContaining('not on a way of properties alone') })
+    expect(parseHeaderParams(schema)).toEqual({ reason: expect.stringContaining('not on a way of properties alone') })
   })
 
   test('stops at a schema that is too deep or too large', () => {
     let deep: JsonObject = marked('A')
     for (let depth = 0; depth < 100_000; depth++) deep = { properties: { a: deep } }
     const wide = object(Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`p${index}`, {}])))
-    expect(headerParams(deep)).toEqual({ reason: 'it is more than 64 subschemas deep' })
-    expect(headerParams(wide)).toEqual({ reason: 'it has more than 10000 subschemas' })
+    expect(parseHeaderParams(deep)).toEqual({ reason: 'it is more than 64 subschemas deep' })
+    expect(parseHeaderParams(wide)).toEqual({ reason: 'it has more than 10000 subschemas' })
   })
 })
 
@@ -187,7 +187,7 @@ describe('what a server takes', () => {
     ['nothing for what its schema will refuse', { region: ['x'] }, {}],
     ['headers that are not its own', { region: 'x' }, { Region: 'x', Other: 'y' }],
   ])('is %s', (_, args, sent) => {
-    expect(() => checkHeaderParam(params, args, headers(sent))).not.toThrow()
+    expect(() => checkHeaderParams(params, args, headers(sent))).not.toThrow()
   })
 
   test.each<[string, JsonObject | undefined, Record<string, string>, string]>([
@@ -217,7 +217,7 @@ describe('what a server takes', () => {
     ['a number for a boolean', { dryRun: true }, { 'Dry-Run': '1' }, 'is "1"'],
     ['the value at another path', { at: 'x' }, { 'Page-At': 'x' }, 'Mcp-Param-Page-At is "x", but'],
   ])('is not %s, which is a headerMismatch [SHT-064 SHT-073]', (_, args, sent, message) => {
-    expect(() => checkHeaderParam(params, args, headers(sent))).toThrow(
+    expect(() => checkHeaderParams(params, args, headers(sent))).toThrow(
       expect.objectContaining({ code: errorCodes.headerMismatch, message: expect.stringContaining(message) }),
     )
   })
@@ -232,13 +232,13 @@ describe('what a server takes', () => {
       fc.property(args, (sent) => {
         fc.pre(!('limit' in sent) || typeof sent.limit !== 'number' || Math.abs(sent.limit) < 2 ** 53)
         const received: JsonObject = JSON.parse(JSON.stringify(sent))
-        expect(() => checkHeaderParam(params, received, encodeHeaderArguments(params, received))).not.toThrow()
+        expect(() => checkHeaderParams(params, received, encodeHeaderArguments(params, received))).not.toThrow()
       }),
     )
   })
 
   test('does not repeat a long value whole', () => {
     const region = 'x'.repeat(100_000)
-    expect(() => checkHeaderParam(params, { region }, headers({ Region: 'y' }))).toThrow(/^.{1,300}$/)
+    expect(() => checkHeaderParams(params, { region }, headers({ Region: 'y' }))).toThrow(/^.{1,300}$/)
   })
 })

@@ -16,7 +16,7 @@ export interface HeaderParam {
  * The parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed, for
  * which a client that speaks HTTP leaves the tool out (basic/transports/streamable-http, schema extension).
  */
-export function headerParams(
+export function parseHeaderParams(
   inputSchema: JsonObject,
 ): { readonly params: readonly HeaderParam[] } | { readonly reason: string } {
   const subschemasOrProblem = collectSubschemas(inputSchema)
@@ -45,9 +45,9 @@ export function encodeHeaderArguments(
 ): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
   for (const param of params) {
-    const value = argumentAt(param, args)
+    const value = readArgument(param, args)
     if (value === undefined) continue
-    if (isUnsafeInteger(param, value)) throw new McpError(errorCodes.invalidParams, unsafeIntegerMessage(param))
+    if (isUnsafeInteger(param, value)) throw new McpError(errorCodes.invalidParams, describeUnsafeInteger(param))
     headers.set(param.name, encodeHeaderValue(String(value)))
   }
   return headers
@@ -58,15 +58,16 @@ export function encodeHeaderArguments(
  * `McpError(headerMismatch)` that names the header and both values (basic/transports/streamable-http, server
  * validation).
  */
-export function checkHeaderParam(
+export function checkHeaderParams(
   params: readonly HeaderParam[],
   args: JsonObject | undefined,
   headers: HeaderParams,
 ): void {
   for (const param of params) {
-    const header = headers.get(param.name)
-    const value = argumentAt(param, args)
-    const problem = value === undefined ? unexpectedHeaderProblem(header) : differenceProblem(param, value, header)
+    const headerValue = headers.get(param.name)
+    const value = readArgument(param, args)
+    const problem =
+      value === undefined ? describeUnexpectedHeader(headerValue) : describeHeaderMismatch(param, value, headerValue)
     if (problem !== undefined) throw new McpError(errorCodes.headerMismatch, `Mcp-Param-${param.name} ${problem}`)
   }
 }
@@ -95,7 +96,7 @@ function readAnnotation({ schema, pointer, propertyPath }: Subschema): HeaderPar
 type Scalar = string | number | boolean
 
 /** Returns the value at exactly the annotated path. The schema rejects a value that no header can repeat. */
-function argumentAt({ path }: HeaderParam, args: JsonObject | undefined): Scalar | undefined {
+function readArgument({ path }: HeaderParam, args: JsonObject | undefined): Scalar | undefined {
   let value: unknown = args
   for (const name of path) {
     if (!isJsonObject(value)) return undefined
@@ -104,15 +105,19 @@ function argumentAt({ path }: HeaderParam, args: JsonObject | undefined): Scalar
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
 }
 
-function unexpectedHeaderProblem(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : `is ${quoteHeader(header)}, but the arguments have no such value`
+function describeUnexpectedHeader(headerValue: string | undefined): string | undefined {
+  return headerValue === undefined ? undefined : `is ${quoteHeader(headerValue)}, but the arguments have no such value`
 }
 
-function differenceProblem(param: HeaderParam, value: Scalar, header: string | undefined): string | undefined {
-  if (header === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
-  if (isUnsafeInteger(param, value)) return `cannot be checked: ${unsafeIntegerMessage(param)}`
-  const text = decodeHeaderValue(header)
-  if (text === undefined) return `is ${quoteHeader(header)}, which is not a header value or not canonical Base64`
+function describeHeaderMismatch(
+  param: HeaderParam,
+  value: Scalar,
+  headerValue: string | undefined,
+): string | undefined {
+  if (headerValue === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
+  if (isUnsafeInteger(param, value)) return `cannot be checked: ${describeUnsafeInteger(param)}`
+  const text = decodeHeaderValue(headerValue)
+  if (text === undefined) return `is ${quoteHeader(headerValue)}, which is not a header value or not canonical Base64`
   const isEqual =
     param.type === 'integer' && typeof value === 'number' ? isSameNumber(text, value) : text === String(value)
   return isEqual ? undefined : `is ${quoteHeader(text)}, the arguments say ${quoteHeader(String(value))}`
@@ -129,7 +134,7 @@ function isUnsafeInteger(param: HeaderParam, value: Scalar): boolean {
   return param.type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-function unsafeIntegerMessage({ path }: HeaderParam): string {
+function describeUnsafeInteger({ path }: HeaderParam): string {
   return `${path.join('.')} must lie within ±(2^53 - 1) to stand in a header`
 }
 

@@ -36,7 +36,7 @@ export interface HttpProtocolAdapter {
 /** A request whose host, origin, media types, size and principal the transport has checked. */
 export interface HttpRequestView extends RequestHead {
   /** The body; empty for a method that has none. */
-  readonly text: string
+  readonly bodyText: string
   readonly principal: Principal | undefined
   /** The transport and the address of the client, for the calls that the adapter makes. */
   readonly context: CallContext
@@ -128,5 +128,5 @@ export interface StreamConnection {
 export type StreamHandler = (
   request: RpcRequest,
   call: Call,
-  ask: (request: RpcRequest) => void,
+  sendRequest: (request: RpcRequest) => void,
 ) => Promise<RpcResponse>

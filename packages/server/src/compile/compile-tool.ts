@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, headerParams } from '@x/schema'
+import { isJsonObject, type JsonObject, projectMetaKeys, type HeaderParam, parseHeaderParams } from '@x/schema'
 import type { CompiledTool } from './catalog.ts'
 import { type CompileContext, requireMaxElements, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
@@ -106,7 +106,7 @@ export function requireObjectRoot(jsonSchema: JsonObject, errorSubject: string):
 }
 
 function headerParamsOf(jsonSchema: JsonObject, errorSubject: string): readonly HeaderParam[] {
-  const headerParamsResult = headerParams(jsonSchema)
+  const headerParamsResult = parseHeaderParams(jsonSchema)
   if ('reason' in headerParamsResult)
     throw new DefinitionError('header', errorSubject, { reason: headerParamsResult.reason })
   return headerParamsResult.params

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
 import {
-  checkSchema,
+  findSchemaProblem,
   type JsonObject,
   type JsonSchemaCompiler,
   type JsonValue,
@@ -189,7 +189,7 @@ function toJsonSchema(standardProps: StandardProps, schemaOptions: SchemaCompila
 }
 
 function requireValidSchema(jsonSchema: JsonObject, schemaOptions: SchemaCompilationSettings): JsonObject {
-  const reason = checkSchema(jsonSchema)
+  const reason = findSchemaProblem(jsonSchema)
   if (reason !== undefined) throw unusableSchemaError(schemaOptions, reason)
   return jsonSchema
 }

@@ -1,6 +1,6 @@
 import {
   type CallToolRequestParams,
-  checkHeaderParam,
+  checkHeaderParams,
   errorCodes,
   headerParamsKey,
   type JsonObject,
@@ -41,7 +41,7 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   requireCapabilities(tool.requires, request)
   const toolArguments = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)
-  if (headerParams !== undefined) checkHeaderParam(tool.headerParams, toolArguments, headerParams)
+  if (headerParams !== undefined) checkHeaderParams(tool.headerParams, toolArguments, headerParams)
   try {
     const result = mapAwaitable(tool.checkInput(toolArguments), (checkedArguments) =>
       checkedArguments.issues === undefined

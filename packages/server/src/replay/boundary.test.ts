@@ -19,7 +19,7 @@ function keeper(journal: JsonObject, responses: JsonObject = {}) {
   const kept = new Map(Object.entries(journal))
   const log: string[] = []
   let noted: JournalEntry[] = []
-  const put = ({ part, key, value }: JournalEntry): void => {
+  const put = ({ member: part, key, value }: JournalEntry): void => {
     log.push(key === undefined ? part : `${part}/${key}`)
     const before = kept.get(part)
     const member: JsonValue | undefined =

@@ -182,8 +182,8 @@ export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uui
  */
 export function createJournalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const partValue = serializeJournal({ ...journal, ...pickJournalMember(journal, part, key) })[part]
-  if (key === undefined) return { part, value: partValue }
-  return { part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
+  if (key === undefined) return { member: part, value: partValue }
+  return { member: part, key, value: isJsonObject(partValue) ? partValue[key] : undefined }
 }
 
 /** Writing one member must not cost what writing all of them would. */

@@ -42,7 +42,7 @@ export async function openState(token: string, request: RequestState, name: stri
   try {
     const claims = {
       purpose: statePurpose,
-      names: journalMemberNames,
+      memberNames: journalMemberNames,
       binding: stateBindingOf(request),
       owner: request.callerKey,
     }
@@ -132,7 +132,7 @@ export async function sealState(journal: Journal, request: RequestState, name: s
   try {
     return await stateCodec.seal(serializeJournal(journal), {
       purpose: statePurpose,
-      names: journalMemberNames,
+      memberNames: journalMemberNames,
       binding: stateBindingOf(request),
       owner: request.callerKey,
       since: journal.startedAt,

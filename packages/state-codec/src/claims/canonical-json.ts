@@ -59,12 +59,16 @@ function sortKeys(keys: string[]): readonly string[] {
 }
 
 function insertSorted(sortedKeys: string[], key: string): void {
-  let at = sortedKeys.length
-  for (let before = sortedKeys[at - 1]; before !== undefined && before > key; before = sortedKeys[at - 1]) {
-    sortedKeys[at] = before
-    at--
+  let index = sortedKeys.length
+  for (
+    let previousKey = sortedKeys[index - 1];
+    previousKey !== undefined && previousKey > key;
+    previousKey = sortedKeys[index - 1]
+  ) {
+    sortedKeys[index] = previousKey
+    index--
   }
-  sortedKeys[at] = key
+  sortedKeys[index] = key
 }
 
 function canonicalizeNumber(value: number): string {
@@ -84,8 +88,8 @@ function canonicalizeString(value: string): string {
 /** Tells if a text is ASCII without characters that JSON escapes, as most names are. */
 function isUnescapedAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return false
+    const charCode = text.charCodeAt(at)
+    if (charCode < 0x20 || charCode > 0x7e || charCode === 0x22 || charCode === 0x5c) return false
   }
   return true
 }

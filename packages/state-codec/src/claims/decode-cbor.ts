@@ -6,7 +6,7 @@ import { majorTypes, simpleHeads, tags } from './encode-cbor.ts'
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The two hexadecimal digits of each byte. */
-const digitPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const hexByByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** The bytes of a digest and of a UUID. */
 const uuidOrDigestBytes = 16
@@ -20,10 +20,10 @@ const maxManualDecodeLength = 24
  *
  * @throws StateError with `malformed` for any other bytes.
  */
-export function decodeCbor(bytes: Uint8Array, names: readonly string[]): JsonValue {
-  const reader = new CborReader(bytes, names)
-  const value = reader.value(0)
-  reader.end()
+export function decodeCbor(bytes: Uint8Array, memberNames: readonly string[]): JsonValue {
+  const reader = new CborReader(bytes, memberNames)
+  const value = reader.readValue(0)
+  reader.expectEnd()
   return value
 }
 
@@ -34,53 +34,53 @@ class CborReader {
   readonly #memberNames: readonly string[]
   readonly #bytes: Uint8Array
   readonly #view: DataView
-  #at = 0
+  #offset = 0
 
-  constructor(bytes: Uint8Array, names: readonly string[]) {
-    this.#memberNames = names
+  constructor(bytes: Uint8Array, memberNames: readonly string[]) {
+    this.#memberNames = memberNames
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
-  end(): void {
-    if (this.#at !== this.#bytes.length) throw malformedCborError('has bytes behind its end')
+  expectEnd(): void {
+    if (this.#offset !== this.#bytes.length) throw malformedCborError('has bytes behind its end')
   }
 
-  value(depth: number): JsonValue {
+  readValue(depth: number): JsonValue {
     // An envelope is one level above the value in it.
     if (depth > maxDepth + 1) throw malformedCborError(`is deeper than ${maxDepth} levels`)
     const head = this.#view.getUint8(this.#advance(1))
     switch (head & 0xe0) {
       case majorTypes.unsigned:
-        return this.#argument(head)
+        return this.#readArgument(head)
       case majorTypes.negative:
-        return -1 - this.#argument(head)
+        return -1 - this.#readArgument(head)
       case majorTypes.bytes:
-        return this.#digits(head)
+        return this.#readHexDigits(head)
       case majorTypes.text:
-        return this.#text(this.#length(head))
+        return this.#readText(this.#readLength(head))
       case majorTypes.array:
-        return this.#array(this.#length(head), depth + 1)
+        return this.#readArray(this.#readLength(head), depth + 1)
       case majorTypes.map:
-        return this.#object(this.#length(head), depth + 1)
+        return this.#readObject(this.#readLength(head), depth + 1)
       case majorTypes.tag:
-        return this.#tagged(this.#argument(head))
+        return this.#readTagged(this.#readArgument(head))
       default:
-        return this.#simple(head)
+        return this.#readSimple(head)
     }
   }
 
-  #array(length: number, depth: number): readonly JsonValue[] {
+  #readArray(length: number, depth: number): readonly JsonValue[] {
     const items: JsonValue[] = []
-    while (items.length < length) items.push(this.value(depth))
+    while (items.length < length) items.push(this.readValue(depth))
     return items
   }
 
-  #object(length: number, depth: number): JsonObject {
+  #readObject(length: number, depth: number): JsonObject {
     const object: Record<string, JsonValue> = {}
     for (let count = 0; count < length; count++) {
-      const name = this.#name()
-      const value = this.value(depth)
+      const name = this.#readMemberName()
+      const value = this.readValue(depth)
       // Assigned, this name would change the prototype.
       if (name === '__proto__') Object.defineProperty(object, name, { ...dataPropertyDescriptor, value })
       else object[name] = value
@@ -88,30 +88,30 @@ class CborReader {
     return object
   }
 
-  #name(): string {
+  #readMemberName(): string {
     const head = this.#view.getUint8(this.#advance(1))
     const majorType = head & 0xe0
-    if (majorType === majorTypes.text) return this.#text(this.#length(head))
-    if (majorType === majorTypes.bytes) return this.#digits(head)
-    if (majorType === majorTypes.tag) return this.#tagged(this.#argument(head))
-    const name = majorType === majorTypes.unsigned ? this.#memberNames[this.#argument(head)] : undefined
+    if (majorType === majorTypes.text) return this.#readText(this.#readLength(head))
+    if (majorType === majorTypes.bytes) return this.#readHexDigits(head)
+    if (majorType === majorTypes.tag) return this.#readTagged(this.#readArgument(head))
+    const name = majorType === majorTypes.unsigned ? this.#memberNames[this.#readArgument(head)] : undefined
     if (name === undefined) throw malformedCborError('has a name that is not in the list')
     return name
   }
 
-  #tagged(tag: number): string {
+  #readTagged(tag: number): string {
     const head = this.#view.getUint8(this.#advance(1))
     if ((head & 0xe0) !== majorTypes.bytes) throw malformedCborError('has a tag before something else than bytes')
     if (tag === tags.uuid) {
-      const digits = this.#digits(head)
+      const digits = this.#readHexDigits(head)
       return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
     }
-    const text = tag === tags.embeddedJson ? parseJson(this.#text(this.#length(head))) : undefined
+    const text = tag === tags.embeddedJson ? parseJson(this.#readText(this.#readLength(head))) : undefined
     if (typeof text !== 'string') throw malformedCborError('has an unknown tag')
     return text
   }
 
-  #simple(head: number): JsonValue {
+  #readSimple(head: number): JsonValue {
     if (head === simpleHeads.false) return false
     if (head === simpleHeads.true) return true
     if (head === simpleHeads.null) return null
@@ -120,19 +120,20 @@ class CborReader {
     return number
   }
 
-  #digits(head: number): string {
-    if (this.#length(head) !== uuidOrDigestBytes)
+  #readHexDigits(head: number): string {
+    if (this.#readLength(head) !== uuidOrDigestBytes)
       throw malformedCborError(`has a byte string of another length than ${uuidOrDigestBytes}`)
     let digits = ''
-    for (let at = this.#advance(uuidOrDigestBytes); at < this.#at; at++) digits += digitPairs[this.#view.getUint8(at)]
+    for (let at = this.#advance(uuidOrDigestBytes); at < this.#offset; at++)
+      digits += hexByByte[this.#view.getUint8(at)]
     return digits
   }
 
-  #text(length: number): string {
+  #readText(length: number): string {
     const start = this.#advance(length)
     if (length <= maxManualDecodeLength) {
       let [text, allBits] = ['', 0]
-      for (let at = start; at < this.#at; at++) {
+      for (let at = start; at < this.#offset; at++) {
         const byte = this.#view.getUint8(at)
         allBits |= byte
         text += String.fromCharCode(byte)
@@ -141,35 +142,35 @@ class CborReader {
       if (allBits < 0x80) return text
     }
     try {
-      return decoder.decode(this.#bytes.subarray(start, this.#at))
+      return decoder.decode(this.#bytes.subarray(start, this.#offset))
     } catch (cause) {
       throw malformedCborError('has a text that is not UTF-8', cause)
     }
   }
 
   /** The number of bytes, items or members that follow a head: each takes a byte or more. */
-  #length(head: number): number {
-    const length = this.#argument(head)
-    if (length > this.#bytes.length - this.#at) throw malformedCborError('is cut short')
+  #readLength(head: number): number {
+    const length = this.#readArgument(head)
+    if (length > this.#bytes.length - this.#offset) throw malformedCborError('is cut short')
     return length
   }
 
-  #argument(head: number): number {
-    const information = head & 0x1f
-    if (information < 24) return information
-    if (information === 24) return this.#view.getUint8(this.#advance(1))
-    if (information === 25) return this.#view.getUint16(this.#advance(2))
-    if (information === 26) return this.#view.getUint32(this.#advance(4))
-    const argument = information === 27 ? Number(this.#view.getBigUint64(this.#advance(8))) : Number.NaN
+  #readArgument(head: number): number {
+    const additionalInfo = head & 0x1f
+    if (additionalInfo < 24) return additionalInfo
+    if (additionalInfo === 24) return this.#view.getUint8(this.#advance(1))
+    if (additionalInfo === 25) return this.#view.getUint16(this.#advance(2))
+    if (additionalInfo === 26) return this.#view.getUint32(this.#advance(4))
+    const argument = additionalInfo === 27 ? Number(this.#view.getBigUint64(this.#advance(8))) : Number.NaN
     if (!Number.isSafeInteger(argument)) throw malformedCborError('has a number that is too large')
     return argument
   }
 
   /** Moves over so many bytes, and returns the position of the first. */
-  #advance(count: number): number {
-    const start = this.#at
-    if (count > this.#bytes.length - start) throw malformedCborError('is cut short')
-    this.#at = start + count
+  #advance(byteCount: number): number {
+    const start = this.#offset
+    if (byteCount > this.#bytes.length - start) throw malformedCborError('is cut short')
+    this.#offset = start + byteCount
     return start
   }
 }

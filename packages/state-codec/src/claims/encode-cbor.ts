@@ -37,10 +37,10 @@ const maxManualEncodeLength = 64
  *
  * The value has been checked by `checkJsonValue`, which bounds its depth.
  */
-export function encodeCbor(value: JsonValue, names: readonly string[]): Uint8Array {
-  const writer = new CborWriter(names)
-  writer.value(value)
-  return writer.written()
+export function encodeCbor(value: JsonValue, memberNames: readonly string[]): Uint8Array {
+  const writer = new CborWriter(memberNames)
+  writer.writeValue(value)
+  return writer.toBytes()
 }
 
 /** The bytes that one value is written into. */
@@ -48,139 +48,139 @@ class CborWriter {
   readonly #memberNames: readonly string[]
   #bytes = new Uint8Array(512)
   #view = new DataView(this.#bytes.buffer)
-  #length = 0
+  #byteLength = 0
 
-  constructor(names: readonly string[]) {
-    this.#memberNames = names
+  constructor(memberNames: readonly string[]) {
+    this.#memberNames = memberNames
   }
 
-  written(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length)
+  toBytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#byteLength)
   }
 
-  value(value: JsonValue): void {
-    switch (typeof value) {
+  writeValue(writeValue: JsonValue): void {
+    switch (typeof writeValue) {
       case 'string':
-        return this.#text(value)
+        return this.#writeText(writeValue)
       case 'number':
-        return this.#number(value)
+        return this.#writeNumber(writeValue)
       case 'boolean':
-        return this.#byte(value ? simpleHeads.true : simpleHeads.false)
+        return this.#writeByte(writeValue ? simpleHeads.true : simpleHeads.false)
       default:
-        if (value === null) return this.#byte(simpleHeads.null)
-        return isJsonArray(value) ? this.#array(value) : this.#object(value)
+        if (writeValue === null) return this.#writeByte(simpleHeads.null)
+        return isJsonArray(writeValue) ? this.#writeArray(writeValue) : this.#writeObject(writeValue)
     }
   }
 
-  #array(items: readonly JsonValue[]): void {
-    this.#head(majorTypes.array, items.length)
-    for (const item of items) this.value(item)
+  #writeArray(items: readonly JsonValue[]): void {
+    this.#writeHead(majorTypes.array, items.length)
+    for (const item of items) this.writeValue(item)
   }
 
-  #object(object: JsonObject): void {
+  #writeObject(object: JsonObject): void {
     const keys = Object.keys(object).filter((key) => object[key] !== undefined)
-    this.#head(majorTypes.map, keys.length)
+    this.#writeHead(majorTypes.map, keys.length)
     for (const key of keys) {
       const index = this.#memberNames.indexOf(key)
-      if (index === -1) this.#text(key)
-      else this.#head(majorTypes.unsigned, index)
-      this.value(object[key] ?? null)
+      if (index === -1) this.#writeText(key)
+      else this.#writeHead(majorTypes.unsigned, index)
+      this.writeValue(object[key] ?? null)
     }
   }
 
-  #number(value: number): void {
+  #writeNumber(value: number): void {
     // As in JSON, -0 is written as 0.
     if (Number.isSafeInteger(value)) {
-      return value >= 0 ? this.#head(majorTypes.unsigned, value) : this.#head(majorTypes.negative, -1 - value)
+      return value >= 0 ? this.#writeHead(majorTypes.unsigned, value) : this.#writeHead(majorTypes.negative, -1 - value)
     }
-    this.#byte(simpleHeads.float64)
+    this.#writeByte(simpleHeads.float64)
     this.#reserve(8)
-    this.#view.setFloat64(this.#length, value)
-    this.#length += 8
+    this.#view.setFloat64(this.#byteLength, value)
+    this.#byteLength += 8
   }
 
-  #text(text: string): void {
-    if (text.length === digestLength && digestPattern.test(text)) return this.#hex(text)
+  #writeText(text: string): void {
+    if (text.length === digestLength && digestPattern.test(text)) return this.#writeHexAsBytes(text)
     if (text.length === uuidLength && uuidPattern.test(text)) {
-      this.#head(majorTypes.tag, tags.uuid)
-      return this.#hex(text.replaceAll('-', ''))
+      this.#writeHead(majorTypes.tag, tags.uuid)
+      return this.#writeHexAsBytes(text.replaceAll('-', ''))
     }
-    if (text.length <= maxManualEncodeLength && this.#ascii(text)) return
+    if (text.length <= maxManualEncodeLength && this.#tryWriteAscii(text)) return
     // UTF-8 cannot carry half of a surrogate pair, and a JSON text can escape it.
     if (loneSurrogatePattern.test(text)) {
-      this.#head(majorTypes.tag, tags.embeddedJson)
-      return this.#string(majorTypes.bytes, JSON.stringify(text))
+      this.#writeHead(majorTypes.tag, tags.embeddedJson)
+      return this.#writeString(majorTypes.bytes, JSON.stringify(text))
     }
-    this.#string(majorTypes.text, text)
+    this.#writeString(majorTypes.text, text)
   }
 
-  #hex(digits: string): void {
-    this.#head(majorTypes.bytes, digits.length / 2)
+  #writeHexAsBytes(digits: string): void {
+    this.#writeHead(majorTypes.bytes, digits.length / 2)
     this.#reserve(digits.length / 2)
     for (let at = 0; at < digits.length; at += 2) {
-      this.#bytes[this.#length++] =
+      this.#bytes[this.#byteLength++] =
         (hexDigitValueOf(digits.charCodeAt(at)) << 4) | hexDigitValueOf(digits.charCodeAt(at + 1))
     }
   }
 
   /** Writes a text of ASCII characters; returns false and writes nothing for any other. */
-  #ascii(text: string): boolean {
-    const start = this.#length
-    this.#head(majorTypes.text, text.length)
+  #tryWriteAscii(text: string): boolean {
+    const start = this.#byteLength
+    this.#writeHead(majorTypes.text, text.length)
     this.#reserve(text.length)
     const bytes = this.#bytes
     for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      if (code >= 0x80) {
-        this.#length = start
+      const charCode = text.charCodeAt(at)
+      if (charCode >= 0x80) {
+        this.#byteLength = start
         return false
       }
-      bytes[this.#length++] = code
+      bytes[this.#byteLength++] = charCode
     }
     return true
   }
 
-  #string(majorType: number, text: string): void {
+  #writeString(majorType: number, text: string): void {
     const encoded = encoder.encode(text)
-    this.#head(majorType, encoded.length)
+    this.#writeHead(majorType, encoded.length)
     this.#reserve(encoded.length)
-    this.#bytes.set(encoded, this.#length)
-    this.#length += encoded.length
+    this.#bytes.set(encoded, this.#byteLength)
+    this.#byteLength += encoded.length
   }
 
   /** Writes a head: the major type, and its argument in as few bytes as it needs. */
-  #head(majorType: number, argument: number): void {
+  #writeHead(majorType: number, argument: number): void {
     this.#reserve(9)
-    const [view, at] = [this.#view, this.#length]
+    const [view, offset] = [this.#view, this.#byteLength]
     if (argument < 24) {
-      view.setUint8(at, majorType | argument)
-      this.#length += 1
+      view.setUint8(offset, majorType | argument)
+      this.#byteLength += 1
     } else if (argument < 0x1_00) {
-      view.setUint16(at, ((majorType | 24) << 8) | argument)
-      this.#length += 2
+      view.setUint16(offset, ((majorType | 24) << 8) | argument)
+      this.#byteLength += 2
     } else if (argument < 0x1_0000) {
-      view.setUint8(at, majorType | 25)
-      view.setUint16(at + 1, argument)
-      this.#length += 3
+      view.setUint8(offset, majorType | 25)
+      view.setUint16(offset + 1, argument)
+      this.#byteLength += 3
     } else if (argument < 0x1_0000_0000) {
-      view.setUint8(at, majorType | 26)
-      view.setUint32(at + 1, argument)
-      this.#length += 5
+      view.setUint8(offset, majorType | 26)
+      view.setUint32(offset + 1, argument)
+      this.#byteLength += 5
     } else {
-      view.setUint8(at, majorType | 27)
-      view.setBigUint64(at + 1, BigInt(argument))
-      this.#length += 9
+      view.setUint8(offset, majorType | 27)
+      view.setBigUint64(offset + 1, BigInt(argument))
+      this.#byteLength += 9
     }
   }
 
-  #byte(byte: number): void {
+  #writeByte(byte: number): void {
     this.#reserve(1)
-    this.#bytes[this.#length++] = byte
+    this.#bytes[this.#byteLength++] = byte
   }
 
   /** Makes room for so many more bytes. */
-  #reserve(count: number): void {
-    const neededLength = this.#length + count
+  #reserve(byteCount: number): void {
+    const neededLength = this.#byteLength + byteCount
     if (neededLength <= this.#bytes.length) return
     const largerBuffer = new Uint8Array(Math.max(neededLength, this.#bytes.length * 2))
     largerBuffer.set(this.#bytes)

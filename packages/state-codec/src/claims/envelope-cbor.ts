@@ -5,15 +5,18 @@ import { encodeCbor } from './encode-cbor.ts'
 import type { Envelope } from './envelope.ts'
 
 /** The first item of the array that an envelope becomes; another layout gets another number. */
-const version = 1
+const layoutVersion = 1
 
 /**
  * Returns an envelope as a CBOR array, for tokens that nobody reads: the version, the time of sealing, the time until
  * expiry and since the start of the flow, the binding or null, the value, and the audience if there is one.
  */
-export function encodeEnvelope({ at, until, since, aud, bind, value }: Envelope, names: readonly string[]): Uint8Array {
-  const items = [version, at, until - at, at - since, bind ?? null, value]
-  return encodeCbor(aud === undefined ? items : [...items, aud], names)
+export function encodeEnvelope(
+  { at, until, since, aud, bind, value }: Envelope,
+  memberNames: readonly string[],
+): Uint8Array {
+  const items = [layoutVersion, at, until - at, at - since, bind ?? null, value]
+  return encodeCbor(aud === undefined ? items : [...items, aud], memberNames)
 }
 
 /**
@@ -21,18 +24,19 @@ export function encodeEnvelope({ at, until, since, aud, bind, value }: Envelope,
  *
  * @throws StateError with `malformed` for any other bytes.
  */
-export function decodeEnvelope(bytes: Uint8Array, names: readonly string[]): Envelope {
-  const items = decodeCbor(bytes, names)
+export function decodeEnvelope(bytes: Uint8Array, memberNames: readonly string[]): Envelope {
+  const items = decodeCbor(bytes, memberNames)
   const [itemVersion, sealedAt, ttlMs, ageMs, bind = null, value, aud = null] = isJsonArray(items) ? items : []
-  if (itemVersion !== version) throw new StateError('malformed', 'The content has a layout that this version lacks')
+  if (itemVersion !== layoutVersion)
+    throw new StateError('malformed', 'The content has a layout that this version lacks')
   if (value === undefined) throw malformedEnvelopeError()
   const at = requireNumber(sealedAt)
   return {
     at,
     until: at + requireNumber(ttlMs),
     since: at - requireNumber(ageMs),
-    bind: textOf(bind),
-    aud: textOf(aud),
+    bind: toOptionalText(bind),
+    aud: toOptionalText(aud),
     value,
   }
 }
@@ -42,7 +46,7 @@ function requireNumber(item: JsonValue | undefined): number {
   return item
 }
 
-function textOf(item: JsonValue): string | undefined {
+function toOptionalText(item: JsonValue): string | undefined {
   if (item !== null && typeof item !== 'string') throw malformedEnvelopeError()
   return item ?? undefined
 }

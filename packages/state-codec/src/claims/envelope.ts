@@ -8,8 +8,8 @@ import { canonicalizeJson } from './canonical-json.ts'
 export type DigestFunction = (text: string, encoding: 'hex' | 'base64url') => Promise<string> | string
 
 /** The values that claims are checked against. */
-interface ClaimCheck {
-  readonly rules: ResolvedClaimOptions
+interface ClaimContext {
+  readonly claimOptions: ResolvedClaimOptions
   /** The digest of the claimed binding, from {@link digestBinding}. */
   readonly bindingDigest: string | undefined
 }
@@ -55,12 +55,17 @@ export function digestBinding({ binding }: OpenClaims, digest: DigestFunction): 
  * @throws StateError with `too_old` when the flow exceeds its age, before a user is asked in vain.
  * @throws StateUsageError for a value or a claim that cannot be sealed.
  */
-export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bindingDigest }: ClaimCheck): Envelope {
+export function createEnvelope(
+  value: JsonValue,
+  claims: SealClaims,
+  { claimOptions, bindingDigest }: ClaimContext,
+): Envelope {
   checkPurpose(claims.purpose)
   checkJsonValue(value)
-  const { at, until, since } = computeTokenTimes(claims, rules)
-  if (until <= at) throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${rules.maxAgeMs}`)
-  return { at, until, since, aud: checkAudience(claims.audience) ?? rules.audience, bind: bindingDigest, value }
+  const { at, until, since } = computeTokenTimes(claims, claimOptions)
+  if (until <= at)
+    throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${claimOptions.maxAgeMs}`)
+  return { at, until, since, aud: checkAudience(claims.audience) ?? claimOptions.audience, bind: bindingDigest, value }
 }
 
 /**
@@ -69,17 +74,21 @@ export function createEnvelope(value: JsonValue, claims: SealClaims, { rules, bi
  *
  * @throws StateError
  */
-export function openEnvelope(envelope: Envelope, claims: OpenOptions, { rules, bindingDigest }: ClaimCheck): JsonValue {
-  const timeProblem = timeFailure(envelope, rules)
-  const audienceProblem = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
-  const bindingProblem = bindingFailure(envelope.bind, bindingDigest)
+export function openEnvelope(
+  envelope: Envelope,
+  claims: OpenOptions,
+  { claimOptions, bindingDigest }: ClaimContext,
+): JsonValue {
+  const timeProblem = findTimeFailure(envelope, claimOptions)
+  const audienceProblem = findAudienceFailure(envelope.aud, checkAudience(claims.audience) ?? claimOptions.audience)
+  const bindingProblem = findBindingFailure(envelope.bind, bindingDigest)
   const failure = timeProblem ?? audienceProblem ?? bindingProblem
   if (failure !== undefined) throw failure
-  claims.onTtl?.(Math.min(envelope.until, envelope.since + rules.maxAgeMs) - rules.clock.now())
+  claims.onTtl?.(Math.min(envelope.until, envelope.since + claimOptions.maxAgeMs) - claimOptions.clock.now())
   return envelope.value
 }
 
-function timeFailure(
+function findTimeFailure(
   { at, until, since }: Envelope,
   { clock, maxAgeMs }: ResolvedClaimOptions,
 ): StateError | undefined {
@@ -93,22 +102,31 @@ function timeFailure(
   return new StateError('too_old', `The flow began ${now - since} ms ago, the most is ${maxAgeMs}`)
 }
 
-function audienceFailure(found: string | undefined, expected: string | undefined): StateError | undefined {
-  if (found === expected) return undefined
-  return new StateError('audience', `It was made for ${quoteAudience(found)}, and this is ${quoteAudience(expected)}`)
+function findAudienceFailure(
+  sealedAudience: string | undefined,
+  expectedAudience: string | undefined,
+): StateError | undefined {
+  if (sealedAudience === expectedAudience) return undefined
+  return new StateError(
+    'audience',
+    `It was made for ${quoteAudience(sealedAudience)}, and this is ${quoteAudience(expectedAudience)}`,
+  )
 }
 
 function quoteAudience(audience: string | undefined): string {
   return audience === undefined ? 'no audience' : `audience "${audience}"`
 }
 
-function bindingFailure(found: string | undefined, expected: string | undefined): StateError | undefined {
-  const areEqual = areDigestsEqual(found ?? '', expected ?? '')
-  if (areEqual && (found === undefined) === (expected === undefined)) return undefined
+function findBindingFailure(
+  sealedDigest: string | undefined,
+  expectedDigest: string | undefined,
+): StateError | undefined {
+  const areEqual = areDigestsEqual(sealedDigest ?? '', expectedDigest ?? '')
+  if (areEqual && (sealedDigest === undefined) === (expectedDigest === undefined)) return undefined
   const detail =
-    expected === undefined
+    expectedDigest === undefined
       ? 'It is bound, and no binding was claimed'
-      : found === undefined
+      : sealedDigest === undefined
         ? 'It is not bound, and a binding was claimed'
         : 'It is bound to another principal, target or argument'
   return new StateError('binding', detail)
@@ -174,16 +192,16 @@ export function maxLifetimeOf({ maxAgeMs }: ResolvedClaimOptions): number {
  */
 function computeTokenTimes(
   claims: SealClaims,
-  rules: ResolvedClaimOptions,
+  claimOptions: ResolvedClaimOptions,
 ): { at: number; until: number; since: number } {
-  const at = Math.trunc(rules.clock.now())
+  const at = Math.trunc(claimOptions.clock.now())
   if (!Number.isFinite(at)) throw new StateUsageError('configuration', 'clock.now() did not return a number')
   const since = claims.since === undefined ? at : Math.trunc(claims.since)
   if (!Number.isFinite(since)) {
     throw new StateUsageError('configuration', `since is ${claims.since}: give milliseconds since the epoch`)
   }
-  const ttlMs = claims.ttlMs === undefined ? rules.ttlMs : checkPositive('ttlMs', claims.ttlMs)
-  return { at, until: Math.min(at + ttlMs, since + rules.maxAgeMs), since }
+  const ttlMs = claims.ttlMs === undefined ? claimOptions.ttlMs : checkPositive('ttlMs', claims.ttlMs)
+  return { at, until: Math.min(at + ttlMs, since + claimOptions.maxAgeMs), since }
 }
 
 const loneSurrogatePattern = /\p{Surrogate}/u

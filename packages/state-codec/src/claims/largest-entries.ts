@@ -3,16 +3,16 @@ import type { JsonValue } from '@x/core'
 /** A path in a value, with its size in bytes of JSON. */
 interface SizedEntry {
   readonly path: string
-  readonly bytes: number
+  readonly byteCount: number
 }
 
 /** Describes the paths with the most bytes of a value: `steps.plan (30211 bytes), answers.note (902 bytes)`. */
 export function describeLargestEntries(value: JsonValue): string {
-  const entries = collectLargestEntries({ path: '', bytes: countJsonBytes(value) }, value, 0)
+  const entries = collectLargestEntries({ path: '', byteCount: countJsonBytes(value) }, value, 0)
   return entries
-    .sort((a, b) => b.bytes - a.bytes)
+    .sort((a, b) => b.byteCount - a.byteCount)
     .slice(0, 5)
-    .map(({ path, bytes }) => `${path === '' ? 'the value itself' : path} (${bytes} bytes)`)
+    .map(({ path, byteCount: bytes }) => `${path === '' ? 'the value itself' : path} (${bytes} bytes)`)
     .join(', ')
 }
 
@@ -22,11 +22,11 @@ function collectLargestEntries(entry: SizedEntry, value: JsonValue, depth: numbe
   const sizedMembers = Object.entries(value).flatMap(([key, member]): (readonly [SizedEntry, JsonValue])[] => {
     if (member === undefined) return []
     const path = entry.path === '' ? key.slice(0, 64) : `${entry.path}.${key.slice(0, 64)}`
-    return [[{ path, bytes: countJsonBytes(member) }, member]]
+    return [[{ path, byteCount: countJsonBytes(member) }, member]]
   })
-  const largeEntries = sizedMembers.filter(([part]) => part.bytes * 10 >= entry.bytes)
+  const largeEntries = sizedMembers.filter(([memberEntry]) => memberEntry.byteCount * 10 >= entry.byteCount)
   if (largeEntries.length === 0) return [entry]
-  return largeEntries.flatMap(([part, member]) => collectLargestEntries(part, member, depth + 1))
+  return largeEntries.flatMap(([memberEntry, member]) => collectLargestEntries(memberEntry, member, depth + 1))
 }
 
 function countJsonBytes(value: JsonValue): number {

@@ -19,7 +19,7 @@ import { withStateErrors } from './call-store.ts'
 
 /** Values in a store, each under a random handle of 256 bits. */
 export interface HandleStore {
-  readonly rules: ResolvedClaimOptions
+  readonly claimOptions: ResolvedClaimOptions
   newHandle(): string
   /** Writes a value; `claims.replaces` is the handle of the one that it replaces. */
   write(handle: string, value: JsonValue, claims: SealClaims): Promise<void>
@@ -45,35 +45,39 @@ export function isHandle(text: string): boolean {
 
 /** Creates records under the digests of their handles, so that a reader of the store cannot open them. */
 export function createHandleStore(store: StateStore, options: ClaimOptions, provider: CryptoProvider): HandleStore {
-  const rules = resolveClaimOptions(options, defaultMaxBytes)
+  const claimOptions = resolveClaimOptions(options, defaultMaxBytes)
   const random = options.random ?? provider.random
   const guardedStore = withStateErrors(store)
-  const keyOf = async (handle: string): Promise<string> =>
+  const deriveKey = async (handle: string): Promise<string> =>
     `state:${await provider.digest(`x/state-codec handle ${handle}`, 'base64url')}`
   const findReplacedValue = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
-    replaces === undefined || !isHandle(replaces) ? undefined : { key: await keyOf(replaces), at: rules.clock.now() }
+    replaces === undefined || !isHandle(replaces)
+      ? undefined
+      : { key: await deriveKey(replaces), at: claimOptions.clock.now() }
   const deletedKeys = new Set<string>()
   const deleteReplacedValue = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
     // One deletion is enough; after this time the value has expired by itself.
-    if (deletedKeys.has(key) || (guardedStore.canExpire && rules.clock.now() - at > replacedTtlMs + clockSkewMs)) return
+    if (deletedKeys.has(key) || (guardedStore.canExpire && claimOptions.clock.now() - at > replacedTtlMs + clockSkewMs))
+      return
     await guardedStore.forOwner(owner).delete(key)
     if (deletedKeys.size >= maxDeletedKeys) deletedKeys.clear()
     deletedKeys.add(key)
   }
   return {
-    rules,
+    claimOptions,
     newHandle: () => encodeBase64url(random(32)),
     async write(handle, value, claims) {
-      const bind = await digestBinding(claims, provider.digest)
+      const bindingDigest = await digestBinding(claims, provider.digest)
       const replaces = await findReplacedValue(claims)
-      const envelope = createEnvelope(value, claims, { rules, bindingDigest: bind })
-      const text = stringifyEnvelope({ ...envelope, replaces })
-      if (text.length > rules.maxBytes) throw recordTooLargeError(text.length, value, rules.maxBytes)
+      const envelope = createEnvelope(value, claims, { claimOptions, bindingDigest })
+      const envelopeText = stringifyEnvelope({ ...envelope, replaces })
+      if (envelopeText.length > claimOptions.maxBytes)
+        throw recordTooLargeError(envelopeText.length, value, claimOptions.maxBytes)
       // The envelope's own expiry decides; the store may keep the value a little longer.
       const ownedStore = guardedStore.forOwner(claims.owner)
       const wasAdded = await ownedStore.add(
-        await keyOf(handle),
-        `${JSON.stringify(claims.purpose)}\n${text}`,
+        await deriveKey(handle),
+        `${JSON.stringify(claims.purpose)}\n${envelopeText}`,
         envelope.until - envelope.at + clockSkewMs,
       )
       if (!wasAdded)
@@ -83,13 +87,13 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
     async read(handle, claims) {
       checkPurpose(claims.purpose)
       if (!isHandle(handle)) throw new StateError('malformed', 'It is not a handle')
-      const record = await guardedStore.get(await keyOf(handle))
+      const record = await guardedStore.get(await deriveKey(handle))
       if (record === undefined)
         throw new StateError('missing', 'The store has no value under this handle; it may have expired')
       const purposeEnd = record.indexOf('\n')
-      const bind = await digestBinding(claims, provider.digest)
+      const bindingDigest = await digestBinding(claims, provider.digest)
       const envelope = parseEnvelope(record.slice(purposeEnd + 1))
-      const value = openEnvelope(envelope, claims, { rules, bindingDigest: bind })
+      const value = openEnvelope(envelope, claims, { claimOptions, bindingDigest })
       if (record.slice(0, purposeEnd) !== JSON.stringify(claims.purpose)) {
         throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
       }
@@ -99,8 +103,8 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
   }
 }
 
-function recordTooLargeError(bytes: number, value: JsonValue, maxBytes: number): StateUsageError {
+function recordTooLargeError(characterCount: number, value: JsonValue, maxBytes: number): StateUsageError {
   const entries = describeLargestEntries(value)
-  const message = `The state has ${bytes} characters, the most is ${maxBytes}. The largest entries: ${entries}. Keep less`
+  const message = `The state has ${characterCount} characters, the most is ${maxBytes}. The largest entries: ${entries}. Keep less`
   return new StateUsageError('too_large', message)
 }

@@ -24,7 +24,7 @@ export interface MemoryStoreOptions {
 
 interface StoredEntry {
   readonly value: string
-  readonly until: number
+  readonly expiresAt: number
   readonly owner: string | undefined
 }
 
@@ -47,16 +47,16 @@ const defaultLimits = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
  * error's `detail` names the limit, and its `retryAfterMs` is the time until a value expires.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
-  const memory = new MemoryStorage(options)
-  return { ...operationsOf(memory, undefined), forOwner: (owner) => operationsOf(memory, owner) }
+  const storage = new MemoryStorage(options)
+  return { ...createOperations(storage, undefined), forOwner: (owner) => createOperations(storage, owner) }
 }
 
-function operationsOf(memory: MemoryStorage, owner: string | undefined): Required<Omit<StateStore, 'forOwner'>> {
+function createOperations(storage: MemoryStorage, owner: string | undefined): Required<Omit<StateStore, 'forOwner'>> {
   return {
-    add: async (key, value, ttlMs) => memory.add(key, { value, ttlMs, owner }),
-    get: async (key) => memory.findLiveEntry(key)?.value,
-    delete: async (key) => memory.remove(key),
-    expire: async (key, ttlMs) => memory.expire(key, ttlMs),
+    add: async (key, value, ttlMs) => storage.add(key, { value, ttlMs, owner }),
+    get: async (key) => storage.findLiveEntry(key)?.value,
+    delete: async (key) => storage.remove(key),
+    expire: async (key, ttlMs) => storage.expire(key, ttlMs),
   }
 }
 
@@ -68,12 +68,12 @@ interface NewEntry {
 
 class MemoryStorage {
   readonly #entries = new Map<string, StoredEntry>()
-  readonly #byOwner = new Map<string, OwnerUsage>()
+  readonly #usageByOwner = new Map<string, OwnerUsage>()
   readonly #maxUsage: StorageUsage
   readonly #maxUsagePerOwner: StorageUsage
   readonly #clock: Pick<Runtime, 'now'>
   #characterCount = 0
-  #soonestExpiry = Infinity
+  #earliestExpiry = Infinity
 
   constructor(options: MemoryStoreOptions) {
     const { maxEntries = defaultLimits.maxEntries, maxCharacters = defaultLimits.maxCharacters } = options
@@ -87,19 +87,19 @@ class MemoryStorage {
   add(key: string, { value, ttlMs, owner }: NewEntry): boolean {
     if (this.findLiveEntry(key) !== undefined) return false
     const now = this.#clock.now()
-    const size = key.length + value.length
-    if (this.#limitReached(size, owner) !== undefined) this.#removeExpired(now)
-    const reason = this.#limitReached(size, owner)
-    if (reason !== undefined) throw this.#full(reason, now)
-    this.#entries.set(key, { value, until: now + ttlMs, owner })
-    this.#count(owner, 1, size)
-    this.#noteExpiry(owner, now + ttlMs)
+    const entryLength = key.length + value.length
+    if (this.#findStoreLimit(entryLength, owner) !== undefined) this.#removeExpired(now)
+    const storeLimit = this.#findStoreLimit(entryLength, owner)
+    if (storeLimit !== undefined) throw this.#createFullError(storeLimit, now)
+    this.#entries.set(key, { value, expiresAt: now + ttlMs, owner })
+    this.#addUsage(owner, 1, entryLength)
+    this.#updateEarliestExpiry(owner, now + ttlMs)
     return true
   }
 
   findLiveEntry(key: string): StoredEntry | undefined {
     const entry = this.#entries.get(key)
-    if (entry === undefined || this.#clock.now() < entry.until) return entry
+    if (entry === undefined || this.#clock.now() < entry.expiresAt) return entry
     this.remove(key)
     return undefined
   }
@@ -108,57 +108,57 @@ class MemoryStorage {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
-    this.#count(entry.owner, -1, -(key.length + entry.value.length))
+    this.#addUsage(entry.owner, -1, -(key.length + entry.value.length))
   }
 
   expire(key: string, ttlMs: number): void {
     const entry = this.findLiveEntry(key)
     if (entry === undefined) return
-    const until = Math.min(entry.until, this.#clock.now() + ttlMs)
-    this.#entries.set(key, { ...entry, until })
-    this.#noteExpiry(entry.owner, until)
+    const expiresAt = Math.min(entry.expiresAt, this.#clock.now() + ttlMs)
+    this.#entries.set(key, { ...entry, expiresAt })
+    this.#updateEarliestExpiry(entry.owner, expiresAt)
   }
 
-  #noteExpiry(owner: string | undefined, until: number): void {
-    this.#soonestExpiry = Math.min(this.#soonestExpiry, until)
-    const ownerUsage = owner === undefined ? undefined : this.#byOwner.get(owner)
-    if (ownerUsage !== undefined) ownerUsage.earliestExpiry = Math.min(ownerUsage.earliestExpiry, until)
+  #updateEarliestExpiry(owner: string | undefined, expiresAt: number): void {
+    this.#earliestExpiry = Math.min(this.#earliestExpiry, expiresAt)
+    const ownerUsage = owner === undefined ? undefined : this.#usageByOwner.get(owner)
+    if (ownerUsage !== undefined) ownerUsage.earliestExpiry = Math.min(ownerUsage.earliestExpiry, expiresAt)
   }
 
-  #count(owner: string | undefined, entries: number, characterCount: number): void {
+  #addUsage(owner: string | undefined, entryCount: number, characterCount: number): void {
     this.#characterCount += characterCount
     if (owner === undefined) return
-    const ownerUsage = this.#byOwner.get(owner) ?? { entryCount: 0, characterCount: 0, earliestExpiry: Infinity }
-    ownerUsage.entryCount += entries
+    const ownerUsage = this.#usageByOwner.get(owner) ?? { entryCount: 0, characterCount: 0, earliestExpiry: Infinity }
+    ownerUsage.entryCount += entryCount
     ownerUsage.characterCount += characterCount
-    if (ownerUsage.entryCount > 0) this.#byOwner.set(owner, ownerUsage)
-    else this.#byOwner.delete(owner)
+    if (ownerUsage.entryCount > 0) this.#usageByOwner.set(owner, ownerUsage)
+    else this.#usageByOwner.delete(owner)
   }
 
   #removeExpired(now: number): void {
     // Before the first expiry there is nothing to remove: a full store must not be scanned at every call.
-    if (now < this.#soonestExpiry) return
-    this.#soonestExpiry = Infinity
-    for (const [key, { until }] of this.#entries) {
-      if (until <= now) this.remove(key)
-      else this.#soonestExpiry = Math.min(this.#soonestExpiry, until)
+    if (now < this.#earliestExpiry) return
+    this.#earliestExpiry = Infinity
+    for (const [key, { expiresAt }] of this.#entries) {
+      if (expiresAt <= now) this.remove(key)
+      else this.#earliestExpiry = Math.min(this.#earliestExpiry, expiresAt)
     }
   }
 
   /** Returns the limit that a value of some size does not fit into: the owner's, or that of the whole store. */
-  #limitReached(size: number, owner: string | undefined): StoreLimit | undefined {
-    const ownerUsage = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? emptyUsage)
-    const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#maxUsagePerOwner, size)
+  #findStoreLimit(entryLength: number, owner: string | undefined): StoreLimit | undefined {
+    const ownerUsage = owner === undefined ? undefined : (this.#usageByOwner.get(owner) ?? emptyUsage)
+    const ownerLimit = ownerUsage && findReachedLimit(ownerUsage, this.#maxUsagePerOwner, entryLength)
     if (ownerLimit !== undefined) return { reachedLimit: ownerLimit, owner }
     const totalUsage = { entryCount: this.#entries.size, characterCount: this.#characterCount }
-    const totalLimit = findReachedLimit(totalUsage, this.#maxUsage, size)
+    const totalLimit = findReachedLimit(totalUsage, this.#maxUsage, entryLength)
     return totalLimit && { reachedLimit: totalLimit, owner: undefined }
   }
 
-  #full({ reachedLimit, owner }: StoreLimit, now: number): StateError {
+  #createFullError({ reachedLimit, owner }: StoreLimit, now: number): StateError {
     if (owner !== undefined)
-      return ownerQuotaError('The store in memory', reachedLimit, this.#soonestExpiryOf(owner, now) - now)
-    const { retryAfterMs, text } = describeLimit(reachedLimit, this.#soonestExpiry - now)
+      return ownerQuotaError('The store in memory', reachedLimit, this.#findEarliestExpiry(owner, now) - now)
+    const { retryAfterMs, text } = describeLimit(reachedLimit, this.#earliestExpiry - now)
     return new StateError('unavailable', `The store in memory is full ${text}`, { retryAfterMs })
   }
 
@@ -166,13 +166,13 @@ class MemoryStorage {
    * Returns when the first value of an owner expires. An owner who is refused again and again costs no search each
    * time.
    */
-  #soonestExpiryOf(owner: string, now: number): number {
-    const ownerUsage = this.#byOwner.get(owner)
+  #findEarliestExpiry(owner: string, now: number): number {
+    const ownerUsage = this.#usageByOwner.get(owner)
     if (ownerUsage === undefined) return Infinity
     if (ownerUsage.earliestExpiry > now) return ownerUsage.earliestExpiry
     ownerUsage.earliestExpiry = Infinity
     for (const entry of this.#entries.values()) {
-      if (entry.owner === owner) ownerUsage.earliestExpiry = Math.min(ownerUsage.earliestExpiry, entry.until)
+      if (entry.owner === owner) ownerUsage.earliestExpiry = Math.min(ownerUsage.earliestExpiry, entry.expiresAt)
     }
     return ownerUsage.earliestExpiry
   }

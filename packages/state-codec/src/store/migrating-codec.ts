@@ -46,10 +46,15 @@ interface MigrationDeps {
 /** Creates a codec that migrates from a store to tokens, phase by phase. */
 export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const { phase, state: codec, onEvent } = options
-  const records = createHandleStore(requireStore(options), options, provider)
-  const lifetimeMs = Math.max(maxLifetimeOf(records.rules), codec.lifetimeMs ?? 0)
-  const migrationCounter = createMigrationCounter({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
-  const migration: MigrationDeps = { phase, codec, handleStore: records, migrationCounter }
+  const handleStore = createHandleStore(requireStore(options), options, provider)
+  const lifetimeMs = Math.max(maxLifetimeOf(handleStore.claimOptions), codec.lifetimeMs ?? 0)
+  const migrationCounter = createMigrationCounter({
+    phase,
+    lifetimeMs,
+    now: () => handleStore.claimOptions.clock.now(),
+    onEvent,
+  })
+  const migration: MigrationDeps = { phase, codec, handleStore, migrationCounter }
   return {
     lifetimeMs,
     report: migrationCounter.report,
@@ -57,7 +62,11 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
       // Both parts have the same start, so that they age alike.
       const token = await sealers[phase](
         value,
-        { ...claims, since: claims.since ?? records.rules.clock.now(), replaces: handleOf(claims.replaces) },
+        {
+          ...claims,
+          since: claims.since ?? handleStore.claimOptions.clock.now(),
+          replaces: parseHandle(claims.replaces),
+        },
         migration,
       )
       migrationCounter.count('sealed')
@@ -107,10 +116,10 @@ async function sealHandle(value: JsonValue, claims: SealClaims, { handleStore }:
 async function sealPair(value: JsonValue, claims: SealClaims, migration: MigrationDeps): Promise<string> {
   const { codec, handleStore, migrationCounter, phase } = migration
   const handle = handleStore.newHandle()
-  const state = await trySealState(value, { ...claims, binding: pairedBindingOf(handle, claims) }, migration)
+  const state = await trySealState(value, { ...claims, binding: createPairedBinding(handle, claims) }, migration)
   if (state === undefined) return sealHandle(value, claims, migration)
   try {
-    await handleStore.write(handle, value, { ...claims, binding: pairedBindingOf(state, claims) })
+    await handleStore.write(handle, value, { ...claims, binding: createPairedBinding(state, claims) })
   } catch (error) {
     const isUnwritten = isStateError(error) && (error.code === 'unavailable' || error.code === 'quota')
     if (phase !== 'state-first' || !isUnwritten) throw error
@@ -139,12 +148,12 @@ async function trySealState(
 }
 
 /** The handle in a token that is replaced: a state that travels needs no deletion. */
-function handleOf(token: string | undefined): string | undefined {
+function parseHandle(token: string | undefined): string | undefined {
   return token === undefined ? undefined : parseParts(token).handle
 }
 
-function pairedBindingOf(other: string, { binding }: OpenClaims): JsonValue {
-  return binding === undefined ? { 'x/state-codec/pair': other } : { 'x/state-codec/pair': other, binding }
+function createPairedBinding(otherPart: string, { binding }: OpenClaims): JsonValue {
+  return binding === undefined ? { 'x/state-codec/pair': otherPart } : { 'x/state-codec/pair': otherPart, binding }
 }
 
 function parseParts(token: string): TokenParts {
@@ -165,9 +174,9 @@ async function openParts(
     return handleStore.read(handle, claims)
   }
   const readFromStore = (): Promise<JsonValue> =>
-    handleStore.read(handle, { ...claims, binding: pairedBindingOf(state, claims) })
+    handleStore.read(handle, { ...claims, binding: createPairedBinding(state, claims) })
   const readFromState = (): Promise<JsonValue> =>
-    codec.open(state, { ...claims, binding: pairedBindingOf(handle, claims) })
+    codec.open(state, { ...claims, binding: createPairedBinding(handle, claims) })
   if (phase === 'store') return readFromStore()
   if (phase === 'state') return readFromState()
   const dualRead = { readFromStore, readFromState, purpose: claims.purpose, counter: migrationCounter }
@@ -183,21 +192,21 @@ interface DualRead {
 
 /** Returns the result of the store, and opens the state to compare both results. */
 async function openFromBothSources({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
-  const [stored, state] = await Promise.allSettled([readFromStore(), readFromState()])
-  if (haveSameOutcome(stored, state)) counter.count('agreed')
-  else if (!isUnavailable(stored)) counter.record({ type: 'mismatch', purpose, ...migrationFailure(state) })
-  if (stored.status === 'rejected') throw stored.reason
-  return stored.value
+  const [storeOutcome, stateOutcome] = await Promise.allSettled([readFromStore(), readFromState()])
+  if (haveSameOutcome(storeOutcome, stateOutcome)) counter.count('agreed')
+  else if (!isUnavailable(storeOutcome)) counter.record({ type: 'mismatch', purpose, ...describeFailure(stateOutcome) })
+  if (storeOutcome.status === 'rejected') throw storeOutcome.reason
+  return storeOutcome.value
 }
 
 /** Returns the result of the state; when the state does not open, falls back to the store. */
 async function openFromFirstSource({ readFromStore, readFromState, purpose, counter }: DualRead): Promise<JsonValue> {
-  const [state] = await Promise.allSettled([readFromState()])
-  if (state.status === 'fulfilled') return state.value
-  const [stored] = await Promise.allSettled([readFromStore()])
-  if (stored.status === 'rejected') throw state.reason
-  counter.record({ type: 'fallback', purpose, ...migrationFailure(state) })
-  return stored.value
+  const [stateOutcome] = await Promise.allSettled([readFromState()])
+  if (stateOutcome.status === 'fulfilled') return stateOutcome.value
+  const [storeOutcome] = await Promise.allSettled([readFromStore()])
+  if (storeOutcome.status === 'rejected') throw stateOutcome.reason
+  counter.record({ type: 'fallback', purpose, ...describeFailure(stateOutcome) })
+  return storeOutcome.value
 }
 
 type OpenOutcome = PromiseSettledResult<JsonValue>
@@ -213,7 +222,7 @@ function isUnavailable(outcome: OpenOutcome): boolean {
   return outcome.status === 'rejected' && isStateError(outcome.reason) && outcome.reason.code === 'unavailable'
 }
 
-function migrationFailure(outcome: OpenOutcome): Pick<MigrationEvent, 'code' | 'cause'> {
+function describeFailure(outcome: OpenOutcome): Pick<MigrationEvent, 'code' | 'cause'> {
   if (outcome.status === 'fulfilled') return {}
   const { reason } = outcome
   return isStateError(reason) ? { code: reason.code, cause: reason } : { cause: reason }

@@ -104,12 +104,12 @@ export function createMigrationCounter({ phase, lifetimeMs, now, onEvent }: Migr
       handleOnlyCount: eventCounts.handle_only,
       lastProblemAt,
       canAdvance: canAdvance(),
-      advice: canAdvance() ? adviceByPhase[phase] : waitAdvice(lastProblemAt, lifetimeMs),
+      advice: canAdvance() ? adviceByPhase[phase] : describeWait(lastProblemAt, lifetimeMs),
     }),
   }
 }
 
-function waitAdvice(lastProblemAt: number | undefined, lifetimeMs: number): string {
+function describeWait(lastProblemAt: number | undefined, lifetimeMs: number): string {
   const waitCondition = `wait until tokens have opened and ${Math.ceil(lifetimeMs / 60_000)} minutes have passed without such an event`
   return lastProblemAt === undefined ? `Stay, and ${waitCondition}` : `Investigate the events, and ${waitCondition}`
 }

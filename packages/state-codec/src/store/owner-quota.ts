@@ -21,7 +21,7 @@ export interface ReachedLimit {
   /** The option that sets the limit. */
   readonly name: string
   readonly max: number
-  readonly stored: string
+  readonly usageText: string
   /** True of a value that is larger than the whole limit, and never fits. */
   readonly isTooLarge: boolean
 }
@@ -30,12 +30,12 @@ const defaultQuota = { maxEntriesPerOwner: 1000, maxCharactersPerOwner: 8 * 1024
 
 /** Fills in defaults. Throws {@link StateUsageError} for a number that makes no sense. */
 export function compileOwnerQuota(options: OwnerQuotaOptions): StorageUsage {
-  const number = (name: keyof typeof defaultQuota): number => {
+  const requireLimit = (name: keyof typeof defaultQuota): number => {
     const value = options[name] ?? defaultQuota[name]
     if (Number.isSafeInteger(value) && value >= 1) return value
     throw new StateUsageError('configuration', `${name} is ${value}: give a whole number from 1`)
   }
-  return { entryCount: number('maxEntriesPerOwner'), characterCount: number('maxCharactersPerOwner') }
+  return { entryCount: requireLimit('maxEntriesPerOwner'), characterCount: requireLimit('maxCharactersPerOwner') }
 }
 
 /**
@@ -51,7 +51,7 @@ async function digestOwner(owner: string): Promise<string> {
 export type SharedOperations = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
 
 /** A value on its way into a store, and the digest of its owner. */
-export interface OwnedAddition {
+export interface NewOwnedEntry {
   readonly owner: string
   readonly key: string
   readonly value: string
@@ -59,10 +59,10 @@ export interface OwnedAddition {
 }
 
 /** Makes the view of a shared store for one owner. The digest of the owner is computed once, with the first value. */
-export function storeOfOwner(
+export function createOwnerStore(
   owner: string,
   operations: SharedOperations,
-  add: (addition: OwnedAddition) => Promise<boolean>,
+  add: (addition: NewOwnedEntry) => Promise<boolean>,
 ): StateStore {
   let digest: Promise<string> | undefined
   return {
@@ -75,21 +75,25 @@ export function storeOfOwner(
 }
 
 /** Returns the limit that a value of some size does not fit into. */
-export function findReachedLimit(stored: StorageUsage, max: StorageUsage, size: number): ReachedLimit | undefined {
-  const isTooLarge = size > max.characterCount
-  if (stored.entryCount >= max.entryCount) {
-    return { name: 'maxEntries', max: max.entryCount, stored: `${stored.entryCount} values`, isTooLarge }
+export function findReachedLimit(
+  usage: StorageUsage,
+  maxUsage: StorageUsage,
+  entryLength: number,
+): ReachedLimit | undefined {
+  const isTooLarge = entryLength > maxUsage.characterCount
+  if (usage.entryCount >= maxUsage.entryCount) {
+    return { name: 'maxEntries', max: maxUsage.entryCount, usageText: `${usage.entryCount} values`, isTooLarge }
   }
-  if (stored.characterCount + size <= max.characterCount) return undefined
-  const storedText = `${stored.characterCount} characters, ${size} more were to be added`
-  return { name: 'maxCharacters', max: max.characterCount, stored: storedText, isTooLarge }
+  if (usage.characterCount + entryLength <= maxUsage.characterCount) return undefined
+  const usageText = `${usage.characterCount} characters, ${entryLength} more were to be added`
+  return { name: 'maxCharacters', max: maxUsage.characterCount, usageText, isTooLarge }
 }
 
 /** Makes the error of an owner who holds as much of a store as one owner may hold. */
-export function ownerQuotaError(store: string, reachedLimit: ReachedLimit, soonestExpiryMs: number): StateError {
+export function ownerQuotaError(storeName: string, reachedLimit: ReachedLimit, soonestExpiryMs: number): StateError {
   const limit = `${reachedLimit.name}PerOwner`
   const { retryAfterMs, text } = describeLimit({ ...reachedLimit, name: limit }, soonestExpiryMs)
-  const detail = `${store} has enough of one owner ${text}`
+  const detail = `${storeName} has enough of one owner ${text}`
   return new StateError('quota', detail, { retryAfterMs, quota: { limit, max: reachedLimit.max } })
 }
 
@@ -98,11 +102,10 @@ export function ownerQuotaError(store: string, reachedLimit: ReachedLimit, soone
  * known.
  */
 export function describeLimit(
-  { name, max, stored, isTooLarge }: ReachedLimit,
-  soonestExpiryMs: number,
+  { name, max, usageText, isTooLarge }: ReachedLimit,
+  msUntilExpiry: number,
 ): { readonly text: string; readonly retryAfterMs: number | undefined } {
-  const retryAfterMs =
-    !isTooLarge && Number.isFinite(soonestExpiryMs) ? Math.max(1, Math.ceil(soonestExpiryMs)) : undefined
+  const retryAfterMs = !isTooLarge && Number.isFinite(msUntilExpiry) ? Math.max(1, Math.ceil(msUntilExpiry)) : undefined
   const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
-  return { text: `(${name}: it keeps ${stored}, the most is ${max}): ${advice}`, retryAfterMs }
+  return { text: `(${name}: it keeps ${usageText}, the most is ${max}): ${advice}`, retryAfterMs }
 }

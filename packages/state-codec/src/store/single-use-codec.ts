@@ -32,8 +32,8 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
       const value = await codec.open(token, { ...claims, onTtl })
       const key = `used:${await provider.digest(token, 'base64url')}`
       // An instance whose clock is behind opens the token a little longer.
-      const claimTtlMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
-      if (await guardedStore.forOwner(claims.owner).add(key, '1', claimTtlMs)) return value
+      const usedKeyTtlMs = remainingMs === undefined ? lifetimeMs : Math.min(remainingMs + clockSkewMs, lifetimeMs)
+      if (await guardedStore.forOwner(claims.owner).add(key, '1', usedKeyTtlMs)) return value
       throw new StateError('used', 'It was opened before; a token opens once')
     },
   }

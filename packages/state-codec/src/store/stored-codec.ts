@@ -11,17 +11,17 @@ export interface StoredOptions extends ClaimOptions {
 
 /** Creates a codec whose tokens are handles of values in a store. */
 export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
-  const records = createHandleStore(options.store, options, provider)
+  const handleStore = createHandleStore(options.store, options, provider)
   return {
-    lifetimeMs: maxLifetimeOf(records.rules),
+    lifetimeMs: maxLifetimeOf(handleStore.claimOptions),
     async seal(value, claims) {
-      const handle = records.newHandle()
-      await records.write(handle, value, claims)
+      const handle = handleStore.newHandle()
+      await handleStore.write(handle, value, claims)
       return handle
     },
     async open(token, claims) {
       checkToken(token)
-      return records.read(token, claims)
+      return handleStore.read(token, claims)
     },
   }
 }

@@ -96,9 +96,9 @@ export function createNodeSigning(cipherKey: CipherKey): Cipher {
       const signedText = `${header}.${toBuffer(payload).toString('base64url')}`
       return `${signedText}.${computeSignature(signedText).toString('base64url')}`
     },
-    open([, content = '', given = '']) {
+    open([, content = '', signature = '']) {
       const expectedSignature = computeSignature(`${header}.${content}`)
-      const givenSignature = Buffer.from(given, 'base64url')
+      const givenSignature = Buffer.from(signature, 'base64url')
       if (givenSignature.length !== expectedSignature.length || !timingSafeEqual(givenSignature, expectedSignature))
         return undefined
       return Buffer.from(content, 'base64url')

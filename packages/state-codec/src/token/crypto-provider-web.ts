@@ -57,9 +57,9 @@ async function deriveWebKey({ secret, info }: CipherKey, algorithm: DerivedAlgor
 }
 
 /** Returns `undefined` when jose rejects a token as forged; rethrows every other error. */
-async function returnUndefinedIfForged(work: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+async function returnUndefinedIfForged(decode: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
-    return await work()
+    return await decode()
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined
     throw error

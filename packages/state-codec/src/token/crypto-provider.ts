@@ -44,6 +44,6 @@ export const derivationSalt = 'x/state-codec/1'
  * Tells if a result is a promise. Node's results are synchronous; awaiting one would still cost a microtask, a tenth of
  * the cost to seal and open a small state.
  */
-export function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
-  return answer instanceof Promise
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return value instanceof Promise
 }

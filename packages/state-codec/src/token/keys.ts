@@ -61,7 +61,7 @@ function parseSecret(input: unknown, name: string): Uint8Array {
       `${name} is ${inputDescription}: is the environment variable set? If you need a key, ${keyInstructions}`,
     )
   }
-  if (typeof input === 'string') return decodeText(input, name)
+  if (typeof input === 'string') return decodeKeyText(input, name)
   if (input instanceof Uint8Array) return checkKeyBytes(input, name)
   throw keyError(`${name} is not a key: give bytes, a string of hex or Base64, or { id, key }`)
 }
@@ -73,7 +73,7 @@ function parseId(id: unknown, name: string): string {
   )
 }
 
-function decodeText(text: string, name: string): Uint8Array {
+function decodeKeyText(text: string, name: string): Uint8Array {
   const trimmedText = text.trim()
   // Base64 of 32 random bytes is never hex by chance, so an all-hex text is read as hex.
   if (/^(?:[0-9a-f]{2})+$/i.test(trimmedText)) return checkKeyBytes(decodeHex(trimmedText), name)

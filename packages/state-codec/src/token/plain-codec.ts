@@ -29,36 +29,36 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
       'plain() protects nothing: use sealed({ keys }), or say plain({ insecure: true })',
     )
   }
-  const rules = resolveClaimOptions(options, defaultMaxBytes)
+  const claimOptions = resolveClaimOptions(options, defaultMaxBytes)
   return {
-    lifetimeMs: maxLifetimeOf(rules),
+    lifetimeMs: maxLifetimeOf(claimOptions),
     async seal(value, claims) {
-      const bind = await digestBinding(claims, provider.digest)
-      const text = stringifyEnvelope(createEnvelope(value, claims, { rules, bindingDigest: bind }))
+      const bindingDigest = await digestBinding(claims, provider.digest)
+      const text = stringifyEnvelope(createEnvelope(value, claims, { claimOptions, bindingDigest }))
       const content = encodeBase64url(new TextEncoder().encode(text))
-      return checkTokenSize(`${unsecuredHeader(claims.purpose)}.${content}.`, value, rules.maxBytes)
+      return checkTokenSize(`${encodeUnsecuredHeader(claims.purpose)}.${content}.`, value, claimOptions.maxBytes)
     },
     async open(token, claims) {
       checkPurpose(claims.purpose)
       checkToken(token)
-      if (token.length > rules.maxBytes) {
-        throw new StateError('too_large', `It has ${token.length} bytes, the most is ${rules.maxBytes}`)
+      if (token.length > claimOptions.maxBytes) {
+        throw new StateError('too_large', `It has ${token.length} bytes, the most is ${claimOptions.maxBytes}`)
       }
-      const [header, content = '', ...rest] = token.split('.')
+      const [header, content = '', ...otherSegments] = token.split('.')
       const bytes = decodeBase64url(content)
-      if (bytes === undefined || rest.length !== 1 || rest[0] !== '') {
+      if (bytes === undefined || otherSegments.length !== 1 || otherSegments[0] !== '') {
         throw new StateError('malformed', 'It is not a plain token')
       }
-      const bind = await digestBinding(claims, provider.digest)
+      const bindingDigest = await digestBinding(claims, provider.digest)
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-      const value = openEnvelope(parseEnvelope(text), claims, { rules, bindingDigest: bind })
-      if (header === unsecuredHeader(claims.purpose)) return value
+      const value = openEnvelope(parseEnvelope(text), claims, { claimOptions, bindingDigest })
+      if (header === encodeUnsecuredHeader(claims.purpose)) return value
       throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
     },
   }
 }
 
 /** An unsecured JWS (RFC 7515, appendix A.5), which no codec with keys opens. */
-function unsecuredHeader(purpose: string): string {
+function encodeUnsecuredHeader(purpose: string): string {
   return encodeBase64url(new TextEncoder().encode(JSON.stringify({ alg: 'none', typ: purpose })))
 }

@@ -41,10 +41,10 @@ export interface TokenType {
   readonly kind: 'sealed' | 'signed'
   /** The lengths in characters of a token's segments; `undefined` for any length. */
   readonly segmentLengths: readonly (number | undefined)[]
-  readonly headerOf: (kid: string, purpose: string) => ProtectedHeader
-  readonly writeContent: (envelope: Envelope, names: readonly string[]) => Uint8Array
+  readonly createHeader: (kid: string, purpose: string) => ProtectedHeader
+  readonly writeContent: (envelope: Envelope, memberNames: readonly string[]) => Uint8Array
   /** Throws a `StateError` `malformed` for content that is no envelope. */
-  readonly readContent: (content: Uint8Array, names: readonly string[]) => Envelope
+  readonly readContent: (content: Uint8Array, memberNames: readonly string[]) => Envelope
   /** The reason why a token of a known header does not open. */
   readonly forgedDetail: string
   readonly createCipher: CreateCipher
@@ -52,51 +52,52 @@ export interface TokenType {
 
 /** Creates a codec that seals values into tokens with keys. */
 export function createTokenCodec(type: TokenType, options: KeyedOptions, provider: CryptoProvider): StateCodec {
-  const rules = resolveClaimOptions(options, defaultMaxBytes)
+  const claimOptions = resolveClaimOptions(options, defaultMaxBytes)
   const keyRing = createKeyRing(parseKeys(options.keys), type, provider)
   const random = options.random ?? provider.random
-  const tokenFormat = { type, maxBytes: rules.maxBytes, provider }
-  const contents = createContentCache()
+  const tokenFormat = { type, maxBytes: claimOptions.maxBytes, provider }
+  const contentCache = createContentCache()
 
   /** @throws StateError for a token that no key of the ring has made for this purpose. */
   async function decryptToken(token: string, purpose: string): Promise<Uint8Array> {
     const segments = splitSegments(token, tokenFormat)
     const [header = ''] = segments
-    const keys = keyRing.ciphersFor(purpose)
-    const { primaryCipher, byHeader } = isPromise(keys) ? await keys : keys
-    const cipher = byHeader.get(header)
+    const purposeCiphers = keyRing.ciphersFor(purpose)
+    const { primaryCipher, cipherByHeader } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
+    const cipher = cipherByHeader.get(header)
     // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
-    const opening = (cipher ?? primaryCipher).open(segments)
-    const content = isPromise(opening) ? await opening : opening
+    const contentOrPromise = (cipher ?? primaryCipher).open(segments)
+    const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
     if (cipher === undefined) throw await explainUnknownHeader(header, purpose, keyRing)
     if (content === undefined) throw new StateError('forged', type.forgedDetail)
     return content
   }
 
   return {
-    lifetimeMs: maxLifetimeOf(rules),
+    lifetimeMs: maxLifetimeOf(claimOptions),
     async seal(value, claims) {
-      const digest = digestBinding(claims, provider.digest)
-      const bind = isPromise(digest) ? await digest : digest
+      const digestOrPromise = digestBinding(claims, provider.digest)
+      const bindingDigest = isPromise(digestOrPromise) ? await digestOrPromise : digestOrPromise
       const content = type.writeContent(
-        createEnvelope(value, claims, { rules, bindingDigest: bind }),
-        claims.names ?? [],
+        createEnvelope(value, claims, { claimOptions, bindingDigest }),
+        claims.memberNames ?? [],
       )
-      const keys = keyRing.ciphersFor(claims.purpose)
-      const { primaryCipher } = isPromise(keys) ? await keys : keys
+      const purposeCiphers = keyRing.ciphersFor(claims.purpose)
+      const { primaryCipher } = isPromise(purposeCiphers) ? await purposeCiphers : purposeCiphers
       const token = primaryCipher.seal(content, random)
-      return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
+      return checkTokenSize(isPromise(token) ? await token : token, value, claimOptions.maxBytes)
     },
     async open(token, claims) {
       const { purpose, cacheContent = false } = claims
       checkPurpose(purpose)
-      const decryption = (cacheContent ? contents.get(token, purpose) : undefined) ?? decryptToken(token, purpose)
-      const content = isPromise(decryption) ? await decryption : decryption
-      if (cacheContent) contents.set(token, purpose, content)
-      const envelope = type.readContent(content, claims.names ?? [])
-      const digest = digestBinding(claims, provider.digest)
-      const bind = isPromise(digest) ? await digest : digest
-      return openEnvelope(envelope, claims, { rules, bindingDigest: bind })
+      const contentOrPromise =
+        (cacheContent ? contentCache.get(token, purpose) : undefined) ?? decryptToken(token, purpose)
+      const content = isPromise(contentOrPromise) ? await contentOrPromise : contentOrPromise
+      if (cacheContent) contentCache.set(token, purpose, content)
+      const envelope = type.readContent(content, claims.memberNames ?? [])
+      const digestOrPromise = digestBinding(claims, provider.digest)
+      const bindingDigest = isPromise(digestOrPromise) ? await digestOrPromise : digestOrPromise
+      return openEnvelope(envelope, claims, { claimOptions, bindingDigest })
     },
   }
 }
@@ -115,8 +116,8 @@ function createContentCache(): ContentCache {
   const contentsByToken = new Map<string, { readonly purpose: string; readonly content: Uint8Array }>()
   return {
     get(token, purpose) {
-      const cached = contentsByToken.get(token)
-      return cached?.purpose === purpose ? cached.content : undefined
+      const cachedEntry = contentsByToken.get(token)
+      return cachedEntry?.purpose === purpose ? cachedEntry.content : undefined
     },
     set(token, purpose, content) {
       if (token.length > maxCachedTokenLength || contentsByToken.has(token)) return
@@ -159,8 +160,9 @@ function splitSegments(token: string, { type, maxBytes, provider }: TokenFormat)
   let hasExpectedForm = segments.length === lengths.length
   // The header, at 0, is compared with the headers of the keys, and needs no check of its own.
   for (let at = 1; hasExpectedForm && at < lengths.length; at++) {
-    const [segment = '', length] = [segments[at], lengths[at]]
-    hasExpectedForm = (length === undefined || segment.length === length) && provider.isCanonicalBase64url(segment)
+    const [segment = '', expectedLength] = [segments[at], lengths[at]]
+    hasExpectedForm =
+      (expectedLength === undefined || segment.length === expectedLength) && provider.isCanonicalBase64url(segment)
   }
   if (hasExpectedForm) return segments
   throw new StateError('malformed', `It is not a ${type.kind} token: truncated, or encoded in another way`)
@@ -201,7 +203,7 @@ interface PurposeCiphers {
   /** The cipher of the first key, which seals. */
   readonly primaryCipher: Cipher
   /** The ciphers of all keys, by their encoded header. */
-  readonly byHeader: ReadonlyMap<string, Cipher>
+  readonly cipherByHeader: ReadonlyMap<string, Cipher>
 }
 
 /** A ring of keys. */
@@ -216,51 +218,55 @@ const maxPurposes = 256
 
 /** Creates a key ring that derives and caches its ciphers per purpose. */
 function createKeyRing(keys: readonly RingKey[], type: TokenType, provider: CryptoProvider): KeyRing {
-  let named: Promise<ReadonlyMap<string, Uint8Array>> | undefined
-  const ready = new Map<string, PurposeCiphers>()
+  let secretsByIdPromise: Promise<ReadonlyMap<string, Uint8Array>> | undefined
+  const ciphersByPurpose = new Map<string, PurposeCiphers>()
   const resolveKeyIdsOnce = (): Promise<ReadonlyMap<string, Uint8Array>> => {
-    named ??= resolveKeyIds(keys, provider)
-    return named
+    secretsByIdPromise ??= mapSecretsById(keys, provider)
+    return secretsByIdPromise
   }
-  const derivePurposeKeys = async (purpose: string): Promise<PurposeCiphers> => {
-    const derivedKeys = await deriveKeys(await resolveKeyIdsOnce(), { type, purpose })
-    const [oldest] = ready.keys()
-    if (ready.size >= maxPurposes && oldest !== undefined) ready.delete(oldest)
-    ready.set(purpose, derivedKeys)
-    return derivedKeys
+  const derivePurposeCiphers = async (purpose: string): Promise<PurposeCiphers> => {
+    const purposeCiphers = await deriveCiphers(await resolveKeyIdsOnce(), { type, purpose })
+    const [oldestPurpose] = ciphersByPurpose.keys()
+    if (ciphersByPurpose.size >= maxPurposes && oldestPurpose !== undefined) ciphersByPurpose.delete(oldestPurpose)
+    ciphersByPurpose.set(purpose, purposeCiphers)
+    return purposeCiphers
   }
   return {
-    ciphersFor: (purpose) => ready.get(purpose) ?? derivePurposeKeys(purpose),
+    ciphersFor: (purpose) => ciphersByPurpose.get(purpose) ?? derivePurposeCiphers(purpose),
     hasKeyId: async (id) => (await resolveKeyIdsOnce()).has(id),
   }
 }
 
-async function resolveKeyIds(
+async function mapSecretsById(
   keys: readonly RingKey[],
   provider: CryptoProvider,
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const named = new Map<string, Uint8Array>()
+  const secretsById = new Map<string, Uint8Array>()
   for (const { id, secret } of keys) {
     const digest = await provider.digest(`x/state-codec key id ${encodeBase64url(secret)}`, 'base64url')
     // Eight Base64url characters are six bytes.
-    const name = id ?? digest.slice(0, 8)
-    if (named.has(name)) throw new StateUsageError('key', `Two keys have the id "${name}": give one of them another`)
-    named.set(name, secret)
+    const keyId = id ?? digest.slice(0, 8)
+    if (secretsById.has(keyId))
+      throw new StateUsageError('key', `Two keys have the id "${keyId}": give one of them another`)
+    secretsById.set(keyId, secret)
   }
-  return named
+  return secretsById
 }
 
-async function deriveKeys(
-  named: ReadonlyMap<string, Uint8Array>,
+async function deriveCiphers(
+  secretsById: ReadonlyMap<string, Uint8Array>,
   { type, purpose }: { readonly type: TokenType; readonly purpose: string },
 ): Promise<PurposeCiphers> {
-  const byHeader = new Map<string, Cipher>()
-  for (const [id, secret] of named) {
-    const header = type.headerOf(id, purpose)
-    const from: CipherKey = { secret, info: `${type.kind} ${purpose}`, header }
-    byHeader.set(encodeBase64url(new TextEncoder().encode(JSON.stringify(header))), await type.createCipher(from))
+  const cipherByHeader = new Map<string, Cipher>()
+  for (const [id, secret] of secretsById) {
+    const header = type.createHeader(id, purpose)
+    const cipherKey: CipherKey = { secret, info: `${type.kind} ${purpose}`, header }
+    cipherByHeader.set(
+      encodeBase64url(new TextEncoder().encode(JSON.stringify(header))),
+      await type.createCipher(cipherKey),
+    )
   }
-  const [first] = byHeader.values()
-  if (first === undefined) throw new StateUsageError('key', 'keys is empty: give at least one')
-  return { primaryCipher: first, byHeader }
+  const [primaryCipher] = cipherByHeader.values()
+  if (primaryCipher === undefined) throw new StateUsageError('key', 'keys is empty: give at least one')
+  return { primaryCipher, cipherByHeader }
 }

@@ -9,7 +9,7 @@ export function createSealedTokenType(createCipher: CreateCipher): TokenType {
     kind: 'sealed',
     // The header, no encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
     segmentLengths: [undefined, 0, 16, undefined, 22],
-    headerOf: (kid) => ({ alg: 'dir', enc: 'A256GCM', kid }),
+    createHeader: (kid) => ({ alg: 'dir', enc: 'A256GCM', kid }),
     writeContent: encodeEnvelope,
     readContent: decodeEnvelope,
     forgedDetail: 'It was altered, made for another purpose, or made with another key of the same id',
@@ -26,7 +26,7 @@ export function createSignedTokenType(createCipher: CreateCipher): TokenType {
     kind: 'signed',
     // The header, the content, a MAC of 32 bytes.
     segmentLengths: [undefined, undefined, 43],
-    headerOf: (kid, purpose) => ({ alg: 'HS256', kid, typ: purpose }),
+    createHeader: (kid, purpose) => ({ alg: 'HS256', kid, typ: purpose }),
     writeContent: (envelope) => encoder.encode(stringifyEnvelope(envelope)),
     readContent: (content) => parseEnvelope(decoder.decode(content)),
     forgedDetail: 'It was altered, or made with another key of the same id',

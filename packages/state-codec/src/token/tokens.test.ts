@@ -208,8 +208,9 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
 
   test('names of the list are a part of the format: a list with more of them opens older tokens, one with fewer no newer ones', async () => {
     const value = { flow: 1, round: 2, other: [3] }
-    const token = await maker[kind]({ keys }).seal(value, { ...claims, names: ['flow', 'round'] })
-    const open = (names: readonly string[]) => outcome(reader[kind]({ keys }).open(token, { ...claims, names }))
+    const token = await maker[kind]({ keys }).seal(value, { ...claims, memberNames: ['flow', 'round'] })
+    const open = (names: readonly string[]) =>
+      outcome(reader[kind]({ keys }).open(token, { ...claims, memberNames: names }))
     expect(await open(['flow', 'round', 'other'])).toEqual({ value })
     // JSON has its names in full.
     expect(await open(['flow'])).toEqual(kind === 'sealed' ? { code: 'malformed' } : { value })

@@ -25,7 +25,8 @@ export function createTaskHandle(task: OpenTask): TaskHandle {
     [Symbol.asyncIterator]: () => states()[Symbol.asyncIterator](),
     answer: (answers, options = {}) => sendTaskAnswers(task, answers, options),
     cancel: (options = {}) => cancelTask({ ...task, options }),
-    serialize: () => serializeTask({ taskId, tool, answered: [...requestTracker.answeredRequestKeys] }, task.settings),
+    serialize: () =>
+      serializeTask({ taskId, tool, answeredKeys: [...requestTracker.answeredRequestKeys] }, task.settings),
   }
 }
 
@@ -35,8 +36,8 @@ function withoutResultType({ resultType: _, ...state }: DetailedTask & { readonl
 
 async function sendTaskAnswers(task: OpenTask, answers: InputAnswers, options: CallOptions): Promise<void> {
   const { host, tool, requestTracker } = task
-  const state = await getTask({ ...task, options })
-  const openRequests: InputRequests = state.status === 'input_required' ? state.inputRequests : {}
+  const taskState = await getTask({ ...task, options })
+  const openRequests: InputRequests = taskState.status === 'input_required' ? taskState.inputRequests : {}
   const keys = Object.keys(answers)
   const unknownKey = keys.find(
     (key) => !Object.hasOwn(openRequests, key) || requestTracker.answeredRequestKeys.has(key),

@@ -40,10 +40,10 @@ export function createInputResponder(task: OpenTask, { options, onFailure }: Inp
     const { requests, round, controller } = batch
     const keys = [...requests.keys()]
     try {
-      const call = { ...options, signal: controller.signal }
-      const responses = await askHost(task, { requests, round }, call)
+      const callOptions = { ...options, signal: controller.signal }
+      const responses = await askHost(task, { requests, round }, callOptions)
       const openResponses = Object.entries(responses).filter(([key]) => openKeys.has(key))
-      if (openResponses.length > 0) await sendAnswers(task, Object.fromEntries(openResponses), call)
+      if (openResponses.length > 0) await sendAnswers(task, Object.fromEntries(openResponses), callOptions)
       requestTracker.markAnswered(keys)
     } catch (error) {
       requestTracker.release(keys)

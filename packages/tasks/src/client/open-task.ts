@@ -18,12 +18,12 @@ export interface OpenTaskOptions extends Omit<WatchedTask, 'initialState'>, Resu
 }
 
 /** Makes an {@link OpenTask}. */
-export function openTask({ answered, initialState, progress = 0, ...parts }: OpenTaskOptions): OpenTask {
+export function openTask({ answeredKeys, initialState, progress = 0, ...taskFields }: OpenTaskOptions): OpenTask {
   return {
-    ...parts,
+    ...taskFields,
     initialState,
     progress,
-    requestTracker: createInputRequestTracker(answered),
+    requestTracker: createInputRequestTracker(answeredKeys),
     isFinished: false,
   }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@x/schema'
 import { isTaskId, maxIdLength } from './parse-results.ts'
-import type { KnownTask } from './task-calls.ts'
+import type { TaskReference } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 
 /**
@@ -26,31 +26,32 @@ export interface TaskOwner {
 }
 
 /** The parts of a {@link SerializedTask} that was checked. */
-export interface ResumedTask extends KnownTask {
-  readonly answered: readonly string[]
+export interface ResumedTask extends TaskReference {
+  readonly answeredKeys: readonly string[]
 }
 
 /** Serializes a task for its owner. Throws {@link TaskError} `unidentified`. */
-export function serializeTask({ taskId, tool, answered }: ResumedTask, owner: TaskOwner): SerializedTask {
-  return { ...requireIdentifiedOwner(owner), taskId, tool, answered }
+export function serializeTask({ taskId, tool, answeredKeys }: ResumedTask, owner: TaskOwner): SerializedTask {
+  return { ...requireIdentifiedOwner(owner), taskId, tool, answered: answeredKeys }
 }
 
 // As many as a call may be asked in all its rounds where nobody says otherwise.
 const maxAnsweredKeys = 1000
 
 /** Parses a serialized task, which anybody may have altered. Throws {@link TaskError} unless it is this owner's. */
-export function parseSerializedTask(serialized: unknown, owner: TaskOwner): ResumedTask {
+export function parseSerializedTask(serializedTask: unknown, owner: TaskOwner): ResumedTask {
   const { target, user } = requireIdentifiedOwner(owner)
-  if (!isJsonObject(serialized)) throw malformedTaskError('it must be an object, as task.serialize() returns it')
-  const { taskId, tool, answered } = serialized
+  if (!isJsonObject(serializedTask)) throw malformedTaskError('it must be an object, as task.serialize() returns it')
+  const { taskId, tool, answered } = serializedTask
   if (!isTaskId(taskId)) throw malformedTaskError(`its taskId must be a text of 1 to ${maxIdLength} characters`)
   if (typeof tool !== 'string' || tool.length > maxIdLength)
     throw malformedTaskError('its tool must be the name of a tool')
   if (!isKeyList(answered)) throw malformedTaskError(`its answered must be at most ${maxAnsweredKeys} keys`)
-  if (serialized.target !== target)
+  if (serializedTask.target !== target)
     throw new TaskError('foreign', `The serialized task is not one of ${target}`, { tool })
-  if (serialized.user !== user) throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
-  return { taskId, tool, answered }
+  if (serializedTask.user !== user)
+    throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
+  return { taskId, tool, answeredKeys: answered }
 }
 
 function isKeyList(value: unknown): value is readonly string[] {

@@ -56,7 +56,7 @@ export type PollingSettings = { readonly [K in Exclude<keyof PollingOptions, 'us
 export interface TasksClientSettings {
   readonly target: string | undefined
   readonly user: string | null | undefined
-  readonly listens: boolean
+  readonly shouldListen: boolean
   readonly polling: PollingSettings
   readonly failureTimeoutMs: number
   readonly maxTaskMs: number
@@ -75,24 +75,24 @@ export function resolveTasksSettings(options: TasksClientOptions, url: string | 
     onTask,
     clock,
     random,
-    listens: options.follow === 'listen',
+    shouldListen: options.follow === 'listen',
     cancelsOnAbort: options.onAbort !== 'leave',
-    polling: pollingOf(options.polling),
-    failureTimeoutMs: checkMilliseconds('failureTimeoutMs', options.failureTimeoutMs, 120_000),
-    maxTaskMs: checkMilliseconds('maxTaskMs', options.maxTaskMs, 86_400_000),
+    polling: resolvePollingSettings(options.polling),
+    failureTimeoutMs: resolveMilliseconds('failureTimeoutMs', options.failureTimeoutMs, 120_000),
+    maxTaskMs: resolveMilliseconds('maxTaskMs', options.maxTaskMs, 86_400_000),
   }
 }
 
-function pollingOf({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}): PollingSettings {
+function resolvePollingSettings({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}): PollingSettings {
   return {
-    defaultMs: checkMilliseconds('polling.defaultMs', defaultMs, 1000),
-    minMs: checkMilliseconds('polling.minMs', minMs, 50),
-    maxMs: checkMilliseconds('polling.maxMs', maxMs, 3_600_000),
-    streamingMs: checkMilliseconds('polling.streamingMs', streamingMs, 30_000),
+    defaultMs: resolveMilliseconds('polling.defaultMs', defaultMs, 1000),
+    minMs: resolveMilliseconds('polling.minMs', minMs, 50),
+    maxMs: resolveMilliseconds('polling.maxMs', maxMs, 3_600_000),
+    streamingMs: resolveMilliseconds('polling.streamingMs', streamingMs, 30_000),
   }
 }
 
-function checkMilliseconds(name: string, value: number | undefined, fallback: number): number {
+function resolveMilliseconds(name: string, value: number | undefined, fallback: number): number {
   const durationMs = value ?? fallback
   if (durationMs > 0 && durationMs <= maxTimerMs) return durationMs
   throw new RangeError(`${name} must be milliseconds above 0, at most ${maxTimerMs}: got ${durationMs}`)

@@ -12,13 +12,13 @@ import { type ParsedResult, parseAcknowledgement, parseTaskState } from './parse
 import { TaskError } from './task-error.ts'
 
 /** A task that this client knows, and the tool that it runs. */
-export interface KnownTask {
+export interface TaskReference {
   readonly taskId: string
   readonly tool: string
 }
 
 /** A request about a task. */
-export interface TaskCall extends KnownTask {
+export interface TaskCall extends TaskReference {
   readonly host: ClientExtensionHost
   readonly options: CallOptions
 }
@@ -37,8 +37,8 @@ export async function getTask(call: TaskCall): Promise<GetTaskResult> {
  * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the
  * result or the error (SEP-2322, persistent tool workflow). A state of the published extension has them.
  */
-async function withPayload(givenPayload: JsonObject, call: TaskCall): Promise<JsonObject> {
-  const state = withPublishedNames(givenPayload)
+async function withPayload(receivedState: JsonObject, call: TaskCall): Promise<JsonObject> {
+  const state = renameLegacyMembers(receivedState)
   const { status } = state
   const member = typeof status === 'string' ? payloadMembers.get(status) : undefined
   if (member === undefined || state[member] !== undefined) return state
@@ -61,7 +61,7 @@ function withFailure(state: JsonObject, member: string, failure: unknown): JsonO
 }
 
 /** Returns a state with the names that the published extension gave to two members of the earlier draft. */
-function withPublishedNames({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
+function renameLegacyMembers({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
   return {
     ...(ttl !== undefined && { ttlMs: ttl }),
     ...(pollInterval !== undefined && { pollIntervalMs: pollInterval }),
@@ -102,7 +102,7 @@ export async function cancelTask(call: TaskCall): Promise<void> {
 }
 
 /** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
-export function taskRequestOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ExtensionCallOptions {
+export function toTaskRequestOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ExtensionCallOptions {
   return { signal, timeoutMs, maxTotalMs, meta, capabilities: tasksCapability, targetParam: 'taskId', repeatable: true }
 }
 
@@ -115,7 +115,7 @@ const methodsKeepingParamsErrors: ReadonlySet<string> = new Set([
 
 async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
   try {
-    return await host.request(method, params, taskRequestOptions(options))
+    return await host.request(method, params, toTaskRequestOptions(options))
   } catch (error) {
     if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || methodsKeepingParamsErrors.has(method))
       throw error

@@ -4,14 +4,14 @@ import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotifi
 import type { DetailedTask } from '../schema/task.ts'
 import { parseTaskNotification } from './parse-results.ts'
 import { computeFailurePauseMs, maxFailurePauseMs, type TasksClientSettings } from './settings.ts'
-import { taskRequestOptions } from './task-calls.ts'
+import { toTaskRequestOptions } from './task-calls.ts'
 
 /** The notifications of a server about one task. */
 export interface TaskNotifications {
   /** True while the stream of notifications is open. */
   readonly isOpen: boolean
   /** The last that came and was not taken yet. */
-  take(): DetailedTask | undefined
+  takeState(): DetailedTask | undefined
   /** Is called once, when something has come or the stream has opened or ended. */
   onNextEvent(wake: () => void): void
   close(): void
@@ -38,7 +38,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
   let latestState: DetailedTask | undefined
   let wake = (): void => {}
 
-  const onNotification = listenToTask(taskId, {
+  const onNotification = createNotificationHandler(taskId, {
     onOpen: () => {
       isOpen = true
       openedAt = clock.monotonicNow()
@@ -50,7 +50,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
     },
   })
   const listen = async (): Promise<void> => {
-    const options = { ...taskRequestOptions({ signal, meta }), targetParam: undefined, onNotification }
+    const options = { ...toTaskRequestOptions({ signal, meta }), targetParam: undefined, onNotification }
     for (let endCount = 0; ; endCount += 1) {
       try {
         await host.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, options)
@@ -71,7 +71,7 @@ export function openNotifications({ host, taskId, settings, meta }: Notification
     get isOpen() {
       return isOpen
     },
-    take: () => {
+    takeState: () => {
       const pendingState = latestState
       latestState = undefined
       return pendingState
@@ -91,7 +91,7 @@ interface TaskListener {
 }
 
 /** Reads what comes on the stream of this request; what is not about the task is passed over. */
-function listenToTask(
+function createNotificationHandler(
   taskId: string,
   { onOpen, onChange }: TaskListener,
 ): (message: RpcNotification, id: RequestId) => boolean {

@@ -15,15 +15,15 @@ import { isFinal, progressOfState, watchTask } from './watch-task.ts'
 export async function awaitTaskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
   const abortScope = createTaskAbortScope(task, options)
   const { signal } = abortScope
-  const call = { ...options, signal }
-  const questions = createInputResponder(task, { options: call, onFailure: abortScope.stop })
-  const notify = createProgressReporter(task, options)
+  const callOptions = { ...options, signal }
+  const inputResponder = createInputResponder(task, { options: callOptions, onFailure: abortScope.stop })
+  const reportProgress = createProgressReporter(task, options)
   try {
-    for await (const state of watchTask(task, call)) {
-      notify(state)
-      questions.handleState(state)
+    for await (const state of watchTask(task, callOptions)) {
+      reportProgress(state)
+      inputResponder.handleState(state)
       task.isFinished = isFinal(state)
-      if (task.isFinished) return await resultOfState(task, state, call)
+      if (task.isFinished) return await toCallToolResult(task, state, callOptions)
       signal.throwIfAborted()
     }
     // The watch ends with a final state alone, after which this function has returned.
@@ -32,12 +32,12 @@ export async function awaitTaskResult(task: OpenTask, options: CallOptions): Pro
     if (isTaskError(error) && error.code === 'expired') task.isFinished = true
     throw error
   } finally {
-    questions.close()
+    inputResponder.close()
     abortScope.close()
   }
 }
 
-async function resultOfState(task: OpenTask, state: DetailedTask, options: CallOptions): Promise<CallToolResult> {
+async function toCallToolResult(task: OpenTask, state: DetailedTask, options: CallOptions): Promise<CallToolResult> {
   const { host, tool } = task
   if (state.status === 'completed') return host.checkToolResult(tool, state.result, options)
   if (state.status === 'failed') {

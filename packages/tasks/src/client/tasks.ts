@@ -39,7 +39,7 @@ export interface TaskCalls {
    * Resumes a task that was serialized, in this process or another. Throws `TaskError` for one that is not this
    * client's.
    */
-  resume(serialized: unknown): TaskHandle
+  resume(serializedTask: unknown): TaskHandle
   /** Calls a tool and follows its task to the result, as `client.callTool` does, with an `onTask` of this call. */
   call(name: string, args?: JsonObject, options?: TaskCallOptions): Promise<CallToolResult>
 }
@@ -101,11 +101,11 @@ function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost)
         if (outcome.resultType === 'other') throw outcome.error
         if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result }
         const task = createTaskHandle(outcome.task)
-        await notifyTask(task, taskOptions, context.settings)
+        await notifyTaskListener(task, taskOptions, context.settings)
         return { status: 'task', task }
       },
-      resume: (serialized) =>
-        createTaskHandle(openTask({ ...parseSerializedTask(serialized, context.settings), ...context })),
+      resume: (serializedTask) =>
+        createTaskHandle(openTask({ ...parseSerializedTask(serializedTask, context.settings), ...context })),
     },
     wrapToolCall: (next) => {
       callTool = next
@@ -129,32 +129,35 @@ interface TaskCallStart {
   readonly options: TaskCallOptions
 }
 
-type StartedTask = Awaited<ReturnType<SendToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
+type TaskCallOutcome = Awaited<ReturnType<SendToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
 
 /** Calls the tool, through its rounds, to its result or the task that it becomes. */
 async function beginTaskCall(
   { callTool, host, settings }: TasksClientContext & { readonly callTool: SendToolCall },
   { name, args, options }: TaskCallStart,
-): Promise<StartedTask> {
-  const state = { progress: 0 }
-  const outcome = await callTool(name, args, withTaskCapability(options, state))
+): Promise<TaskCallOutcome> {
+  const progressState = { progress: 0 }
+  const outcome = await callTool(name, args, withTaskCapability(options, progressState))
   if (outcome.resultType === 'complete' || outcome.result['resultType'] !== 'task') return outcome
   const createdTask = requireCreatedTask(outcome.result, host, name)
-  const { progress } = state
+  const { progress } = progressState
   const { taskId } = createdTask
   return {
     resultType: 'task',
-    task: openTask({ taskId, tool: name, answered: [], initialState: createdTask, progress, host, settings }),
+    task: openTask({ taskId, tool: name, answeredKeys: [], initialState: createdTask, progress, host, settings }),
   }
 }
 
 /** Returns the options of a call that may become a task; writes the progress that it had into `state`. */
-function withTaskCapability({ onTask: _, ...options }: TaskCallOptions, state: { progress: number }): CallOptions {
+function withTaskCapability(
+  { onTask: _, ...options }: TaskCallOptions,
+  progressState: { progress: number },
+): CallOptions {
   const { onProgress, capabilities = {} } = options
   const extensions = { ...capabilities.extensions, ...tasksCapability.extensions }
-  const reportProgress = ({ progress, ...more }: Progress): void => {
-    state.progress = Math.max(state.progress, progress)
-    onProgress?.({ progress, ...more })
+  const reportProgress = ({ progress, ...progressDetails }: Progress): void => {
+    progressState.progress = Math.max(progressState.progress, progress)
+    onProgress?.({ progress, ...progressDetails })
   }
   return {
     ...options,
@@ -172,7 +175,7 @@ function requireCreatedTask(result: JsonObject, host: ClientExtensionHost, name:
 /** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */
 async function finishTaskCall(task: OpenTask, options: TaskCallOptions): Promise<CallToolResult> {
   try {
-    await notifyTask(createTaskHandle(task), options, task.settings)
+    await notifyTaskListener(createTaskHandle(task), options, task.settings)
     return await awaitTaskResult(task, options)
   } catch (error) {
     if (task.settings.cancelsOnAbort && !task.isFinished) cancelAbandonedTask(task, options)
@@ -185,6 +188,10 @@ function cancelAbandonedTask(task: OpenTask, { meta, timeoutMs, maxTotalMs }: Ca
   cancelTask({ ...task, options: { meta, timeoutMs, maxTotalMs } }).catch(() => {})
 }
 
-async function notifyTask(task: TaskHandle, { onTask }: TaskCallOptions, settings: TasksClientSettings): Promise<void> {
+async function notifyTaskListener(
+  task: TaskHandle,
+  { onTask }: TaskCallOptions,
+  settings: TasksClientSettings,
+): Promise<void> {
   await (onTask ?? settings.onTask)?.(task)
 }

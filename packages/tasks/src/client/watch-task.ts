@@ -5,17 +5,17 @@ import {
   isClientError,
   isPermanent,
   type Progress,
-  retryAfterOf,
+  retryAfterMsOf,
 } from '@x/client'
 import { isJsonObject, projectMetaKeys } from '@x/schema'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import { computeFailurePauseMs, computePollPauseMs, type TasksClientSettings } from './settings.ts'
-import { getTask, type KnownTask } from './task-calls.ts'
+import { getTask, type TaskReference } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 
 /** A task to be watched. */
-export interface WatchedTask extends KnownTask {
+export interface WatchedTask extends TaskReference {
   readonly host: ClientExtensionHost
   readonly settings: TasksClientSettings
   /** The state in the answer that made the task; undefined for one that is resumed. */
@@ -57,23 +57,30 @@ interface TaskReader {
 
 function openTaskReader(task: WatchedTask, options: WatchTaskOptions): TaskReader {
   const { host, taskId, settings, initialState } = task
-  const { clock, listens } = settings
+  const { clock, shouldListen } = settings
   const { signal, meta } = options
-  const notifications = listens ? openNotifications({ host, taskId, settings, meta }) : undefined
+  const notifications = shouldListen ? openNotifications({ host, taskId, settings, meta }) : undefined
   const retryingReader = createRetryingReader(task, options)
   let lastState: DetailedTask | undefined
   return {
     read: async () => {
       const state = takeNotifiedState(notifications, lastState) ?? (await retryingReader.read())
-      const isKnown = state === undefined || isSameState(state, lastState)
+      const isUnchanged = state === undefined || isSameState(state, lastState)
       lastState = state ?? lastState
-      return isKnown ? undefined : state
+      return isUnchanged ? undefined : state
     },
     waitForNextPoll: () => {
       const backoffPauseMs = retryingReader.computePauseMs()
-      const ms = Math.max(computeNextPollPauseMs(lastState ?? initialState, notifications, settings), backoffPauseMs)
+      const pauseMs = Math.max(
+        computeNextPollPauseMs(lastState ?? initialState, notifications, settings),
+        backoffPauseMs,
+      )
       // News that come while the server fails would be a way around the pause that it needs.
-      return sleep(ms, { clock, signal, registerWake: backoffPauseMs === 0 ? notifications?.onNextEvent : undefined })
+      return sleep(pauseMs, {
+        clock,
+        signal,
+        registerWake: backoffPauseMs === 0 ? notifications?.onNextEvent : undefined,
+      })
     },
     close: () => notifications?.close(),
   }
@@ -107,7 +114,7 @@ function takeNotifiedState(
   notifications: TaskNotifications | undefined,
   lastState: DetailedTask | undefined,
 ): DetailedTask | undefined {
-  const state = notifications?.take()
+  const state = notifications?.takeState()
   if (state === undefined || lastState === undefined || isFinal(state)) return state
   return Date.parse(state.lastUpdatedAt) < Date.parse(lastState.lastUpdatedAt) ? undefined : state
 }
@@ -147,7 +154,7 @@ function createRetryingReader(task: WatchedTask, options: WatchTaskOptions): Ret
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result') throw error
       if (failures === 0) failingSince = clock.monotonicNow()
       if (clock.monotonicNow() - failingSince >= failureTimeoutMs) throw unreachableError(task, error)
-      pauseMs = Math.max(computeFailurePauseMs(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
+      pauseMs = Math.max(computeFailurePauseMs(failures, random), Math.min(retryAfterMsOf(error), polling.maxMs))
       failures += 1
       return undefined
     }

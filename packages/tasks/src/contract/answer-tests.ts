@@ -2,13 +2,13 @@ import { deepEqual, equal } from 'node:assert/strict'
 import type { TaskAnswerOutcome, TaskEngine } from '../engines/engine.ts'
 import type { TestEngines } from './engine-under-test.ts'
 import {
-  acceptedAnswer,
+  createAcceptedAnswer,
   createClaimedTask,
   claimOne,
   sampleLifetimeMs,
-  newTask,
+  createNewTask,
   sampleOwner,
-  newRelease,
+  createRelease,
   sampleRequests,
   sampleResult,
   createSuspendedTask,
@@ -18,40 +18,52 @@ import { waitUntil } from './wait-until.ts'
 import { writeAllWithLease } from './work-tests.ts'
 
 /** Tests of a task's client: it answers, cancels, and wakes workers. */
-export const answerTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
+export const answerTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'answers are kept one by one, and the last one lets the task go on with all of them',
     async ({ here, there }) => {
       await createSuspendedTask(here)
-      equal(await storeAnswers(there, { name: acceptedAnswer('Ada'), other: acceptedAnswer('?') }), 'stored')
+      equal(
+        await storeAnswers(there, { name: createAcceptedAnswer('Ada'), other: createAcceptedAnswer('?') }),
+        'stored',
+      )
       const row = await here.get('a', sampleOwner)
       deepEqual([row?.status, Object.keys(row?.requests ?? {})], ['input_required', ['color']])
       deepEqual(await here.claim(1), [])
-      equal(await storeAnswers(here, { color: acceptedAnswer('red') }), 'resumed')
+      equal(await storeAnswers(here, { color: createAcceptedAnswer('red') }), 'resumed')
       deepEqual((await there.get('a', sampleOwner))?.requests, {})
       const task = await claimOne(there)
       deepEqual([task.attempt, task.failures], [2, 0])
-      deepEqual(task.responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+      deepEqual(task.responses, { name: createAcceptedAnswer('Ada'), color: createAcceptedAnswer('red') })
     },
   ],
   [
     'an answer counts once, and what was not asked never',
     async ({ here }) => {
       await createSuspendedTask(here)
-      equal(await storeAnswers(here, { name: acceptedAnswer('Ada') }), 'stored')
-      equal(await storeAnswers(here, { name: acceptedAnswer('Eve') }), 'ignored')
-      equal(await storeAnswers(here, { toString: acceptedAnswer('?'), ['__proto__']: acceptedAnswer('?') }), 'ignored')
+      equal(await storeAnswers(here, { name: createAcceptedAnswer('Ada') }), 'stored')
+      equal(await storeAnswers(here, { name: createAcceptedAnswer('Eve') }), 'ignored')
+      equal(
+        await storeAnswers(here, { toString: createAcceptedAnswer('?'), ['__proto__']: createAcceptedAnswer('?') }),
+        'ignored',
+      )
       equal(await storeAnswers(here, {}), 'ignored')
-      equal(await storeAnswers(here, { color: acceptedAnswer('red') }), 'resumed')
-      equal(await storeAnswers(here, { name: acceptedAnswer('Eve'), color: acceptedAnswer('blue') }), 'ignored')
-      deepEqual((await claimOne(here)).responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+      equal(await storeAnswers(here, { color: createAcceptedAnswer('red') }), 'resumed')
+      equal(
+        await storeAnswers(here, { name: createAcceptedAnswer('Eve'), color: createAcceptedAnswer('blue') }),
+        'ignored',
+      )
+      deepEqual((await claimOne(here)).responses, {
+        name: createAcceptedAnswer('Ada'),
+        color: createAcceptedAnswer('red'),
+      })
     },
   ],
   [
     'of many who answer at the same time one wakes the task, which is then given to one worker',
     async ({ here, there }) => {
       await createSuspendedTask(here)
-      const allAnswers = { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') }
+      const allAnswers = { name: createAcceptedAnswer('Ada'), color: createAcceptedAnswer('red') }
       const outcomes = await Promise.all(
         Array.from({ length: 12 }, (_, index) => storeAnswers(index % 2 === 0 ? here : there, allAnswers)),
       )
@@ -66,41 +78,47 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
     async ({ here, there }) => {
       await createSuspendedTask(here)
       const outcomes = await Promise.all([
-        storeAnswers(here, { name: acceptedAnswer('Ada') }),
-        storeAnswers(there, { color: acceptedAnswer('red') }),
+        storeAnswers(here, { name: createAcceptedAnswer('Ada') }),
+        storeAnswers(there, { color: createAcceptedAnswer('red') }),
       ])
       deepEqual(outcomes.toSorted(), ['resumed', 'stored'])
-      deepEqual((await claimOne(here)).responses, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+      deepEqual((await claimOne(here)).responses, {
+        name: createAcceptedAnswer('Ada'),
+        color: createAcceptedAnswer('red'),
+      })
     },
   ],
   [
     'answers of earlier rounds stay',
     async ({ here }) => {
       await createSuspendedTask(here)
-      await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
+      await storeAnswers(here, { name: createAcceptedAnswer('Ada'), color: createAcceptedAnswer('red') })
       const task = await claimOne(here)
-      await here.suspend(task, { ...newRelease(), requests: { 'name~2': {} }, lifetimeMs: sampleLifetimeMs })
-      equal(await storeAnswers(here, { name: acceptedAnswer('Eve') }), 'ignored')
-      equal(await storeAnswers(here, { 'name~2': acceptedAnswer('Grace') }), 'resumed')
+      await here.suspend(task, { ...createRelease(), requests: { 'name~2': {} }, lifetimeMs: sampleLifetimeMs })
+      equal(await storeAnswers(here, { name: createAcceptedAnswer('Eve') }), 'ignored')
+      equal(await storeAnswers(here, { 'name~2': createAcceptedAnswer('Grace') }), 'resumed')
       const { responses } = await claimOne(here)
       deepEqual(responses, {
-        name: acceptedAnswer('Ada'),
-        color: acceptedAnswer('red'),
-        'name~2': acceptedAnswer('Grace'),
+        name: createAcceptedAnswer('Ada'),
+        color: createAcceptedAnswer('red'),
+        'name~2': createAcceptedAnswer('Grace'),
       })
     },
   ],
   [
     'a task that nobody works on is cancelled at once, and stays so',
     async ({ here, there }) => {
-      await here.create(newTask('ready'))
+      await here.create(createNewTask('ready'))
       equal(await there.cancel('ready', sampleOwner), 'cancelled')
       deepEqual(await here.claim(10), [])
       await createSuspendedTask(here)
       equal(await there.cancel('a', sampleOwner), 'cancelled')
       const row = await here.get('a', sampleOwner)
       deepEqual([row?.status, row?.requests], ['cancelled', {}])
-      equal(await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') }), 'ignored')
+      equal(
+        await storeAnswers(here, { name: createAcceptedAnswer('Ada'), color: createAcceptedAnswer('red') }),
+        'ignored',
+      )
       equal(await here.cancel('a', sampleOwner), 'finished')
       deepEqual(await here.claim(10), [])
     },
@@ -111,15 +129,15 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
       const task = await createClaimedTask(here)
       equal(await there.cancel('a', sampleOwner), 'notified')
       equal((await there.get('a', sampleOwner))?.status, 'working')
-      const entries = [{ part: 'steps', key: 'plan', value: [1] }]
+      const entries = [{ member: 'steps', key: 'plan', value: [1] }]
       deepEqual(await here.heartbeat([task]), ['cancelling'])
-      equal(await here.record(task, newRelease({ entries, statusMessage: 'Kept' })), 'cancelling')
+      equal(await here.record(task, createRelease({ entries, statusMessage: 'Kept' })), 'cancelling')
       equal((await there.get('a', sampleOwner))?.statusMessage, 'Kept')
       equal(
-        await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs }),
+        await here.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs }),
         'cancelling',
       )
-      equal(await here.release(task, newRelease()), 'cancelling')
+      equal(await here.taskRelease(task, createRelease()), 'cancelling')
       deepEqual((await there.get('a', sampleOwner))?.requests, {})
       equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifetimeMs: sampleLifetimeMs }), true)
       equal(await there.cancel('a', sampleOwner), 'finished')
@@ -142,47 +160,47 @@ export const answerTests: readonly (readonly [string, (bench: TestEngines) => Pr
   ],
   [
     'a task is cancelled though its worker has died',
-    async ({ here, there, pass }) => {
+    async ({ here, there, advanceTime }) => {
       const abandonedTask = await createClaimedTask(here)
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       equal(await there.cancel('a', sampleOwner), 'cancelled')
       deepEqual(await writeAllWithLease(here, abandonedTask), ['lost', 'lost', 'lost', 'lost', false])
     },
   ],
   [
     'a task whose worker died after it was told to cancel is given to another one that is told as well',
-    async ({ here, there, pass }) => {
+    async ({ here, there, advanceTime }) => {
       await createClaimedTask(here)
       await there.cancel('a', sampleOwner)
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       equal((await claimOne(there)).isCancelling, true)
     },
   ],
   [
     'workers are woken by a new task, by the last answer and by one that is given back, and told of what to cancel',
     async ({ here, there }) => {
-      const received: string[] = []
+      const receivedEvents: string[] = []
       const stop = await there.listen({
-        onWork: () => void received.push('work'),
-        onCancel: (id) => void received.push(`cancel ${id}`),
+        onWork: () => void receivedEvents.push('work'),
+        onCancel: (id) => void receivedEvents.push(`cancel ${id}`),
       })
       const task = await createSuspendedTask(here)
-      await waitUntil(() => received.includes('work'))
-      received.length = 0
-      await storeAnswers(here, { name: acceptedAnswer('Ada'), color: acceptedAnswer('red') })
-      await waitUntil(() => received.includes('work'))
+      await waitUntil(() => receivedEvents.includes('work'))
+      receivedEvents.length = 0
+      await storeAnswers(here, { name: createAcceptedAnswer('Ada'), color: createAcceptedAnswer('red') })
+      await waitUntil(() => receivedEvents.includes('work'))
       const secondClaim = await claimOne(here)
-      received.length = 0
-      await here.release(secondClaim, newRelease())
-      await waitUntil(() => received.includes('work'))
+      receivedEvents.length = 0
+      await here.taskRelease(secondClaim, createRelease())
+      await waitUntil(() => receivedEvents.includes('work'))
       const thirdClaim = await claimOne(here)
       await here.cancel('a', sampleOwner)
-      await waitUntil(() => received.includes('cancel a'))
+      await waitUntil(() => receivedEvents.includes('cancel a'))
       equal(thirdClaim.attempt, task.attempt + 2)
       stop()
-      received.length = 0
-      await here.create(newTask('b'))
-      deepEqual(received, [])
+      receivedEvents.length = 0
+      await here.create(createNewTask('b'))
+      deepEqual(receivedEvents, [])
     },
   ],
 ]

@@ -20,18 +20,22 @@ export interface ContractTest {
 export interface TestEngines {
   readonly here: TaskEngine
   readonly there: TaskEngine
-  readonly pass: (ms: number) => Promise<void>
+  readonly advanceTime: (ms: number) => Promise<void>
 }
 
 /** Runs a test with two instances of a fresh store. */
 export async function withTestEngines(
   setUp: () => Promise<EngineUnderTest>,
-  work: (bench: TestEngines) => Promise<void>,
+  work: (engines: TestEngines) => Promise<void>,
 ): Promise<void> {
-  const under = await setUp()
+  const engineUnderTest = await setUp()
   try {
-    await work({ here: await under.open(), there: await under.open(), pass: (ms) => under.advanceTime(ms) })
+    await work({
+      here: await engineUnderTest.open(),
+      there: await engineUnderTest.open(),
+      advanceTime: (ms) => engineUnderTest.advanceTime(ms),
+    })
   } finally {
-    await under.close()
+    await engineUnderTest.close()
   }
 }

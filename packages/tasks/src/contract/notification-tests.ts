@@ -1,27 +1,27 @@
 import { deepEqual } from 'node:assert/strict'
 import type { TestEngines } from './engine-under-test.ts'
-import { createClaimedTask, newTask, sampleOwner } from './samples.ts'
+import { createClaimedTask, createNewTask, sampleOwner } from './samples.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** Tests of the notifications between the instances of an engine, where the engine offers them. */
-export const notificationTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
+export const notificationTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
-      const [near, far]: [string[], string[]] = [[], []]
+      const [nearTopics, farTopics]: [string[], string[]] = [[], []]
       const listenerFor = (topics: string[]) => ({
         onChange: ({ topic }: { topic: string }) => void topics.push(topic),
         onGap: () => {},
       })
       const stopFunctions = [
-        await here.notifications.listen(listenerFor(near)),
-        await there.notifications.listen(listenerFor(far)),
+        await here.notifications.listen(listenerFor(nearTopics)),
+        await there.notifications.listen(listenerFor(farTopics)),
       ]
       for (const topic of ['task:a', 'work', '']) await here.notifications.publish({ topic })
-      await waitUntil(() => near.length === 3 && far.length === 3)
+      await waitUntil(() => nearTopics.length === 3 && farTopics.length === 3)
       deepEqual(
-        [near, far],
+        [nearTopics, farTopics],
         [
           ['task:a', 'work', ''],
           ['task:a', 'work', ''],
@@ -29,8 +29,8 @@ export const notificationTests: readonly (readonly [string, (bench: TestEngines)
       )
       stopFunctions[1]?.()
       await there.notifications.publish({ topic: 'task:b' })
-      await waitUntil(() => near.length === 4)
-      deepEqual(far.length, 3)
+      await waitUntil(() => nearTopics.length === 4)
+      deepEqual(farTopics.length, 3)
       stopFunctions[0]?.()
     },
   ],
@@ -38,38 +38,38 @@ export const notificationTests: readonly (readonly [string, (bench: TestEngines)
     'news with a topic that is too long for a message are heard as a gap, and data of a change arrives with it',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
-      const received: unknown[] = []
+      const receivedEvents: unknown[] = []
       const stop = await there.notifications.listen({
-        onChange: (change) => received.push(change),
-        onGap: () => received.push('gap'),
+        onChange: (change) => receivedEvents.push(change),
+        onGap: () => receivedEvents.push('gap'),
       })
       await here.notifications.publish({ topic: 'a', data: { b: [1, '\u00e9'] } })
       await here.notifications.publish({ topic: 'x'.repeat(20_000) })
       await here.notifications.publish({ topic: 'end' })
-      await waitUntil(() => received.length === 3)
+      await waitUntil(() => receivedEvents.length === 3)
       stop()
-      deepEqual(received[0], { topic: 'a', data: { b: [1, '\u00e9'] } })
+      deepEqual(receivedEvents[0], { topic: 'a', data: { b: [1, '\u00e9'] } })
       // An engine in this process has no messages, and nothing is too long for it.
-      if (received[1] !== 'gap') deepEqual(received[1], { topic: 'x'.repeat(20_000) })
-      deepEqual(received[2], { topic: 'end' })
+      if (receivedEvents[1] !== 'gap') deepEqual(receivedEvents[1], { topic: 'x'.repeat(20_000) })
+      deepEqual(receivedEvents[2], { topic: 'end' })
     },
   ],
   [
     'what the engine tells itself is no news, and news are nothing that it obeys',
     async ({ here, there }) => {
       if (here.notifications === undefined || there.notifications === undefined) return
-      const notifications: string[] = []
+      const notifiedTopics: string[] = []
       const workerEvents: string[] = []
-      await there.notifications.listen({ onChange: ({ topic }) => void notifications.push(topic), onGap: () => {} })
+      await there.notifications.listen({ onChange: ({ topic }) => void notifiedTopics.push(topic), onGap: () => {} })
       await there.listen({ onWork: () => void workerEvents.push('work'), onCancel: (id) => void workerEvents.push(id) })
       await createClaimedTask(here)
       await here.cancel('a', sampleOwner)
       for (const topic of ['work', 'cancel:b', 'end']) await here.notifications.publish({ topic })
-      await waitUntil(() => notifications.includes('end') && workerEvents.includes('a'))
-      await here.create(newTask('b'))
+      await waitUntil(() => notifiedTopics.includes('end') && workerEvents.includes('a'))
+      await here.create(createNewTask('b'))
       await waitUntil(() => workerEvents.length === 3)
       deepEqual(
-        [notifications, workerEvents],
+        [notifiedTopics, workerEvents],
         [
           ['work', 'cancel:b', 'end'],
           ['work', 'a', 'work'],

@@ -17,12 +17,12 @@ export const sampleRequests: JsonObject = {
 }
 
 /** An answer of a user who filled in a form. */
-export function acceptedAnswer(value: string): JsonObject {
+export function createAcceptedAnswer(value: string): JsonObject {
   return { action: 'accept', content: { value } }
 }
 
 /** A task to be made. */
-export function newTask(id: string, overrides: Partial<NewTask> = {}): NewTask {
+export function createNewTask(id: string, overrides: Partial<NewTask> = {}): NewTask {
   return {
     id,
     owner: sampleOwner,
@@ -40,26 +40,26 @@ export function withoutAge(row: TaskRow | 'full' | undefined): object | undefine
 }
 
 /** Progress that brings nothing, or what is given. */
-export function newRelease(overrides: Partial<TaskRelease> = {}): TaskRelease {
+export function createRelease(overrides: Partial<TaskRelease> = {}): TaskRelease {
   return { entries: [], hasProgressed: false, ...overrides }
 }
 
 /** Makes a task and claims it. */
 export async function createClaimedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
-  await engine.create(newTask(id))
+  await engine.create(createNewTask(id))
   return claimOne(engine)
 }
 
 /** Claims the one task that is ready. */
 export async function claimOne(engine: TaskEngine): Promise<ClaimedTask> {
-  const [task, ...others] = await engine.claim(10)
-  if (task !== undefined && others.length === 0) return task
+  const [task, ...otherTasks] = await engine.claim(10)
+  if (task !== undefined && otherTasks.length === 0) return task
   throw new Error(`${task === undefined ? 'No task was' : 'Several tasks were'} claimed where one is ready`)
 }
 
 /** Makes a task that waits for the answers to two questions. */
 export async function createSuspendedTask(engine: TaskEngine, id = 'a'): Promise<ClaimedTask> {
   const task = await createClaimedTask(engine, id)
-  await engine.suspend(task, { ...newRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs })
+  await engine.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs })
   return task
 }

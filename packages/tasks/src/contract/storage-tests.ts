@@ -5,9 +5,9 @@ import {
   createClaimedTask,
   claimOne,
   sampleLifetimeMs,
-  newTask,
+  createNewTask,
   sampleOwner,
-  newRelease,
+  createRelease,
   sampleRequests,
   sampleResult,
   createSuspendedTask,
@@ -23,11 +23,11 @@ const unusualJson: object = JSON.parse(
 const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
 
 /** Tests of the storage of an engine: its content, its owners and its lifetimes. */
-export const storageTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
+export const storageTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'a task that was made is there at once for every instance, and says how it stands',
     async ({ here, there }) => {
-      const createOutcome = await here.create(newTask('a', { statusMessage: 'Begins' }))
+      const createOutcome = await here.create(createNewTask('a', { statusMessage: 'Begins' }))
       const foundRow = await there.get('a', sampleOwner)
       deepEqual(withoutAge(foundRow), withoutAge(createOutcome))
       ok(foundRow)
@@ -50,7 +50,7 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
     'a storage that can be reached answers a ping, as the first that is asked of it and later',
     async ({ here, there }) => {
       await here.ping()
-      await there.create(newTask('a'))
+      await there.create(createNewTask('a'))
       await there.ping()
       equal((await here.get('a', sampleOwner))?.id, 'a')
     },
@@ -58,7 +58,7 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   [
     'an operator sees the task of any owner as its owner does, and none that is not there',
     async ({ here, there }) => {
-      await here.create(newTask('a', { owner: otherOwner, statusMessage: 'Begins' }))
+      await here.create(createNewTask('a', { owner: otherOwner, statusMessage: 'Begins' }))
       deepEqual(withoutAge(await there.inspect('a')), withoutAge(await here.get('a', otherOwner)))
       equal((await there.inspect('a'))?.statusMessage, 'Begins')
       equal(await there.inspect('b'), undefined)
@@ -66,9 +66,9 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   ],
   [
     'a task whose time has run out is not there for an operator either',
-    async ({ here, pass }) => {
-      await here.create(newTask('a', { lifetimeMs: 1000 }))
-      await pass(1001)
+    async ({ here, advanceTime }) => {
+      await here.create(createNewTask('a', { lifetimeMs: 1000 }))
+      await advanceTime(1001)
       equal(await here.inspect('a'), undefined)
     },
   ],
@@ -100,8 +100,8 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   [
     'an id is given once',
     async ({ here, there }) => {
-      await here.create(newTask('a', { payload: { first: true } }))
-      await rejects(there.create(newTask('a', { owner: otherOwner })))
+      await here.create(createNewTask('a', { payload: { first: true } }))
+      await rejects(there.create(createNewTask('a', { owner: otherOwner })))
       deepEqual((await claimOne(here)).payload, { first: true })
       equal(await here.get('a', otherOwner), undefined)
     },
@@ -110,15 +110,15 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
     'a caller has as many tasks that have not ended as the limit allows, whatever others have, of the same owner as well',
     async ({ here, there }) => {
       const firstTask = await createClaimedTask(here, 'a')
-      await here.create(newTask('b', { owner: otherOwner, callerLimit: 1 }))
-      equal(await there.create(newTask('c', { callerLimit: 1 })), 'full')
+      await here.create(createNewTask('b', { owner: otherOwner, callerLimit: 1 }))
+      equal(await there.create(createNewTask('c', { callerLimit: 1 })), 'full')
       equal(await there.get('c', sampleOwner), undefined)
-      ok((await there.create(newTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
+      ok((await there.create(createNewTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
       await here.finish(firstTask, {
         outcome: { status: 'completed', result: sampleResult },
         lifetimeMs: sampleLifetimeMs,
       })
-      ok((await there.create(newTask('c', { callerLimit: 1 }))) !== 'full')
+      ok((await there.create(createNewTask('c', { callerLimit: 1 }))) !== 'full')
     },
   ],
   [
@@ -126,17 +126,17 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
     async ({ here, there }) => {
       const callerLimit = 240
       const creations = Array.from({ length: callerLimit + 20 }, (_, position) =>
-        (position % 2 === 0 ? here : there).create(newTask(`t${position}`, { callerLimit })),
+        (position % 2 === 0 ? here : there).create(createNewTask(`t${position}`, { callerLimit })),
       )
-      const createOutcome = (await Promise.all(creations)).filter((task) => task !== 'full')
-      equal(createOutcome.length, callerLimit)
+      const createdTasks = (await Promise.all(creations)).filter((task) => task !== 'full')
+      equal(createdTasks.length, callerLimit)
     },
   ],
   [
     'what goes in and what comes out are copies',
     async ({ here }) => {
       const payload = { list: [1] }
-      await here.create(newTask('a', { payload }))
+      await here.create(createNewTask('a', { payload }))
       payload.list.push(2)
       const task = await claimOne(here)
       deepEqual(task.payload, { list: [1] })
@@ -151,11 +151,11 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   [
     'every JSON value comes back as it was',
     async ({ here, there }) => {
-      await here.create(newTask('a', { payload: unusualMembers }))
+      await here.create(createNewTask('a', { payload: unusualMembers }))
       const task = await claimOne(there)
       deepEqual(JSON.stringify(task.payload), JSON.stringify(unusualMembers))
       await there.suspend(task, {
-        ...newRelease({ entries: [{ part: 'steps', key: '__proto__', value: [unusualMembers] }] }),
+        ...createRelease({ entries: [{ member: 'steps', key: '__proto__', value: [unusualMembers] }] }),
         requests: { one: unusualMembers },
         lifetimeMs: sampleLifetimeMs,
       })
@@ -181,17 +181,17 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   ],
   [
     'a task whose time has run out is not there for anybody, and is deleted by sweeping',
-    async ({ here, there, pass }) => {
-      await here.create(newTask('a', { lifetimeMs: 1000 }))
-      await here.create(newTask('b', { lifetimeMs: null }))
+    async ({ here, there, advanceTime }) => {
+      await here.create(createNewTask('a', { lifetimeMs: 1000 }))
+      await here.create(createNewTask('b', { lifetimeMs: null }))
       const task = (await here.claim(2)).find(({ id }) => id === 'a')
       ok(task)
-      await pass(1001)
+      await advanceTime(1001)
       equal(await there.get('a', sampleOwner), undefined)
       equal(await there.answer({ id: 'a', owner: sampleOwner, responses: {}, lifetimeMs: sampleLifetimeMs }), 'unknown')
       equal(await there.cancel('a', sampleOwner), 'unknown')
       deepEqual(await here.heartbeat([task]), ['lost'])
-      equal(await here.record(task, newRelease()), 'lost')
+      equal(await here.record(task, createRelease()), 'lost')
       equal(
         await here.finish(task, {
           outcome: { status: 'completed', result: sampleResult },
@@ -206,20 +206,20 @@ export const storageTests: readonly (readonly [string, (bench: TestEngines) => P
   ],
   [
     'a task that has expired is not worked on',
-    async ({ here, pass }) => {
-      await here.create(newTask('a', { lifetimeMs: 1000 }))
-      await pass(1001)
+    async ({ here, advanceTime }) => {
+      await here.create(createNewTask('a', { lifetimeMs: 1000 }))
+      await advanceTime(1001)
       deepEqual(await here.claim(10), [])
     },
   ],
   [
     'what happens to a task makes it live longer, and never shorter',
-    async ({ here, pass }) => {
-      await here.create(newTask('a', { lifetimeMs: 10_000 }))
+    async ({ here, advanceTime }) => {
+      await here.create(createNewTask('a', { lifetimeMs: 10_000 }))
       const task = await claimOne(here)
-      await here.suspend(task, { ...newRelease(), requests: sampleRequests, lifetimeMs: 1000 })
+      await here.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: 1000 })
       equal((await here.get('a', sampleOwner))?.ttlMs, 10_000)
-      await pass(5000)
+      await advanceTime(5000)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
       await here.answer({ id: 'a', owner: sampleOwner, responses, lifetimeMs: 10_000 })
       const { ttlMs } = (await here.get('a', sampleOwner)) ?? {}

@@ -6,20 +6,20 @@ import {
   createClaimedTask,
   claimOne,
   sampleLifetimeMs,
-  newTask,
+  createNewTask,
   sampleOwner,
-  newRelease,
+  createRelease,
   sampleRequests,
   sampleResult,
   createSuspendedTask,
 } from './samples.ts'
 
 /** Tests of claims and leases: tasks are given to workers, and only the owner of a lease writes. */
-export const workTests: readonly (readonly [string, (bench: TestEngines) => Promise<void>])[] = [
+export const workTests: readonly (readonly [string, (engines: TestEngines) => Promise<void>])[] = [
   [
     'a task is one worker’s alone, the oldest comes first, and no more than were asked for',
     async ({ here, there }) => {
-      for (const id of ['a', 'b', 'c']) await here.create(newTask(id))
+      for (const id of ['a', 'b', 'c']) await here.create(createNewTask(id))
       deepEqual(
         (await here.claim(2)).map(({ id, attempt, failures }) => [id, attempt, failures]),
         [
@@ -37,11 +37,11 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
   [
     'tasks that were cancelled before anybody took them do not keep those behind them waiting',
     async ({ here, there }) => {
-      for (let at = 0; at < 20; at++) {
-        await here.create(newTask(`c${at}`))
-        await here.cancel(`c${at}`, sampleOwner)
+      for (let index = 0; index < 20; index++) {
+        await here.create(createNewTask(`c${index}`))
+        await here.cancel(`c${index}`, sampleOwner)
       }
-      await here.create(newTask('a'))
+      await here.create(createNewTask('a'))
       deepEqual(
         (await there.claim(1)).map(({ id }) => id),
         ['a'],
@@ -52,19 +52,19 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
     'of many workers that look at the same time, each task is given to one',
     async ({ here, there }) => {
       const ids = Array.from({ length: 20 }, (_, index) => `task-${index}`)
-      for (const id of ids) await here.create(newTask(id))
+      for (const id of ids) await here.create(createNewTask(id))
       const pendingClaims = Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? here : there).claim(3))
-      const claimed = (await Promise.all(pendingClaims)).flat().map(({ id }) => id)
-      deepEqual(claimed.toSorted(), [...new Set(claimed)].toSorted())
+      const claimedIds = (await Promise.all(pendingClaims)).flat().map(({ id }) => id)
+      deepEqual(claimedIds.toSorted(), [...new Set(claimedIds)].toSorted())
       const otherClaims = await here.claim(20)
-      equal(claimed.length + otherClaims.length, ids.length)
+      equal(claimedIds.length + otherClaims.length, ids.length)
     },
   ],
   [
     'a worker that stands still loses its task, and changes nothing when it comes back',
-    async ({ here, there, pass }) => {
+    async ({ here, there, advanceTime }) => {
       const stalledTask = await createClaimedTask(here)
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       const takenTask = await claimOne(there)
       deepEqual([takenTask.attempt, takenTask.failures], [2, 1])
       const rowBefore = await there.get('a', sampleOwner)
@@ -84,44 +84,44 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
   ],
   [
     'heartbeats keep a task, and one that comes late does if nobody has taken it',
-    async ({ here, there, pass }) => {
+    async ({ here, there, advanceTime }) => {
       const task = await createClaimedTask(here)
       for (let heartbeats = 0; heartbeats < 3; heartbeats++) {
-        await pass(Math.floor(here.leaseMs / 2))
+        await advanceTime(Math.floor(here.leaseMs / 2))
         deepEqual(await here.heartbeat([task]), ['owned'])
       }
       deepEqual(await there.claim(1), [])
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       deepEqual(await here.heartbeat([{ id: 'nobody', attempt: 1 }, task]), ['lost', 'owned'])
       deepEqual(await there.claim(1), [])
     },
   ],
   [
     'what was recorded is there for the next worker: of each part and key the last, and nothing that was taken away',
-    async ({ here, there, pass }) => {
+    async ({ here, there, advanceTime }) => {
       const task = await createClaimedTask(here)
       const entries = [
-        { part: 'steps', key: 'plan', value: [1] },
-        { part: 'checkpoints', key: 'scan', value: 1 },
-        { part: 'round', value: 1 },
-        { part: 'explicit', value: { state: 1 } },
+        { member: 'steps', key: 'plan', value: [1] },
+        { member: 'checkpoints', key: 'scan', value: 1 },
+        { member: 'round', value: 1 },
+        { member: 'explicit', value: { state: 1 } },
       ]
-      equal(await here.record(task, newRelease({ entries })), 'owned')
+      equal(await here.record(task, createRelease({ entries })), 'owned')
       const changes = [
-        { part: 'checkpoints', key: 'scan', value: 2 },
-        { part: 'explicit', value: undefined },
+        { member: 'checkpoints', key: 'scan', value: 2 },
+        { member: 'explicit', value: undefined },
       ]
-      equal(await here.record(task, newRelease({ entries: changes, statusMessage: 'Half' })), 'owned')
+      equal(await here.record(task, createRelease({ entries: changes, statusMessage: 'Half' })), 'owned')
       equal((await there.get('a', sampleOwner))?.statusMessage, 'Half')
-      equal(await here.record(task, newRelease()), 'owned')
+      equal(await here.record(task, createRelease()), 'owned')
       equal((await there.get('a', sampleOwner))?.statusMessage, 'Half')
       equal((await there.get('a', sampleOwner))?.progress, undefined)
       for (const numbers of [{ progress: 1, total: 2 }, { progress: 1.5 }]) {
-        equal(await here.record(task, newRelease({ progress: numbers })), 'owned')
-        equal(await here.record(task, newRelease()), 'owned')
+        equal(await here.record(task, createRelease({ progress: numbers })), 'owned')
+        equal(await here.record(task, createRelease()), 'owned')
         deepEqual((await there.get('a', sampleOwner))?.progress, numbers)
       }
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       deepEqual(recordedEntries(await claimOne(there)), [
         ['checkpoints', 'scan', 2],
         ['explicit', undefined, undefined],
@@ -132,16 +132,16 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
   ],
   [
     'failures are counted until a step is done',
-    async ({ here, pass }) => {
+    async ({ here, advanceTime }) => {
       await createClaimedTask(here)
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       const secondClaim = await claimOne(here)
-      await here.record(secondClaim, newRelease())
-      await pass(here.leaseMs + 1)
+      await here.record(secondClaim, createRelease())
+      await advanceTime(here.leaseMs + 1)
       const thirdClaim = await claimOne(here)
       deepEqual([secondClaim.failures, thirdClaim.failures], [1, 2])
-      await here.record(thirdClaim, newRelease({ hasProgressed: true }))
-      await pass(here.leaseMs + 1)
+      await here.record(thirdClaim, createRelease({ hasProgressed: true }))
+      await advanceTime(here.leaseMs + 1)
       deepEqual([(await claimOne(here)).failures, thirdClaim.attempt], [1, 3])
     },
   ],
@@ -149,25 +149,28 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
     'a task that is given back is ready at once, with what was recorded and no failure',
     async ({ here, there }) => {
       const task = await createClaimedTask(here)
-      equal(await here.release(task, newRelease({ entries: [{ part: 'steps', key: 'plan', value: [1] }] })), 'owned')
-      equal(await here.record(task, newRelease()), 'lost')
+      equal(
+        await here.taskRelease(task, createRelease({ entries: [{ member: 'steps', key: 'plan', value: [1] }] })),
+        'owned',
+      )
+      equal(await here.record(task, createRelease()), 'lost')
       const nextClaim = await claimOne(there)
       deepEqual([nextClaim.attempt, nextClaim.failures, recordedEntries(nextClaim)], [2, 0, [['steps', 'plan', [1]]]])
     },
   ],
   [
     'a task that is given back for a while is nobody’s until then, whatever is looked for meanwhile',
-    async ({ here, there, pass }) => {
+    async ({ here, there, advanceTime }) => {
       const firstClaim = await createClaimedTask(here)
-      const entries = [{ part: 'steps', key: 'plan', value: [1] }]
-      equal(await here.release(firstClaim, newRelease({ entries, pauseMs: 60_000 })), 'owned')
+      const entries = [{ member: 'steps', key: 'plan', value: [1] }]
+      equal(await here.taskRelease(firstClaim, createRelease({ entries, pauseMs: 60_000 })), 'owned')
       equal((await there.get('a', sampleOwner))?.status, 'working')
-      await here.create(newTask('b'))
+      await here.create(createNewTask('b'))
       equal((await claimOne(there)).id, 'b')
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       equal((await there.claim(10)).map(({ id }) => id).includes('a'), false)
       deepEqual(await writeAllWithLease(here, firstClaim), ['lost', 'lost', 'lost', 'lost', false])
-      await pass(60_000)
+      await advanceTime(60_000)
       const nextClaim = (await there.claim(10)).find(({ id }) => id === 'a')
       ok(nextClaim)
       deepEqual([nextClaim.attempt, nextClaim.failures, recordedEntries(nextClaim)], [2, 0, [['steps', 'plan', [1]]]])
@@ -175,18 +178,18 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
   ],
   [
     'a task that is given back for a while is cancelled at once',
-    async ({ here, there, pass }) => {
-      await here.release(await createClaimedTask(here), newRelease({ pauseMs: 60_000 }))
+    async ({ here, there, advanceTime }) => {
+      await here.taskRelease(await createClaimedTask(here), createRelease({ pauseMs: 60_000 }))
       equal(await there.cancel('a', sampleOwner), 'cancelled')
-      await pass(60_001)
+      await advanceTime(60_001)
       deepEqual(await here.claim(10), [])
     },
   ],
   [
     'a task that waits for its client is nobody’s',
-    async ({ here, pass }) => {
+    async ({ here, advanceTime }) => {
       const task = await createSuspendedTask(here)
-      await pass(here.leaseMs + 1)
+      await advanceTime(here.leaseMs + 1)
       deepEqual(await here.claim(10), [])
       deepEqual(await writeAllWithLease(here, task), ['lost', 'lost', 'lost', 'lost', false])
       const row = await here.get('a', sampleOwner)
@@ -221,14 +224,14 @@ export const workTests: readonly (readonly [string, (bench: TestEngines) => Prom
 
 /** Tries all that a worker can write. */
 export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promise<readonly (string | boolean)[]> {
-  const entries = [{ part: 'steps', key: 'forged', value: ['forged'] }]
-  const lateRelease = newRelease({ entries, statusMessage: 'forged', hasProgressed: true })
-  const [beat = 'none'] = await engine.heartbeat([lease])
+  const entries = [{ member: 'steps', key: 'forged', value: ['forged'] }]
+  const lateRelease = createRelease({ entries, statusMessage: 'forged', hasProgressed: true })
+  const [leaseState = 'none'] = await engine.heartbeat([lease])
   return [
-    beat,
+    leaseState,
     await engine.record(lease, lateRelease),
     await engine.suspend(lease, { ...lateRelease, requests: sampleRequests, lifetimeMs: null }),
-    await engine.release(lease, lateRelease),
+    await engine.taskRelease(lease, lateRelease),
     await engine.finish(lease, {
       outcome: { status: 'failed', error: { code: 1, message: 'forged' } },
       lifetimeMs: null,
@@ -238,6 +241,6 @@ export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promi
 
 function recordedEntries({ entries }: ClaimedTask): readonly (readonly unknown[])[] {
   return entries
-    .map(({ part, key, value }) => [part, key, value])
+    .map(({ member: part, key, value }) => [part, key, value])
     .toSorted(([a], [b]) => String(a).localeCompare(String(b)))
 }

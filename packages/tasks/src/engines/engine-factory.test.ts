@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { newTask, sampleOwner } from '../contract/samples.ts'
+import { createNewTask, sampleOwner } from '../contract/samples.ts'
 import { engineFactoryFor } from './engine-factory.ts'
 
 test('"memory:" keeps tasks in this process', async () => {
   const engine = engineFactoryFor('memory:')(() => {})
-  await engine.create(newTask('a'))
+  await engine.create(createNewTask('a'))
   expect((await engine.get('a', sampleOwner))?.status).toBe('working')
 })
 

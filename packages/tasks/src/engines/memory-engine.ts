@@ -73,21 +73,21 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     notifications: memoryBus(),
     create: async (task) => createStoredTask(store, task),
     get: async (id, owner) => {
-      const stored = findStoredTask(store, id, owner)
-      return stored && rowOf(stored, store.now())
+      const storedTask = findStoredTask(store, id, owner)
+      return storedTask && toTaskRow(storedTask, store.now())
     },
     answer: async (answers) => storeAnswers(store, answers),
     cancel: async (id, owner) => cancelStoredTask(store, id, owner),
     claim: async (maxClaims) => claimStoredTasks(store, maxClaims),
     heartbeat: async (leases) => leases.map((lease) => renewLease(store, lease)),
     record: async (lease, progress) =>
-      writeIfLeased(store, lease, (stored) => storeProgress(stored, progress, store.now())),
+      writeIfLeased(store, lease, (storedTask) => storeProgress(storedTask, progress, store.now())),
     suspend: async (lease, suspension) =>
-      writeUnlessCancelling(store, lease, (stored) => suspendStoredTask(store, stored, suspension)),
-    release: async (lease, end) =>
-      writeUnlessCancelling(store, lease, (stored) => releaseStoredTask(store, stored, end)),
-    finish: async (lease, end) =>
-      writeIfLeased(store, lease, (stored) => finishStoredTask(store, stored, end)) !== 'lost',
+      writeUnlessCancelling(store, lease, (storedTask) => suspendStoredTask(store, storedTask, suspension)),
+    taskRelease: async (lease, taskRelease) =>
+      writeUnlessCancelling(store, lease, (storedTask) => releaseStoredTask(store, storedTask, taskRelease)),
+    finish: async (lease, taskEnd) =>
+      writeIfLeased(store, lease, (storedTask) => finishStoredTask(store, storedTask, taskEnd)) !== 'lost',
     deleteExpiredTasks: async () => deleteExpiredTasks(store),
     listen: async (listener) => {
       const registeredListener = { ...listener }
@@ -95,8 +95,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
       return () => void store.listeners.delete(registeredListener)
     },
     inspect: async (id) => {
-      const stored = findStoredTask(store, id)
-      return stored && rowOf(stored, store.now())
+      const storedTask = findStoredTask(store, id)
+      return storedTask && toTaskRow(storedTask, store.now())
     },
     ping: async () => {},
     close: async () => {},
@@ -114,7 +114,7 @@ function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
   }
   if (countOpenTasks(store, task.caller) >= task.callerLimit) return 'full'
   const nowMs = now()
-  const stored: StoredTask = {
+  const storedTask: StoredTask = {
     id: task.id,
     owner: task.owner,
     caller: task.caller,
@@ -135,16 +135,16 @@ function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
     pausedUntil: 0,
     isCancelling: false,
   }
-  tasks.set(task.id, stored)
+  tasks.set(task.id, storedTask)
   notifyWork(store)
-  return rowOf(stored, nowMs)
+  return toTaskRow(storedTask, nowMs)
 }
 
 function countOpenTasks({ tasks, now }: MemoryStore, caller: string): number {
   const nowMs = now()
   let count = 0
-  for (const stored of tasks.values()) {
-    if (stored.caller === caller && !isFinished(stored) && !isExpired(stored, nowMs)) count++
+  for (const storedTask of tasks.values()) {
+    if (storedTask.caller === caller && !isFinished(storedTask) && !isExpired(storedTask, nowMs)) count++
   }
   return count
 }
@@ -153,123 +153,133 @@ function storeAnswers(
   store: MemoryStore,
   { id, owner, responses, lifetimeMs }: TaskAnswers,
 ): 'unknown' | 'ignored' | 'stored' | 'resumed' {
-  const stored = findStoredTask(store, id, owner)
-  if (stored === undefined) return 'unknown'
-  const requestedEntries = Object.entries(responses).filter(([key]) => stored.requests.has(key))
+  const storedTask = findStoredTask(store, id, owner)
+  if (storedTask === undefined) return 'unknown'
+  const requestedEntries = Object.entries(responses).filter(([key]) => storedTask.requests.has(key))
   if (requestedEntries.length === 0) return 'ignored'
   for (const [key, response] of requestedEntries) {
-    stored.responses.set(key, JSON.stringify(response))
-    stored.requests.delete(key)
+    storedTask.responses.set(key, JSON.stringify(response))
+    storedTask.requests.delete(key)
   }
-  stored.updatedAt = store.now()
-  if (stored.requests.size > 0) return 'stored'
-  stored.status = 'working'
-  extendLifetime(stored, lifetimeMs, stored.updatedAt)
+  storedTask.updatedAt = store.now()
+  if (storedTask.requests.size > 0) return 'stored'
+  storedTask.status = 'working'
+  extendLifetime(storedTask, lifetimeMs, storedTask.updatedAt)
   notifyWork(store)
   return 'resumed'
 }
 
 function cancelStoredTask(store: MemoryStore, id: string, owner: string): CancelOutcome {
-  const stored = findStoredTask(store, id, owner)
-  if (stored === undefined) return 'unknown'
-  if (isFinished(stored)) return 'finished'
-  if (stored.leasedUntil !== undefined && stored.leasedUntil > store.now()) {
-    stored.isCancelling = true
+  const storedTask = findStoredTask(store, id, owner)
+  if (storedTask === undefined) return 'unknown'
+  if (isFinished(storedTask)) return 'finished'
+  if (storedTask.leasedUntil !== undefined && storedTask.leasedUntil > store.now()) {
+    storedTask.isCancelling = true
     for (const listener of store.listeners) listener.onCancel(id)
     return 'notified'
   }
-  finishStoredTask(store, stored, { outcome: { status: 'cancelled' }, lifetimeMs: 0 })
+  finishStoredTask(store, storedTask, { outcome: { status: 'cancelled' }, lifetimeMs: 0 })
   return 'cancelled'
 }
 
 function claimStoredTasks(store: MemoryStore, maxClaims: number): readonly ClaimedTask[] {
   const claimedTasks: ClaimedTask[] = []
   const nowMs = store.now()
-  for (const stored of store.tasks.values()) {
+  for (const storedTask of store.tasks.values()) {
     if (claimedTasks.length >= maxClaims) break
-    if (stored.status !== 'working' || stored.pausedUntil > nowMs || isExpired(stored, nowMs)) continue
-    if (stored.leasedUntil !== undefined && stored.leasedUntil > nowMs) continue
-    if (stored.leasedUntil !== undefined) stored.failures++
-    stored.attempt++
-    stored.leasedUntil = nowMs + store.leaseMs
-    claimedTasks.push(claimedTaskOf(stored))
+    if (storedTask.status !== 'working' || storedTask.pausedUntil > nowMs || isExpired(storedTask, nowMs)) continue
+    if (storedTask.leasedUntil !== undefined && storedTask.leasedUntil > nowMs) continue
+    if (storedTask.leasedUntil !== undefined) storedTask.failures++
+    storedTask.attempt++
+    storedTask.leasedUntil = nowMs + store.leaseMs
+    claimedTasks.push(toClaimedTask(storedTask))
   }
   return claimedTasks
 }
 
 function renewLease(store: MemoryStore, lease: Lease): LeaseState {
-  return writeIfLeased(store, lease, (stored) => {
-    stored.leasedUntil = store.now() + store.leaseMs
+  return writeIfLeased(store, lease, (storedTask) => {
+    storedTask.leasedUntil = store.now() + store.leaseMs
   })
 }
 
 /** Does something for the worker that holds a lease, and for nobody else. */
-function writeIfLeased(store: MemoryStore, { id, attempt }: Lease, change: (stored: StoredTask) => void): LeaseState {
-  const stored = findStoredTask(store, id)
-  if (stored === undefined || stored.leasedUntil === undefined || stored.attempt !== attempt) return 'lost'
-  const state = stored.isCancelling ? 'cancelling' : 'owned'
-  change(stored)
+function writeIfLeased(
+  store: MemoryStore,
+  { id, attempt }: Lease,
+  applyChange: (storedTask: StoredTask) => void,
+): LeaseState {
+  const storedTask = findStoredTask(store, id)
+  if (storedTask === undefined || storedTask.leasedUntil === undefined || storedTask.attempt !== attempt) return 'lost'
+  const state = storedTask.isCancelling ? 'cancelling' : 'owned'
+  applyChange(storedTask)
   return state
 }
 
-function writeUnlessCancelling(store: MemoryStore, lease: Lease, change: (stored: StoredTask) => void): LeaseState {
-  return writeIfLeased(store, lease, (stored) => {
-    if (!stored.isCancelling) change(stored)
+function writeUnlessCancelling(
+  store: MemoryStore,
+  lease: Lease,
+  applyChange: (storedTask: StoredTask) => void,
+): LeaseState {
+  return writeIfLeased(store, lease, (storedTask) => {
+    if (!storedTask.isCancelling) applyChange(storedTask)
   })
 }
 
 function storeProgress(
-  stored: StoredTask,
+  storedTask: StoredTask,
   { entries, statusMessage, progress, hasProgressed }: TaskProgress,
   nowMs: number,
 ): void {
-  for (const entry of entries) stored.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
-  if (hasProgressed) stored.failures = 0
-  const previousText = JSON.stringify([stored.statusMessage, stored.progress])
-  stored.statusMessage = statusMessage ?? stored.statusMessage
-  stored.progress = progress ?? stored.progress
-  if (JSON.stringify([stored.statusMessage, stored.progress]) !== previousText) stored.updatedAt = nowMs
+  for (const entry of entries) storedTask.entries.set(JSON.stringify([entry.member, entry.key]), JSON.stringify(entry))
+  if (hasProgressed) storedTask.failures = 0
+  const previousText = JSON.stringify([storedTask.statusMessage, storedTask.progress])
+  storedTask.statusMessage = statusMessage ?? storedTask.statusMessage
+  storedTask.progress = progress ?? storedTask.progress
+  if (JSON.stringify([storedTask.statusMessage, storedTask.progress]) !== previousText) storedTask.updatedAt = nowMs
 }
 
-function suspendStoredTask({ now }: MemoryStore, stored: StoredTask, suspension: TaskSuspension): void {
+function suspendStoredTask({ now }: MemoryStore, storedTask: StoredTask, suspension: TaskSuspension): void {
   const nowMs = now()
-  storeProgress(stored, suspension, nowMs)
-  stored.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
-  stored.status = 'input_required'
-  stored.leasedUntil = undefined
-  stored.failures = 0
-  stored.updatedAt = nowMs
-  extendLifetime(stored, suspension.lifetimeMs, nowMs)
+  storeProgress(storedTask, suspension, nowMs)
+  storedTask.requests = new Map(
+    Object.entries(suspension.requests).map(([key, request]) => [key, JSON.stringify(request)]),
+  )
+  storedTask.status = 'input_required'
+  storedTask.leasedUntil = undefined
+  storedTask.failures = 0
+  storedTask.updatedAt = nowMs
+  extendLifetime(storedTask, suspension.lifetimeMs, nowMs)
 }
 
-function releaseStoredTask(store: MemoryStore, stored: StoredTask, end: TaskRelease): void {
+function releaseStoredTask(store: MemoryStore, storedTask: StoredTask, taskRelease: TaskRelease): void {
   const nowMs = store.now()
-  storeProgress(stored, end, nowMs)
-  stored.leasedUntil = undefined
-  stored.pausedUntil = nowMs + (end.pauseMs ?? 0)
-  if (end.pauseMs === undefined) notifyWork(store)
+  storeProgress(storedTask, taskRelease, nowMs)
+  storedTask.leasedUntil = undefined
+  storedTask.pausedUntil = nowMs + (taskRelease.pauseMs ?? 0)
+  if (taskRelease.pauseMs === undefined) notifyWork(store)
 }
 
 function finishStoredTask(
   { now }: MemoryStore,
-  stored: StoredTask,
+  storedTask: StoredTask,
   { outcome, statusMessage, lifetimeMs }: TaskEnd,
 ): void {
-  stored.status = outcome.status
-  stored.outcome = JSON.stringify(outcome)
-  stored.statusMessage = statusMessage
-  stored.requests = new Map()
-  stored.responses.clear()
-  stored.entries.clear()
-  stored.leasedUntil = undefined
-  stored.isCancelling = false
-  stored.updatedAt = now()
-  extendLifetime(stored, lifetimeMs, stored.updatedAt)
+  storedTask.status = outcome.status
+  storedTask.outcome = JSON.stringify(outcome)
+  storedTask.statusMessage = statusMessage
+  storedTask.requests = new Map()
+  storedTask.responses.clear()
+  storedTask.entries.clear()
+  storedTask.leasedUntil = undefined
+  storedTask.isCancelling = false
+  storedTask.updatedAt = now()
+  extendLifetime(storedTask, lifetimeMs, storedTask.updatedAt)
 }
 
 function deleteExpiredTasks({ tasks, now }: MemoryStore): number {
   const nowMs = now()
-  const expiredTasks = [...tasks.values()].filter((stored) => isExpired(stored, nowMs))
+  const expiredTasks = [...tasks.values()].filter((storedTask) => isExpired(storedTask, nowMs))
   for (const { id } of expiredTasks) tasks.delete(id)
   return expiredTasks.length
 }
@@ -279,9 +289,9 @@ function notifyWork({ listeners }: MemoryStore): void {
 }
 
 function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: string): StoredTask | undefined {
-  const stored = tasks.get(id)
-  if (stored === undefined || isExpired(stored, now())) return undefined
-  return owner === undefined || stored.owner === owner ? stored : undefined
+  const storedTask = tasks.get(id)
+  if (storedTask === undefined || isExpired(storedTask, now())) return undefined
+  return owner === undefined || storedTask.owner === owner ? storedTask : undefined
 }
 
 function isFinished({ status }: StoredTask): boolean {
@@ -293,14 +303,14 @@ function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
 }
 
 /** Keeps a task for longer, and never for less than was said before. */
-function extendLifetime(stored: StoredTask, lifetimeMs: number | null, nowMs: number): void {
-  if (stored.ttlMs === null) return
-  stored.ttlMs = lifetimeMs === null ? null : Math.max(stored.ttlMs, nowMs - stored.createdAt + lifetimeMs)
+function extendLifetime(storedTask: StoredTask, lifetimeMs: number | null, nowMs: number): void {
+  if (storedTask.ttlMs === null) return
+  storedTask.ttlMs = lifetimeMs === null ? null : Math.max(storedTask.ttlMs, nowMs - storedTask.createdAt + lifetimeMs)
 }
 
-function rowOf(stored: StoredTask, nowMs: number): TaskRow {
-  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = stored
-  const outcome = stored.outcome === undefined ? {} : parseStoredObject(stored.outcome)
+function toTaskRow(storedTask: StoredTask, nowMs: number): TaskRow {
+  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = storedTask
+  const outcome = storedTask.outcome === undefined ? {} : parseStoredObject(storedTask.outcome)
   const { result, error } = outcome
   return {
     id,
@@ -311,15 +321,15 @@ function rowOf(stored: StoredTask, nowMs: number): TaskRow {
     ageMs: nowMs - createdAt,
     updatedAt,
     ttlMs,
-    requests: parseStoredObjects(stored.requests),
+    requests: parseStoredObjects(storedTask.requests),
     result: isJsonObject(result) ? result : undefined,
     // It is what `finish` was given, as text in between.
     error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
   }
 }
 
-function claimedTaskOf(stored: StoredTask): ClaimedTask {
-  const { id, attempt, failures, payload, entries, responses, isCancelling } = stored
+function toClaimedTask(storedTask: StoredTask): ClaimedTask {
+  const { id, attempt, failures, payload, entries, responses, isCancelling } = storedTask
   return {
     id,
     attempt,

@@ -31,7 +31,7 @@ export function parseTaskRequestParams(params: JsonObject | undefined): TaskRequ
  * not looked at: `checkResponses` does that for those that are asked for, and all others are to be ignored.
  */
 export function parseUpdateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
-  return { ...parseTaskRequestParams(params), inputResponses: responsesOf(params) }
+  return { ...parseTaskRequestParams(params), inputResponses: requireInputResponses(params) }
 }
 
 /** Refuses answers that are of none of the three kinds. Throws `McpError(invalidParams)` that names where. */
@@ -53,10 +53,10 @@ export function parseRelatedTaskParams(params: JsonObject | undefined): TaskRequ
 
 /** Params of `tasks/input_response`. Throws `McpError(invalidParams)`. */
 export function parseInputResponseParams(params: JsonObject | undefined): UpdateTaskRequestParams {
-  return { ...parseRelatedTaskParams(params), inputResponses: responsesOf(params) }
+  return { ...parseRelatedTaskParams(params), inputResponses: requireInputResponses(params) }
 }
 
-function responsesOf(params: JsonObject | undefined): JsonObject {
+function requireInputResponses(params: JsonObject | undefined): JsonObject {
   const { inputResponses } = params ?? {}
   if (isJsonObject(inputResponses)) return inputResponses
   throw paramsError(`inputResponses must be an object of answers, got ${typeName(inputResponses)}`)

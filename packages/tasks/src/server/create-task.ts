@@ -14,29 +14,29 @@ import {
   type RpcRequest,
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
-import { createPayload, losesCallerState, runnableCallOf, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
+import { createPayload, losesCallerState, toRunnableCall, type TaskCallRecord, taskOwnerKeyOf } from './task-payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { toTask } from './to-detailed-task.ts'
 import type { TaskContext } from './options.ts'
 import { hasTool } from './worker/missing-capability.ts'
-import { journalSizeError } from './worker/size-limits.ts'
+import { checkJournalSize } from './worker/size-limits.ts'
 
 /** Returns the background of one request: it makes the task, if the handler wants one. */
-export function backgroundOf(request: RpcRequest, call: Call, context: TaskContext): BackgroundRunner {
+export function createBackgroundRunner(request: RpcRequest, call: Call, context: TaskContext): BackgroundRunner {
   const { settings } = context
   // The server checks the params before it reads `accepted`.
   return {
     get accepted() {
       return settings.acceptTasks && isTaskRequested(request, settings)
     },
-    begin: (journal, callId, from) =>
-      createTaskForCall({ request, call, journal, callId, parts: extensionRecordsIn(from) }, context),
+    begin: (journal, callId, callContext) =>
+      createTaskForCall({ request, call, journal, callId, extensionRecords: extensionRecordsIn(callContext) }, context),
   }
 }
 
-function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['parts'] {
-  const parts = Object.entries(context?.get(recordedPartsKey) ?? {})
-  return Object.fromEntries(parts.map(([name, record]) => [name, record()]))
+function extensionRecordsIn(context: CallContext | undefined): TaskCallRecord['extensionRecords'] {
+  const partRecorders = Object.entries(context?.get(recordedPartsKey) ?? {})
+  return Object.fromEntries(partRecorders.map(([name, record]) => [name, record()]))
 }
 
 /** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
@@ -45,16 +45,16 @@ function isTaskRequested({ params }: RpcRequest, { persistentWorkflow }: TaskCon
 }
 
 /** Returns the lifetime of a task: what its client asks for in the persistent workflow, up to the author's. */
-function lifetimeOf({ params }: RpcRequest, { persistentWorkflow, ttlMs }: TaskContext['settings']): number | null {
-  const task = persistentWorkflow ? params?.['task'] : undefined
-  const requestedTtl = isJsonObject(task) ? task['ttl'] : undefined
-  return typeof requestedTtl === 'number' && Number.isSafeInteger(requestedTtl) && requestedTtl > 0
-    ? Math.min(requestedTtl, ttlMs ?? requestedTtl)
+function lifetimeMsOf({ params }: RpcRequest, { persistentWorkflow, ttlMs }: TaskContext['settings']): number | null {
+  const taskParams = persistentWorkflow ? params?.['task'] : undefined
+  const requestedTtlMs = isJsonObject(taskParams) ? taskParams['ttl'] : undefined
+  return typeof requestedTtlMs === 'number' && Number.isSafeInteger(requestedTtlMs) && requestedTtlMs > 0
+    ? Math.min(requestedTtlMs, ttlMs ?? requestedTtlMs)
     : ttlMs
 }
 
 interface TaskCreationRequest {
-  readonly parts: TaskCallRecord['parts']
+  readonly extensionRecords: TaskCallRecord['extensionRecords']
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
@@ -64,26 +64,26 @@ interface TaskCreationRequest {
 
 /** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
 async function createTaskForCall(
-  { request, call, journal, callId, parts }: TaskCreationRequest,
+  { request, call, journal, callId, extensionRecords }: TaskCreationRequest,
   context: TaskContext,
 ): Promise<JsonObject> {
   const { settings } = context
   if (!isTaskRequested(request, settings)) requireTasks(requestMetaOf(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
-  const sizeError = journalSizeError(journal, settings)
+  const sizeError = checkJournalSize(journal, settings)
   if (sizeError !== undefined) {
     settings.onError(new Error(sizeError.message))
     throw new McpError(sizeError.code, sizeError.message)
   }
   const id = callId === undefined ? randomTaskId() : await taskIdOf(callId)
   const { principal } = call
-  const storedCall = { id, request, principal, journal, parts }
-  await checkToolVisible(storedCall, call.signal, context)
+  const callRecord = { id, request, principal, journal, extensionRecords }
+  await checkToolVisible(callRecord, call.signal, context)
   const owner = taskOwnerKeyOf(principal)
   const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
-  const lifetimeMs = lifetimeOf(request, settings)
+  const lifetimeMs = lifetimeMsOf(request, settings)
   const create = async (): Promise<TaskRow | 'full'> => {
-    const payload = await createPayload(storedCall, settings.credentials)
+    const payload = await createPayload(callRecord, settings.credentials)
     return engine.create({ id, owner, caller: callerKeyOf(call), payload, lifetimeMs, callerLimit })
   }
   const row = callId === undefined ? await create() : await createKeyedTask({ id, owner, create }, settings)
@@ -96,14 +96,14 @@ async function createTaskForCall(
 
 /** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */
 async function checkToolVisible(
-  storedCall: TaskCallRecord,
+  callRecord: TaskCallRecord,
   signal: AbortSignal,
   { innerExchange, settings }: TaskContext,
 ): Promise<void> {
-  if (!losesCallerState(storedCall, settings.credentials)) return
-  if (await hasTool({ runnableCall: runnableCallOf(storedCall, settings.credentials), signal }, { innerExchange }))
+  if (!losesCallerState(callRecord, settings.credentials)) return
+  if (await hasTool({ runnableCall: toRunnableCall(callRecord, settings.credentials), signal }, { innerExchange }))
     return
-  const name = JSON.stringify(storedCall.request.params?.['name'])
+  const name = JSON.stringify(callRecord.request.params?.['name'])
   const message = `The tool ${name} cannot run as a task: without \`credentials\` a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))
   throw new McpError(errorCodes.internal, message)

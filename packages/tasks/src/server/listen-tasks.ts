@@ -20,7 +20,7 @@ import type { TaskContext } from './options.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
 
 /** The tasks that one request may follow. */
-const maxTasks = 1000
+const maxTaskIds = 1000
 
 const acknowledgedMethod = 'notifications/subscriptions/acknowledged'
 
@@ -38,14 +38,14 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   const requestedIds = requestedIdsOf(request.params)
   if (requestedIds === undefined) return context.next(request, call)
   const { settings, taskChanges, next } = context
-  const stream = createTaskStream({ id: request.id, call, owner: taskOwnerKeyOf(call.principal), context })
+  const stream = createTaskStream({ requestId: request.id, call, ownerKey: taskOwnerKeyOf(call.principal), context })
   const unfollowCallbacks: (() => void)[] = []
   try {
-    const ids = checkTaskIds(requestedIds, request)
+    const ids = parseTaskIds(requestedIds, request)
     // A change between the first read and the opened stream must not be missed.
     for (const id of ids) unfollowCallbacks.push(await taskChanges.follow(id, () => stream.notifyChange(id)))
     const ownedIds = await filterOwnedIds(ids, call, context)
-    return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, knownTaskIds: ownedIds })))
+    return await next(request, withNotify(call, notifyWithTaskIds({ call, stream, knownTaskIds: ownedIds })))
   } catch (error) {
     if (isCancelled(call)) throw abortReasonOf(call)
     if (!isMcpError(error)) settings.onError(error)
@@ -61,13 +61,13 @@ function requestedIdsOf(params: JsonObject | undefined): unknown {
   return isJsonObject(notifications) ? notifications['taskIds'] : undefined
 }
 
-function checkTaskIds(requestedIds: unknown, { params }: RpcRequest): readonly string[] {
+function parseTaskIds(requestedIds: unknown, { params }: RpcRequest): readonly string[] {
   if (!Array.isArray(requestedIds) || !requestedIds.every((id) => typeof id === 'string')) {
     throw new McpError(errorCodes.invalidParams, 'params.notifications.taskIds must be an array of strings')
   }
   requireTasks(requestMetaOf(params))
-  if (requestedIds.length <= maxTasks) return [...new Set(requestedIds)]
-  const message = `params.notifications.taskIds has ${requestedIds.length} tasks; give at most ${maxTasks}`
+  if (requestedIds.length <= maxTaskIds) return [...new Set(requestedIds)]
+  const message = `params.notifications.taskIds has ${requestedIds.length} tasks; give at most ${maxTaskIds}`
   throw new McpError(errorCodes.invalidParams, message)
 }
 
@@ -88,7 +88,7 @@ interface AcknowledgedFilter {
 }
 
 /** Forwards notifications; adds to the acknowledgement, which comes first, the tasks whose changes follow. */
-function withAcknowledgedTasks({ call, stream, knownTaskIds }: AcknowledgedFilter): Call['notify'] {
+function notifyWithTaskIds({ call, stream, knownTaskIds }: AcknowledgedFilter): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgedMethod) return call.notify(message)
     call.notify(knownTaskIds.length === 0 ? message : withTaskIds(message, knownTaskIds))

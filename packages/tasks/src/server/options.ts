@@ -94,17 +94,17 @@ export interface TaskOptions {
 }
 
 /** {@link TaskOptions} that were checked. */
-export interface CheckedTaskOptions
+export interface ResolvedTaskOptions
   extends Pick<TaskOptions, 'engine' | 'bus' | 'credentials' | 'onError' | 'runtime'>,
     ReturnType<typeof numericOptionsOf> {
   readonly acceptTasks: boolean
   readonly runWorker: boolean
   readonly persistentWorkflow: boolean
-  readonly openStore: (onError: (error: unknown) => void) => TaskEngine
+  readonly openEngine: (onError: (error: unknown) => void) => TaskEngine
 }
 
 /** The settings of one server's tasks. */
-export interface TaskSettings extends Omit<CheckedTaskOptions, 'openStore' | 'runtime'> {
+export interface TaskSettings extends Omit<ResolvedTaskOptions, 'openEngine' | 'runtime'> {
   readonly engine: TaskEngine
   readonly bus: ChangeBus
   readonly onError: (error: unknown) => void
@@ -125,7 +125,7 @@ export interface TaskContext {
 /**
  * Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store.
  */
-export function checkTaskOptions(options: TaskOptions): CheckedTaskOptions {
+export function resolveTaskOptions(options: TaskOptions): ResolvedTaskOptions {
   const { engine, bus, credentials, onError, runtime, store = 'memory:' } = options
   const { acceptTasks = true, runWorker = true, persistentWorkflow = false } = options
   return {
@@ -138,17 +138,17 @@ export function checkTaskOptions(options: TaskOptions): CheckedTaskOptions {
     runWorker,
     persistentWorkflow,
     ...numericOptionsOf(options),
-    openStore: engineFactoryFor(store),
+    openEngine: engineFactoryFor(store),
   }
 }
 
 /** Completes options with the parts of one server: its engine, its clock and the receiver of its failures. */
 export function resolveTaskSettings(
-  { openStore, runtime, ...options }: CheckedTaskOptions,
+  { openEngine, runtime, ...options }: ResolvedTaskOptions,
   host: ExtensionHost,
 ): TaskSettings {
   const onError = suppressListenerErrors(errorListener(options.onError ?? host.report, '@x/tasks'))
-  const engine = options.engine ?? openStore(onError)
+  const engine = options.engine ?? openEngine(onError)
   const bus = options.bus ?? engine.notifications ?? memoryBus()
   return { ...options, engine, bus, onError, clock: runtime ?? host.runtime }
 }

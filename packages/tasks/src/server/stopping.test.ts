@@ -101,9 +101,9 @@ describe('a server that stops', () => {
         }
         return claimed
       },
-      release: async (lease, taskRelease) => {
+      taskRelease: async (lease, taskRelease) => {
         calls.push('released')
-        return engine.release(lease, taskRelease)
+        return engine.taskRelease(lease, taskRelease)
       },
       close: async () => {
         calls.push('closed')

@@ -30,7 +30,7 @@ test('what belongs to one request is left behind', async () => {
   }
   const params = { name: 'do', arguments: { a: 1 }, requestState: 'token', inputResponses: {}, _meta: meta }
   const payload = await createPayload(
-    { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
+    { id: 'a', request: request(params), principal: undefined, journal: {}, extensionRecords: {} },
     undefined,
   )
   const work = await workOf(claimed(payload), undefined)
@@ -40,7 +40,7 @@ test('what belongs to one request is left behind', async () => {
 test('answers that came with the first request, before anybody asked, are kept', async () => {
   const params = { name: 'do', inputResponses: { who: { action: 'cancel' } }, _meta: {} }
   const payload = await createPayload(
-    { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
+    { id: 'a', request: request(params), principal: undefined, journal: {}, extensionRecords: {} },
     undefined,
   )
   expect((await workOf(claimed(payload), undefined)).params).toEqual(params)
@@ -49,14 +49,18 @@ test('answers that came with the first request, before anybody asked, are kept',
 test('a journal is what it was at first with every entry put in its place', async () => {
   const key = fc.oneof(fc.constantFrom('a', 'b', '__proto__', 'constructor'), fc.string())
   const value: fc.Arbitrary<JsonValue> = fc.jsonValue().map((given) => JSON.parse(JSON.stringify(given)))
-  const entry = fc.record({ part: fc.constantFrom('steps', 'uuids'), key, value: fc.option(value, { nil: undefined }) })
+  const entry = fc.record({
+    member: fc.constantFrom('steps', 'uuids'),
+    key,
+    value: fc.option(value, { nil: undefined }),
+  })
   await fc.assert(
     fc.asyncProperty(fc.array(entry), async (entries) => {
       const expected = new Map([
         ['steps', new Map<string, JsonValue>([['first', 1]])],
         ['uuids', new Map<string, JsonValue>()],
       ])
-      for (const { part, key, value } of entries) {
+      for (const { member: part, key, value } of entries) {
         if (value === undefined) expected.get(part)?.delete(key)
         else expected.get(part)?.set(key, value)
       }
@@ -73,8 +77,8 @@ test('a journal is what it was at first with every entry put in its place', asyn
 test('a member of the journal itself is replaced and taken away', async () => {
   const payload = { v: 1, method: 'tools/call', params: {}, journal: { round: 1, explicit: { kinds: {} } } }
   const entries = [
-    { part: 'round', value: 2 },
-    { part: 'explicit', value: undefined },
+    { member: 'round', value: 2 },
+    { member: 'explicit', value: undefined },
   ]
   expect((await workOf(claimed(payload, entries), undefined)).journal).toEqual({ round: 2 })
 })

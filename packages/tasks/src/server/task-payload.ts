@@ -19,7 +19,7 @@ export interface RunnableCall {
   readonly principal: Principal | undefined
   readonly journal: JsonObject
   /** Records of extensions about the call, by the name of the extension. */
-  readonly parts: Readonly<Record<string, JsonObject>>
+  readonly extensionRecords: Readonly<Record<string, JsonObject>>
 }
 
 /** A call that is taken on. */
@@ -29,11 +29,11 @@ export interface TaskCallRecord {
   readonly principal: Principal | undefined
   readonly journal: JsonObject
   /** Records that extensions make of the call, by the name of the extension. */
-  readonly parts: Readonly<Record<string, RecordedPart>>
+  readonly extensionRecords: Readonly<Record<string, RecordedPart>>
 }
 
 /** Goes up when an earlier version could not run a task any more; a member that it may leave alone does not count. */
-const version = 1
+const payloadVersion = 1
 
 /** The purpose of sealed credentials; keys of other purposes do not open them. */
 const credentialsPurpose = 'task-credentials'
@@ -61,38 +61,38 @@ function principalFieldsOf(principal: Principal | undefined): JsonObject | undef
 /**
  * Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with.
  */
-export async function createPayload(call: TaskCallRecord, codec: StateCodec | undefined): Promise<JsonObject> {
-  const { id, request, principal, journal } = call
+export async function createPayload(callRecord: TaskCallRecord, codec: StateCodec | undefined): Promise<JsonObject> {
+  const { id, request, principal, journal } = callRecord
   const principalFields = principalFieldsOf(principal)
   const claims = principal?.claims
   const credentials = codec && claims && (await codec.seal(claims, { purpose: credentialsPurpose, binding: id }))
   return {
-    v: version,
+    v: payloadVersion,
     method: request.method,
     params: toStoredParams(request.params ?? {}),
     journal,
     ...(principalFields && { principal: principalFields }),
     ...(credentials !== undefined && { credentials }),
-    ...(await writeExtensionRecords(call, codec)),
+    ...(await writeExtensionRecords(callRecord, codec)),
   }
 }
 
 async function writeExtensionRecords(
-  { id, parts }: TaskCallRecord,
+  { id, extensionRecords }: TaskCallRecord,
   codec: StateCodec | undefined,
 ): Promise<JsonObject> {
-  if (Object.keys(parts).length === 0) return {}
-  const values = mapExtensionRecords(parts, ({ value }) => value)
+  if (Object.keys(extensionRecords).length === 0) return {}
+  const values = mapExtensionRecords(extensionRecords, ({ value }) => value)
   if (codec === undefined) return { parts: values }
-  const secrets = mapExtensionRecords(parts, ({ secret }) => secret)
+  const secrets = mapExtensionRecords(extensionRecords, ({ secret }) => secret)
   return { parts: values, sealedParts: await codec.seal(secrets, { purpose: extensionRecordsPurpose, binding: id }) }
 }
 
 function mapExtensionRecords(
-  membersByPart: TaskCallRecord['parts'],
+  extensionRecords: TaskCallRecord['extensionRecords'],
   selectJson: (part: RecordedPart) => JsonObject,
 ): Readonly<Record<string, JsonObject>> {
-  return Object.fromEntries(Object.entries(membersByPart).map(([name, part]) => [name, selectJson(part)]))
+  return Object.fromEntries(Object.entries(extensionRecords).map(([name, part]) => [name, selectJson(part)]))
 }
 
 /**
@@ -101,11 +101,12 @@ function mapExtensionRecords(
  */
 export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<RunnableCall | undefined> {
   const { v, method, params, journal, principal, credentials } = task.payload
-  if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
+  if (v !== payloadVersion || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal))
+    return undefined
   const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
-  const membersByPart = await readExtensionRecords(task, codec)
-  const caller = restorePrincipal(principal, claims)
-  return { method, params, principal: caller, journal: withEntries(journal, task.entries), parts: membersByPart }
+  const extensionRecords = await readExtensionRecords(task, codec)
+  const restoredPrincipal = restorePrincipal(principal, claims)
+  return { method, params, principal: restoredPrincipal, journal: withEntries(journal, task.entries), extensionRecords }
 }
 
 async function readExtensionRecords(
@@ -130,9 +131,9 @@ export function losesCallerState({ principal }: TaskCallRecord, codec: StateCode
 }
 
 /** Returns a call as a worker will find it: without its claims unless they are stored. */
-export function runnableCallOf(storedCall: TaskCallRecord, codec: StateCodec | undefined): RunnableCall {
-  const { request, principal, journal } = storedCall
-  const membersByPart = mapExtensionRecords(storedCall.parts, ({ value, secret }) =>
+export function toRunnableCall(callRecord: TaskCallRecord, codec: StateCodec | undefined): RunnableCall {
+  const { request, principal, journal } = callRecord
+  const extensionRecords = mapExtensionRecords(callRecord.extensionRecords, ({ value, secret }) =>
     codec === undefined ? value : { ...value, ...secret },
   )
   const claims = codec && principal?.claims
@@ -142,7 +143,7 @@ export function runnableCallOf(storedCall: TaskCallRecord, codec: StateCodec | u
     params: toStoredParams(params),
     principal: restorePrincipal(principalFieldsOf(principal), claims),
     journal,
-    parts: membersByPart,
+    extensionRecords,
   }
 }
 
@@ -173,7 +174,7 @@ function toStoredParams({ _meta, requestState, inputResponses, ...params }: Json
   const {
     [metaKeys.progressToken]: _token,
     [metaKeys.logLevel]: _level,
-    [sessionKey]: _session,
+    [sessionMetaKey]: _session,
     ...meta
   } = isJsonObject(_meta) ? _meta : {}
   // Answers that came with a state stand in the journal already.
@@ -181,13 +182,13 @@ function toStoredParams({ _meta, requestState, inputResponses, ...params }: Json
   return { ...params, ...(hasFirstAnswers && { inputResponses }), _meta: meta }
 }
 
-const sessionKey = 'io.modelcontextprotocol/session'
+const sessionMetaKey = 'io.modelcontextprotocol/session'
 
 /** A journal as it is after all of its entries. */
 function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {
   const journalParts = new Map(Object.entries(journal))
   const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
-  for (const { part, key, value } of entries) {
+  for (const { member: part, key, value } of entries) {
     // The number of times that it was left to others concerns the worker alone.
     if (part === requeuePart) continue
     if (key === undefined) {

@@ -23,16 +23,16 @@ type TaskRequestHandler = (
 ) => Promise<JsonObject>
 
 /** Returns the methods of the extension, and those of the persistent workflow where it is switched on. */
-export function taskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {
+export function createTaskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {
   const methodRows = [...taskMethodHandlers, ...(context.settings.persistentWorkflow ? workflowMethodHandlers : [])]
-  return Object.fromEntries(methodRows.map(([name, serve]) => [name, taskMethod(serve, context)]))
+  return Object.fromEntries(methodRows.map(([name, handler]) => [name, createTaskMethod(handler, context)]))
 }
 
-function taskMethod(serveTask: TaskRequestHandler, context: TaskContext): ExtensionMethod {
+function createTaskMethod(handler: TaskRequestHandler, context: TaskContext): ExtensionMethod {
   return ({ params: requestParams }, call) => {
     // Clients of the persistent workflow know nothing of the extension.
     if (!context.settings.persistentWorkflow) requireTasks(requestMetaOf(requestParams))
-    return serveTask(requestParams, call, context)
+    return handler(requestParams, call, context)
   }
 }
 

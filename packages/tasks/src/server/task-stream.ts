@@ -20,7 +20,7 @@ function recordIfNewState(task: ReturnType<typeof toDetailedTask>, sentTexts: Ma
   return text !== previousText
 }
 
-function notificationOf(task: ReturnType<typeof toDetailedTask>, streamId: RequestId): RpcNotification {
+function toTaskNotification(task: ReturnType<typeof toDetailedTask>, streamId: RequestId): RpcNotification {
   // A row holds JSON, which readonly interfaces cannot express.
   const params: JsonObject = JSON.parse(JSON.stringify(task))
   const _meta = { ...task._meta, [metaKeys.subscriptionId]: streamId }
@@ -29,9 +29,9 @@ function notificationOf(task: ReturnType<typeof toDetailedTask>, streamId: Reque
 
 /** The parts of a stream. */
 export interface TaskStreamContext {
-  readonly id: RequestId
+  readonly requestId: RequestId
   readonly call: Call
-  readonly owner: string
+  readonly ownerKey: string
   readonly context: TaskContext
 }
 
@@ -40,7 +40,7 @@ export interface TaskStreamContext {
  * taken the one before. The state is read at that moment, so that a slow reader misses states in between and never the
  * last.
  */
-export function createTaskStream({ id: streamId, call, owner, context }: TaskStreamContext): TaskStream {
+export function createTaskStream({ requestId: streamId, call, ownerKey, context }: TaskStreamContext): TaskStream {
   const { engine, clock, onError } = context.settings
   const backPressure = call.context.get(backPressureKey)
   /** The text that was sent last, by task. */
@@ -51,10 +51,10 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
   let timer: unknown
 
   const sendTask = async (id: string): Promise<void> => {
-    const row = await engine.get(id, owner)
+    const row = await engine.get(id, ownerKey)
     const task = row && toDetailedTask(row, context.settings)
     if (task === undefined || !isOpen || !recordIfNewState(task, sentTexts)) return
-    call.notify(notificationOf(task, streamId))
+    call.notify(toTaskNotification(task, streamId))
   }
   const sendChanges = async (): Promise<void> => {
     for (const id of changedIds) {

@@ -2,17 +2,17 @@ import type { ExtensionHost, ExtensionInstance, Middleware, ServerExtension } fr
 import { backgroundKey, withContext } from '@x/schema'
 import { tasksExtension } from '../schema/task-params.ts'
 import type { DetailedTask } from '../schema/task.ts'
-import { backgroundOf } from './create-task.ts'
+import { createBackgroundRunner } from './create-task.ts'
 import { listenToTasks } from './listen-tasks.ts'
 import {
-  type CheckedTaskOptions,
-  checkTaskOptions,
+  type ResolvedTaskOptions,
+  resolveTaskOptions,
   resolveTaskSettings,
   type TaskContext,
   type TaskOptions,
 } from './options.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
-import { taskMethods } from './task-requests.ts'
+import { createTaskMethods } from './task-requests.ts'
 import { createTaskChangeBus } from './task-change-bus.ts'
 import { createWorker, type Worker } from './worker/worker.ts'
 
@@ -42,7 +42,7 @@ export interface TasksApi {
  * const server = createServer({ ...definition, extensions: [tasks({ store: 'pglite:./.mcp-tasks' })] })
  */
 export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', TasksApi> {
-  const checkedOptions = checkTaskOptions(options)
+  const checkedOptions = resolveTaskOptions(options)
   return {
     side: 'server',
     name: 'tasks',
@@ -52,7 +52,7 @@ export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', Tasks
   }
 }
 
-function startTaskServer(options: CheckedTaskOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
+function startTaskServer(options: ResolvedTaskOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
   const settings = resolveTaskSettings(options, host)
   const { engine } = settings
   const context: TaskContext = {
@@ -71,7 +71,7 @@ function startTaskServer(options: CheckedTaskOptions, host: ExtensionHost): Exte
         return row && toDetailedTask(row, settings)
       },
     },
-    methods: taskMethods(context),
+    methods: createTaskMethods(context),
     middleware: createMiddleware(worker, context),
     ready: async () => {
       worker.start()
@@ -92,7 +92,7 @@ function createMiddleware(worker: Worker, context: TaskContext): Middleware {
     const { method } = request
     // The one request that may be answered with a task (seps/2663-tasks-extension, supported methods).
     if (method === 'tools/call')
-      return next(request, withContext(call, backgroundKey, backgroundOf(request, call, context)))
+      return next(request, withContext(call, backgroundKey, createBackgroundRunner(request, call, context)))
     return method === 'subscriptions/listen' ? listenToTasks(request, call, { ...context, next }) : next(request, call)
   }
 }

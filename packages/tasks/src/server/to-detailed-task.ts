@@ -25,7 +25,7 @@ export function toTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalM
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs,
-    pollIntervalMs: pollIntervalOf(row, settings),
+    pollIntervalMs: pollIntervalMsOf(row, settings),
     ...(progress && { _meta: { [projectMetaKeys.progress]: progress } }),
   }
 }
@@ -40,7 +40,7 @@ const firstPollMs = 50
  * Returns the milliseconds to the next poll: 50, 100, 200 and so on, at most a third of the task's age, up to the
  * author's. A short task then costs little more than it takes, and a long one few polls.
  */
-function pollIntervalOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
+function pollIntervalMsOf({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
   const doublings = Math.floor(Math.log2(Math.max(ageMs / (3 * firstPollMs), 1)))
   return Math.min(firstPollMs * 2 ** doublings, pollIntervalMs)
 }

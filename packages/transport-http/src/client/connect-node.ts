@@ -4,7 +4,7 @@ import { createConnection, type HttpConnection } from './connect.ts'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createIncomingBody, type IncomingBody } from './incoming-body.ts'
 import type { HttpConnectOptions } from './options.ts'
-import { fetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
+import { createFetchSender, type IncomingResponse, type OutgoingRequest, type Sender } from './sender.ts'
 
 /** The options of connections on Node. */
 export interface UndiciOptions {
@@ -35,7 +35,7 @@ export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectHttp(url: string | URL, options: NodeConnectOptions = {}): HttpConnection {
-  return createConnection(url, options, nodeSender(options))
+  return createConnection(url, options, createNodeSender(options))
 }
 
 /**
@@ -45,24 +45,24 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
-  return createPlatformClient(url, options, { sender: nodeSender(options) })
+  return createPlatformClient(url, options, { sender: createNodeSender(options) })
 }
 
-function nodeSender(options: NodeConnectOptions): Sender {
-  return options.fetch ? fetchSender(options.fetch) : undiciSender(options)
+function createNodeSender(options: NodeConnectOptions): Sender {
+  return options.fetch ? createFetchSender(options.fetch) : createUndiciSender(options)
 }
 
 /**
  * Sends over undici's `dispatch`, which hands chunks on as they come: `request` makes a stream of them, `fetch`
  * several.
  */
-function undiciSender(options: UndiciOptions): Sender {
-  const own = options.dispatcher ? undefined : createOwnDispatcher(options)
+function createUndiciSender(options: UndiciOptions): Sender {
+  const ownDispatcher = options.dispatcher ? undefined : createOwnDispatcher(options)
   return {
     isContentDecoded: false,
-    send: (outgoing) =>
+    send: (outgoingRequest) =>
       new Promise((resolve, reject) => {
-        const { url, method, headers, body } = outgoing
+        const { url, method, headers, body } = outgoingRequest
         const request = {
           origin: url.origin,
           path: url.pathname + url.search,
@@ -73,10 +73,10 @@ function undiciSender(options: UndiciOptions): Sender {
           headersTimeout: 0,
           bodyTimeout: 0,
         } as const
-        const dispatcher = options.dispatcher ?? own?.dispatcherFor(url.origin)
-        dispatcher?.dispatch(request, createDispatchHandler(outgoing, resolve, reject))
+        const dispatcher = options.dispatcher ?? ownDispatcher?.dispatcherFor(url.origin)
+        dispatcher?.dispatch(request, createDispatchHandler(outgoingRequest, resolve, reject))
       }),
-    close: async () => own?.destroy(),
+    close: async () => ownDispatcher?.destroy(),
   }
 }
 
@@ -96,23 +96,23 @@ function createOwnDispatcher({
   connections,
 }: UndiciOptions): OwnDispatcher {
   const connect = { ...connectOptions, timeout: connectTimeoutMs }
-  let first: { readonly origin: string; readonly client: Client } | undefined
+  let firstConnection: { readonly origin: string; readonly client: Client } | undefined
   let agent: Agent | undefined
   const isFree = ({ client }: { readonly client: Client }): boolean => connections === 1 || client.stats.size === 0
   return {
     dispatcherFor(origin) {
-      first ??= { origin, client: new Client(origin, { connect }) }
-      if (first.origin === origin && isFree(first)) return first.client
+      firstConnection ??= { origin, client: new Client(origin, { connect }) }
+      if (firstConnection.origin === origin && isFree(firstConnection)) return firstConnection.client
       agent ??= new Agent({ connections: connections === undefined ? null : Math.max(1, connections - 1), connect })
       return agent
     },
-    destroy: async () => void (await Promise.all([first?.client.destroy(), agent?.destroy()])),
+    destroy: async () => void (await Promise.all([firstConnection?.client.destroy(), agent?.destroy()])),
   }
 }
 
 /** Creates undici's handler of one request. Errors come before the response as well as in the middle of its body. */
 function createDispatchHandler(
-  outgoing: OutgoingRequest,
+  outgoingRequest: OutgoingRequest,
   resolve: (incomingResponse: IncomingResponse) => void,
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
@@ -121,13 +121,13 @@ function createDispatchHandler(
   // Before the request has a connection nothing is there to stop: it ends when it gets one.
   const stop = (): void => {
     // Whoever waits has a reason of its own.
-    if (!body?.isOver()) controller?.abort(new Error('The request was stopped'))
+    if (!body?.isFinished()) controller?.abort(new Error('The request was stopped'))
   }
-  onCancel(outgoing, stop)
+  onCancel(outgoingRequest, stop)
   return {
     onRequestStart: (startedController) => {
       controller = startedController
-      if (isCancelled(outgoing)) stop()
+      if (isCancelled(outgoingRequest)) stop()
     },
     onResponseStart: (_, status, headers) => {
       // Informational responses (1xx) come before the response.
@@ -135,7 +135,7 @@ function createDispatchHandler(
       body = createIncomingBody(stop)
       resolve({ status, header: (name) => headerValueOf(name, headers[name]), read: body.read, stop })
     },
-    onResponseData: (_, chunk) => body?.take(chunk),
+    onResponseData: (_, chunk) => body?.receiveChunk(chunk),
     onResponseEnd: () => body?.end(),
     onResponseError: (_, error) => {
       if (body === undefined) reject(error)

@@ -2,7 +2,7 @@ import type { Connection } from '@x/schema'
 import { createPlatformClient, type HttpClient } from './http-client.ts'
 import { createRevisionCheck } from './revision-check.ts'
 import type { HttpConnectOptions } from './options.ts'
-import { fetchSender, type Sender } from './sender.ts'
+import { createFetchSender, type Sender } from './sender.ts'
 
 /** A connection to a server over HTTP, which holds sockets until it is closed. */
 export interface HttpConnection extends Connection {
@@ -31,7 +31,7 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
  * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
-  return createConnection(url, options, webSender(options))
+  return createConnection(url, options, createWebSender(options))
 }
 
 /**
@@ -41,11 +41,11 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
-  return createPlatformClient(url, options, { sender: webSender(options) })
+  return createPlatformClient(url, options, { sender: createWebSender(options) })
 }
 
-function webSender(options: HttpConnectOptions): Sender {
+function createWebSender(options: HttpConnectOptions): Sender {
   // Called through the global, because a browser's fetch refuses to be a method of anything else.
   const fetch = options.fetch ?? ((address, request) => globalThis.fetch(address, request))
-  return fetchSender(fetch)
+  return createFetchSender(fetch)
 }

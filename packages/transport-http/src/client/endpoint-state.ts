@@ -11,7 +11,7 @@ import {
 } from '@x/core'
 import { defaultBounds, type ParseBounds, type RpcRequest, type RpcResponse } from '@x/schema'
 import { toHttpError, isUnsent } from './platform-error.ts'
-import { flattenUserHeaders, operationOf } from './headers.ts'
+import { flattenUserHeaders, describeOperation } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import type { HttpConnectOptions, HttpHeaders, HttpTarget, RetryOptions } from './options.ts'
 import type { HttpMethod, IncomingResponse, OutgoingRequest, Sender } from './sender.ts'
@@ -60,7 +60,7 @@ export interface EndpointRequest {
   /** The message that it carries or is about. */
   readonly relatedRequest: RpcRequest
   /** Its headers, with the user's own among them, as names and values in turn. */
-  readonly createHeaders: (ownHeaders: readonly string[]) => readonly string[]
+  readonly createHeaders: (userHeaders: readonly string[]) => readonly string[]
 }
 
 /** The response, and the values that were sent and must not appear in an error. */
@@ -74,19 +74,19 @@ export interface EndpointResponse {
  * redirects.
  */
 export async function sendToEndpoint(
-  link: EndpointState,
+  endpointState: EndpointState,
   request: EndpointRequest,
   cancellation: Cancellation,
 ): Promise<EndpointResponse> {
-  const { options, endpoint } = link
+  const { options, endpoint } = endpointState
   const { method, body, relatedRequest } = request
-  const ownHeaders = link.fixedHeaders ?? (await resolveUserHeaders(options, relatedRequest))
-  const headers = request.createHeaders(ownHeaders)
-  const secrets = ownHeaders.filter((_, index) => index % 2 === 1)
+  const userHeaders = endpointState.fixedHeaders ?? (await resolveUserHeaders(options, relatedRequest))
+  const headers = request.createHeaders(userHeaders)
+  const secrets = userHeaders.filter((_, index) => index % 2 === 1)
   const sendWithHeaders = (authHeaders: readonly string[]): Promise<IncomingResponse> => {
     for (let index = 1; index < authHeaders.length; index += 2) secrets.push(authHeaders[index] ?? '')
     return sendOutgoing(
-      link,
+      endpointState,
       withCancellation({ url: endpoint, method, headers: [...headers, ...authHeaders], body }, cancellation),
     )
   }
@@ -95,31 +95,32 @@ export async function sendToEndpoint(
   const target: HttpTarget = {
     url: new URL(endpoint),
     method,
-    operation: operationOf(relatedRequest),
-    signal: link.closed,
+    operation: describeOperation(relatedRequest),
+    signal: endpointState.closed,
   }
   return {
     incomingResponse: await sendAuthorizedRequest(auth, target, (authHeaders) =>
-      sendWithHeaders(checkAuthHeaders(authHeaders, ownHeaders)),
+      sendWithHeaders(checkAuthHeaders(authHeaders, userHeaders)),
     ),
     secrets,
   }
 }
 
-async function sendOutgoing(link: EndpointState, outgoing: OutgoingRequest): Promise<IncomingResponse> {
-  if (isCancelled(outgoing)) throw abortReasonOf(outgoing)
+async function sendOutgoing(endpointState: EndpointState, outgoingRequest: OutgoingRequest): Promise<IncomingResponse> {
+  if (isCancelled(outgoingRequest)) throw abortReasonOf(outgoingRequest)
   try {
-    return await followRedirects(link, outgoing)
+    return await followRedirects(endpointState, outgoingRequest)
   } catch (error) {
-    throw toHttpError(error, link.endpoint.origin)
+    throw toHttpError(error, endpointState.endpoint.origin)
   }
 }
 
 /** The headers of an authorizer, none of which the user has set as well. */
-function checkAuthHeaders(authHeaders: HttpHeaders, ownHeaders: readonly string[]): readonly string[] {
+function checkAuthHeaders(authHeaders: HttpHeaders, userHeaders: readonly string[]): readonly string[] {
   const headers = flattenUserHeaders(authHeaders)
   const duplicateName = headers.find(
-    (name, index) => index % 2 === 0 && ownHeaders.some((other, at) => at % 2 === 0 && other === name),
+    (name, index) =>
+      index % 2 === 0 && userHeaders.some((userHeaderName, at) => at % 2 === 0 && userHeaderName === name),
   )
   if (duplicateName === undefined) return headers
   throw new TypeError(`The header ${duplicateName} comes from \`auth\` and from \`headers\`: leave it to one of them`)
@@ -129,21 +130,30 @@ async function resolveUserHeaders({ headers }: HttpConnectOptions, request: RpcR
   return typeof headers === 'function' ? flattenUserHeaders(await headers(request)) : []
 }
 
-async function followRedirects(link: EndpointState, initialRequest: OutgoingRequest): Promise<IncomingResponse> {
-  const { options, sender, clock } = link
+async function followRedirects(
+  endpointState: EndpointState,
+  initialRequest: OutgoingRequest,
+): Promise<IncomingResponse> {
+  const { options, sender, clock } = endpointState
   const { retry = {}, random = Math.random, maxRedirects = 3 } = options
-  let outgoing = initialRequest
+  let outgoingRequest = initialRequest
   for (let redirectCount = 0; ; redirectCount += 1) {
-    const { url } = outgoing
-    const attempt = outgoing
-    const incomingResponse = await withRetry(() => sender.send(attempt), { retry, isUnsent, outgoing, clock, random })
+    const { url } = outgoingRequest
+    const attemptedRequest = outgoingRequest
+    const incomingResponse = await withRetry(() => sender.send(attemptedRequest), {
+      retry,
+      isUnsent,
+      request: outgoingRequest,
+      clock,
+      random,
+    })
     if (!isRedirect(incomingResponse.status)) return incomingResponse
     incomingResponse.stop()
     if (redirectCount >= maxRedirects) {
       const message = `${url.origin}: more than ${maxRedirects} redirects`
       throw new HttpError('redirect', message, { origin: url.origin, status: incomingResponse.status })
     }
-    outgoing = { ...outgoing, url: redirectTarget(url, incomingResponse) }
+    outgoingRequest = { ...outgoingRequest, url: resolveRedirect(url, incomingResponse) }
   }
 }
 
@@ -164,7 +174,7 @@ function toEndpointUrl(url: string | URL): URL {
  * to the same host's https. Everything else is refused, because a request carries credentials, headers and arguments
  * that were meant for this server alone. Throws {@link HttpError} with the code `redirect`.
  */
-export function redirectTarget(sourceUrl: URL, incomingResponse: Pick<IncomingResponse, 'status' | 'header'>): URL {
+export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingResponse, 'status' | 'header'>): URL {
   const { status } = incomingResponse
   const rejectRedirect = (problem: string): never => {
     throw new HttpError('redirect', `${sourceUrl.origin} redirects (${status}) ${problem}`, {
@@ -202,7 +212,7 @@ interface RetryContext {
   /** Returns true if nothing can have happened on the server. */
   readonly isUnsent: (error: unknown) => boolean
   /** The request that is tried; it is not tried again once it is cancelled. */
-  readonly outgoing: Cancellable
+  readonly request: Cancellable
   readonly clock: Clock
   readonly random: () => number
 }
@@ -216,7 +226,7 @@ async function withRetry<T>(operation: () => Promise<T>, context: RetryContext):
     } catch (error) {
       if (attempt >= attempts || !context.isUnsent(error)) throw error
       const retryDelayMs = computeBackoffMs(attempt - 1, { firstMs: pauseMs, maxMs: maxPauseMs }, context.random)
-      await sleep(retryDelayMs, { clock: context.clock, signal: context.outgoing.signal })
+      await sleep(retryDelayMs, { clock: context.clock, signal: context.request.signal })
     }
   }
 }

@@ -1,24 +1,24 @@
 import { isErrorResponse, parseMessage, type RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
-import { readText, describeServer, type ReplyContext } from './read-text.ts'
+import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
 import type { IncomingResponse } from './sender.ts'
 
-const excerptLength = 200
-const excerptBytes = 65_536
+const maxExcerptLength = 200
+const maxExcerptBytes = 65_536
 
 /**
  * An answer outside 2xx: the JSON-RPC error in its body, which tells a server of this revision from everything else
  * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` when there is none.
  */
-export async function readErrorStatus(
+export async function readErrorReply(
   incomingResponse: IncomingResponse,
-  type: string | undefined,
+  mediaType: string | undefined,
   context: ReplyContext,
 ): Promise<RpcResponse> {
-  const text = await readStatusText(incomingResponse, type, context)
-  const response = type === 'application/json' ? parseRejection(text, context) : undefined
-  if (response) return describeServer(response, context)
-  throw errorOfStatus(incomingResponse, text, context)
+  const text = await readStatusText(incomingResponse, mediaType, context)
+  const response = mediaType === 'application/json' ? parseRejection(text, context) : undefined
+  if (response) return requireMatchingId(response, context)
+  throw buildStatusError(incomingResponse, text, context)
 }
 
 /** Dependencies for reading a body that is no answer. */
@@ -27,19 +27,19 @@ export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'recordAct
 /** The {@link HttpError} `status` for an answer, with the beginning of its body. */
 export async function createStatusError(
   incomingResponse: IncomingResponse,
-  type: string | undefined,
+  mediaType: string | undefined,
   context: StatusContext,
 ): Promise<HttpError> {
-  return errorOfStatus(incomingResponse, await readStatusText(incomingResponse, type, context), context)
+  return buildStatusError(incomingResponse, await readStatusText(incomingResponse, mediaType, context), context)
 }
 
-function errorOfStatus(
+function buildStatusError(
   incomingResponse: IncomingResponse,
   text: string,
   { origin, secrets }: StatusContext,
 ): HttpError {
   const { status } = incomingResponse
-  const excerpt = excerptOf(text, secrets)
+  const excerpt = createExcerpt(text, secrets)
   const retryAfterMs = parseRetryAfter(incomingResponse.header('retry-after'))
   const excerptSuffix = excerpt === '' ? '' : `: ${excerpt}`
   return new HttpError('status', `${origin}: answered ${status}${excerptSuffix}`, {
@@ -52,16 +52,16 @@ function errorOfStatus(
 
 async function readStatusText(
   incomingResponse: IncomingResponse,
-  type: string | undefined,
+  mediaType: string | undefined,
   context: StatusContext,
 ): Promise<string> {
-  if (type === 'text/event-stream') {
+  if (mediaType === 'text/event-stream') {
     incomingResponse.stop()
     return ''
   }
-  const limit = type === 'application/json' ? context.bounds.bytes : excerptBytes
+  const maxBytes = mediaType === 'application/json' ? context.bounds.bytes : maxExcerptBytes
   try {
-    return await readText(incomingResponse, limit, context)
+    return await readText(incomingResponse, maxBytes, context)
   } catch {
     // The status says more than a body that cannot be read.
     return ''
@@ -78,15 +78,15 @@ function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | u
 }
 
 // A debugging proxy may echo the request's own headers.
-function excerptOf(text: string, secrets: readonly string[]): string {
-  let excerpt = text.slice(0, excerptBytes)
+function createExcerpt(text: string, secrets: readonly string[]): string {
+  let excerpt = text.slice(0, maxExcerptBytes)
   for (const secret of secrets) {
     for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) excerpt = excerpt.replaceAll(part, '…')
   }
   return excerpt
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-    .slice(0, excerptLength)
+    .slice(0, maxExcerptLength)
 }
 
 function parseRetryAfter(value: string | undefined): number | undefined {

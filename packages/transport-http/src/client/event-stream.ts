@@ -58,11 +58,11 @@ export function createEventDecoder({
   const decoder = new TextDecoder()
   const normalizeLineEnds = createLineEndNormalizer()
   let totalBytes = 0
-  const streamTooLargeError = (subject: string, limit: number): HttpError =>
-    new HttpError('too_large', `${origin}: ${subject} is longer than ${limit} bytes`, { origin })
+  const streamTooLargeError = (subject: string, limitBytes: number): HttpError =>
+    new HttpError('too_large', `${origin}: ${subject} is longer than ${limitBytes} bytes`, { origin })
   const parser = createParser({
     // Characters, of which a message has no more than bytes; the parser of messages counts bytes.
-    maxBufferSize: bounds.bytes + lineOverhead,
+    maxBufferSize: bounds.bytes + maxOverheadLength,
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw streamTooLargeError('an event', bounds.bytes)
     },
@@ -85,17 +85,17 @@ export function createEventDecoder({
  * at every CR, so that a chunk of bare CR would cost the square of its length.
  */
 function createLineEndNormalizer(): (text: string) => string {
-  let endsWithReturn = false
+  let endsWithCarriageReturn = false
   return (text) => {
     if (text === '') return text
-    const remainingText = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
-    endsWithReturn = text.endsWith('\r')
+    const remainingText = endsWithCarriageReturn && text.startsWith('\n') ? text.slice(1) : text
+    endsWithCarriageReturn = text.endsWith('\r')
     return remainingText.includes('\r') ? remainingText.replace(/\r\n?/g, '\n') : remainingText
   }
 }
 
 // Field names, ids and the newlines between the lines of one event count towards the parser's buffer as well.
-const lineOverhead = 1024
+const maxOverheadLength = 1024
 
 /** A message of a body or an event; throws {@link HttpError} `protocol`. */
 export function parseEventMessage(text: string, bounds: ParseBounds, origin: string): RpcMessage {

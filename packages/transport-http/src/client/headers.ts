@@ -20,7 +20,7 @@ const reservedHeaders = new Set(
     'trailer upgrade expect proxy-connection mcp-protocol-version mcp-method mcp-name'
   ).split(' '),
 )
-const parameterPrefix = 'mcp-param-'
+const paramHeaderPrefix = 'mcp-param-'
 
 // Compressed answers are not asked for, so that a small body cannot become a large one.
 const fixedProtocolHeaders = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
@@ -35,7 +35,7 @@ export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
   for (const [name, value] of Object.entries(headers)) {
     const lowerCaseName = name.toLowerCase()
     if (!tokenPattern.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
-    if (reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(parameterPrefix)) {
+    if (reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(paramHeaderPrefix)) {
       throw new TypeError(`The header ${name} is written by the transport and cannot be set`)
     }
     flatHeaders.push(lowerCaseName, checkHeaderValue(name, value))
@@ -50,7 +50,7 @@ export function flattenUserHeaders(headers: HttpHeaders): readonly string[] {
 export function createRequestHeaders(
   request: RpcRequest,
   call: Call,
-  ownHeaders: readonly string[],
+  userHeaders: readonly string[],
 ): readonly string[] {
   const headers = [...fixedProtocolHeaders, ...bodyHeaders]
   const meta = request.params?._meta
@@ -58,25 +58,25 @@ export function createRequestHeaders(
   if (typeof version === 'string')
     headers.push('mcp-protocol-version', checkHeaderValue('MCP-Protocol-Version', version))
   headers.push('mcp-method', checkHeaderValue('Mcp-Method', request.method))
-  const name = headerTarget(request)
+  const name = readTargetName(request)
   if (name !== undefined) headers.push('mcp-name', encodeHeaderValue(name))
   call.context.get(headerParamsKey)?.forEach((value, parameter) => {
     if (!tokenPattern.test(parameter))
       throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
-    headers.push(parameterPrefix + parameter.toLowerCase(), checkHeaderValue(`Mcp-Param-${parameter}`, value))
+    headers.push(paramHeaderPrefix + parameter.toLowerCase(), checkHeaderValue(`Mcp-Param-${parameter}`, value))
   })
   call.context.get(callHeadersKey)?.forEach((value, name) => {
-    const repeatedHeader = repeatedHeaderName(name, request)
+    const repeatedHeader = normalizeHeaderName(name, request)
     if (repeatedHeader !== undefined) headers.push(repeatedHeader, checkHeaderValue(name, value))
   })
-  headers.push(...ownHeaders)
+  headers.push(...userHeaders)
   return headers
 }
 
 /** The headers of a request that is no message of this revision: the media types, its own and the user's. */
 export function createPlainHeaders(
   headers: HttpHeaders,
-  ownHeaders: readonly string[],
+  userHeaders: readonly string[],
   hasBody: boolean,
 ): readonly string[] {
   const flatHeaders = hasBody ? [...fixedProtocolHeaders, ...bodyHeaders] : [...fixedProtocolHeaders]
@@ -84,7 +84,7 @@ export function createPlainHeaders(
     if (!tokenPattern.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
     flatHeaders.push(name.toLowerCase(), checkHeaderValue(name, value))
   }
-  flatHeaders.push(...ownHeaders)
+  flatHeaders.push(...userHeaders)
   return flatHeaders
 }
 
@@ -92,25 +92,25 @@ export function createPlainHeaders(
  * Returns the name to send a header of the call's context under; undefined for a header that the transport writes
  * itself. A proxy's context has those of the request that it forwards.
  */
-function repeatedHeaderName(name: string, { method }: RpcRequest): string | undefined {
+function normalizeHeaderName(name: string, { method }: RpcRequest): string | undefined {
   const lowerCaseName = name.toLowerCase()
   if (!lowerCaseName.startsWith('mcp-') || !tokenPattern.test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
   }
   // Only the extension knows the value of Mcp-Name for its methods.
   if (lowerCaseName === 'mcp-name' && findMethodRow(method)?.targetParam === undefined) return lowerCaseName
-  return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(parameterPrefix) ? undefined : lowerCaseName
+  return reservedHeaders.has(lowerCaseName) || lowerCaseName.startsWith(paramHeaderPrefix) ? undefined : lowerCaseName
 }
 
 /** The method of a request, with the name or URI that it is about. */
-export function operationOf(request: RpcRequest): string {
-  const name = headerTarget(request)
+export function describeOperation(request: RpcRequest): string {
+  const name = readTargetName(request)
   return name === undefined ? request.method : `${request.method} ${name}`
 }
 
-function headerTarget(request: RpcRequest): string | undefined {
-  const field = findMethodRow(request.method)?.targetParam
-  const value = field === undefined ? undefined : request.params?.[field]
+function readTargetName(request: RpcRequest): string | undefined {
+  const targetParam = findMethodRow(request.method)?.targetParam
+  const value = targetParam === undefined ? undefined : request.params?.[targetParam]
   return typeof value === 'string' ? value : undefined
 }
 

@@ -12,7 +12,7 @@ import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts
 import { toHttpError } from './platform-error.ts'
 import { createPlainHeaders, createRequestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
-import { type HttpClientRequest, type HttpClientResponse, openResponse } from './http-response.ts'
+import { type HttpClientRequest, type HttpClientResponse, createClientResponse } from './http-response.ts'
 import { createEndpointState, type EndpointState, sendToEndpoint } from './endpoint-state.ts'
 import type { HttpConnectOptions } from './options.ts'
 import { readReply } from './read-reply.ts'
@@ -43,12 +43,12 @@ interface RunningRequest extends IndexedEntry {
 
 /** Starts watching over a request; what it gives is called when the request is over. */
 type BeginRequest = (
-  describedRequest: RpcRequest,
+  rpcRequest: RpcRequest,
   call: Pick<Call, 'signal'>,
   onStop: (reason: unknown) => void,
-) => BegunRequest
+) => StartedRequest
 
-interface BegunRequest {
+interface StartedRequest {
   readonly timeoutWatch: TimeoutWatch
   readonly end: () => void
 }
@@ -63,14 +63,13 @@ export function createPlatformClient(
 ): HttpClient {
   const closeController = new AbortController()
   const closedSignal = closeController.signal
-  const link = createEndpointState(url, options, { ...platform, closed: closedSignal })
-  const { origin, pathname } = link.endpoint
+  const endpointState = createEndpointState(url, options, { ...platform, closed: closedSignal })
+  const { origin, pathname } = endpointState.endpoint
   const runningRequests: RunningRequest[] = []
 
-  const beginRequest: BeginRequest = (describedRequest, call, onStop) => {
-    const timeouts =
-      typeof options.timeouts === 'function' ? options.timeouts(describedRequest) : (options.timeouts ?? {})
-    const timeoutWatch = startTimeoutWatch({ call, timeouts, clock: link.clock, origin, onStop })
+  const beginRequest: BeginRequest = (rpcRequest, call, onStop) => {
+    const timeouts = typeof options.timeouts === 'function' ? options.timeouts(rpcRequest) : (options.timeouts ?? {})
+    const timeoutWatch = startTimeoutWatch({ call, timeouts, clock: endpointState.clock, origin, onStop })
     const entry: RunningRequest = { timeoutWatch, index: -1 }
     addToList(runningRequests, entry)
     const end = (): void => {
@@ -86,11 +85,11 @@ export function createPlatformClient(
     await platform.sender.close()
   }
   return {
-    exchange: (request, call) => runExchange(link, beginRequest, { request, call }),
-    send: (request) => sendPlainRequest(link, beginRequest, request),
+    exchange: (request, call) => runExchange(endpointState, beginRequest, { request, call }),
+    send: (request) => sendPlainRequest(endpointState, beginRequest, request),
     url: origin + pathname,
     closed: closedSignal,
-    bounds: link.bounds,
+    bounds: endpointState.bounds,
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -101,13 +100,17 @@ interface RequestWithCall {
   readonly call: Call
 }
 
-function runExchange(link: EndpointState, beginRequest: BeginRequest, exchange: RequestWithCall): Promise<RpcResponse> {
-  const { request, call } = exchange
+function runExchange(
+  endpointState: EndpointState,
+  beginRequest: BeginRequest,
+  requestWithCall: RequestWithCall,
+): Promise<RpcResponse> {
+  const { request, call } = requestWithCall
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(abortReasonOf(call))
-    if (link.closed.aborted) return reject(link.closed.reason)
+    if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
     const { timeoutWatch, end } = beginRequest(request, call, reject)
-    sendExchange(link, exchange, timeoutWatch).then(
+    sendExchange(endpointState, requestWithCall, timeoutWatch).then(
       (response) => {
         end()
         resolve(response)
@@ -121,17 +124,22 @@ function runExchange(link: EndpointState, beginRequest: BeginRequest, exchange: 
 }
 
 async function sendExchange(
-  link: EndpointState,
+  endpointState: EndpointState,
   { request, call }: RequestWithCall,
   timeoutWatch: TimeoutWatch,
 ): Promise<RpcResponse> {
-  const { clock, bounds, maxStreamBytes } = link
-  const createHeaders = (ownHeaders: readonly string[]): readonly string[] =>
-    createRequestHeaders(request, call, ownHeaders)
-  const outgoing = { method: 'POST', body: encodeMessage(request), relatedRequest: request, createHeaders } as const
-  const { incomingResponse, secrets } = await sendToEndpoint(link, outgoing, timeoutWatch.cancellation)
-  const { origin } = link.endpoint
-  const { isContentDecoded } = link.sender
+  const { clock, bounds, maxStreamBytes } = endpointState
+  const createHeaders = (userHeaders: readonly string[]): readonly string[] =>
+    createRequestHeaders(request, call, userHeaders)
+  const endpointRequest = {
+    method: 'POST',
+    body: encodeMessage(request),
+    relatedRequest: request,
+    createHeaders,
+  } as const
+  const { incomingResponse, secrets } = await sendToEndpoint(endpointState, endpointRequest, timeoutWatch.cancellation)
+  const { origin } = endpointState.endpoint
+  const { isContentDecoded } = endpointState.sender
   try {
     timeoutWatch.recordActivity()
     const context = {
@@ -146,34 +154,40 @@ async function sendExchange(
       recordActivity: timeoutWatch.recordActivity,
     }
     const reply = readReply(incomingResponse, context)
-    return await (link.checkReply === undefined ? reply : link.checkReply(incomingResponse.status, reply, request))
+    return await (endpointState.checkReply === undefined
+      ? reply
+      : endpointState.checkReply(incomingResponse.status, reply, request))
   } catch (error) {
     throw toHttpError(error, origin)
   }
 }
 
 function sendPlainRequest(
-  link: EndpointState,
+  endpointState: EndpointState,
   beginRequest: BeginRequest,
   request: HttpClientRequest,
 ): Promise<HttpClientResponse> {
   const { method, headers = {}, body, rpcRequest, signal } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    if (link.closed.aborted) return reject(link.closed.reason)
+    if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
     let stopCause: { readonly reason: unknown } | undefined
     const { timeoutWatch, end } = beginRequest(rpcRequest, request, (reason) => {
       stopCause = { reason }
       reject(reason)
     })
-    const createHeaders = (ownHeaders: readonly string[]): readonly string[] =>
-      createPlainHeaders(headers, ownHeaders, body !== undefined)
-    sendToEndpoint(link, { method, body, relatedRequest: rpcRequest, createHeaders }, timeoutWatch.cancellation).then(
+    const createHeaders = (userHeaders: readonly string[]): readonly string[] =>
+      createPlainHeaders(headers, userHeaders, body !== undefined)
+    sendToEndpoint(
+      endpointState,
+      { method, body, relatedRequest: rpcRequest, createHeaders },
+      timeoutWatch.cancellation,
+    ).then(
       ({ incomingResponse, secrets }) => {
         timeoutWatch.recordActivity()
         resolve(
-          openResponse(incomingResponse, {
-            endpointState: link,
+          createClientResponse(incomingResponse, {
+            endpointState,
             secrets,
             recordActivity: timeoutWatch.recordActivity,
             onEnd: end,

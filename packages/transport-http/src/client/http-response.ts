@@ -30,7 +30,7 @@ export interface HttpClientResponse extends HttpResponseHead {
   /** Reads the body as events until it ends. Throws an `HttpError` past a bound, and what a listener throws. */
   readEvents(listener: HttpEventListener): Promise<void>
   /** Reads the beginning of the body, and gives the error for a status that is no answer. */
-  failure(): Promise<Error>
+  readError(): Promise<Error>
   stop(): void
 }
 
@@ -45,10 +45,10 @@ interface ResponseContext {
 }
 
 /** A response whose body is still watched over. */
-export function openResponse(incomingResponse: IncomingResponse, context: ResponseContext): HttpClientResponse {
+export function createClientResponse(incomingResponse: IncomingResponse, context: ResponseContext): HttpClientResponse {
   const { endpointState, secrets, recordActivity, onEnd, getStopReason } = context
   const { origin } = endpointState.endpoint
-  const type = mediaTypeOf(incomingResponse.header('content-type'))
+  const mediaType = mediaTypeOf(incomingResponse.header('content-type'))
   const withReadErrors = async <T>(read: () => Promise<T>): Promise<T> => {
     try {
       if (!endpointState.sender.isContentDecoded) rejectCompressedBody(incomingResponse, origin)
@@ -63,20 +63,20 @@ export function openResponse(incomingResponse: IncomingResponse, context: Respon
   return {
     status: incomingResponse.status,
     header: (name) => incomingResponse.header(name),
-    type,
+    type: mediaType,
     text: () =>
       withReadErrors(() => readText(incomingResponse, endpointState.bounds.bytes, { origin, recordActivity })),
     readEvents: (listener) =>
       withReadErrors(async () => {
-        const feedDecoder = createEventDecoder({ origin, bounds: endpointState.bounds, ...listener })
+        const decodeChunk = createEventDecoder({ origin, bounds: endpointState.bounds, ...listener })
         await incomingResponse.read((chunk) => {
           recordActivity()
-          feedDecoder(chunk)
+          decodeChunk(chunk)
         })
       }),
-    failure: async () => {
+    readError: async () => {
       try {
-        return await createStatusError(incomingResponse, type, {
+        return await createStatusError(incomingResponse, mediaType, {
           origin,
           secrets,
           recordActivity,

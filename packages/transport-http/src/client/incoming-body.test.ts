@@ -17,21 +17,21 @@ function reading() {
 
 test('chunks that come before somebody reads are handed on first, the others as they come', async () => {
   const { body, seen, read } = reading()
-  body.take(bytes('a'))
-  body.take(bytes('b'))
+  body.receiveChunk(bytes('a'))
+  body.receiveChunk(bytes('b'))
   const end = read()
   expect(seen.text).toBe('ab')
-  body.take(bytes('c'))
+  body.receiveChunk(bytes('c'))
   expect(seen.text).toBe('abc')
-  expect(body.isOver()).toBe(false)
+  expect(body.isFinished()).toBe(false)
   body.end()
   await expect(end).resolves.toBeUndefined()
-  expect(body.isOver()).toBe(true)
+  expect(body.isFinished()).toBe(true)
 })
 
 test('a body that has ended before somebody reads is read whole', async () => {
   const { body, seen, read } = reading()
-  body.take(bytes('all'))
+  body.receiveChunk(bytes('all'))
   body.end()
   await expect(read()).resolves.toBeUndefined()
   expect(seen).toEqual({ text: 'all', stops: 0 })
@@ -43,13 +43,13 @@ test.each([
 ])('what a body fails of %s reaches its reader, after what came', async (_title, before) => {
   const { body, seen, read } = reading()
   const reason = new Error('reset')
-  body.take(bytes('half'))
+  body.receiveChunk(bytes('half'))
   if (before) body.fail(reason)
   const end = read()
   if (!before) body.fail(reason)
   await expect(end).rejects.toBe(reason)
   expect(seen.text).toBe('half')
-  expect(body.isOver()).toBe(true)
+  expect(body.isFinished()).toBe(true)
 })
 
 test.each([
@@ -63,11 +63,11 @@ test.each([
       stops += 1
       body.fail(new Error('stopped'))
     })
-    if (early) for (const chunk of ['too much', 'and more']) body.take(bytes(chunk))
+    if (early) for (const chunk of ['too much', 'and more']) body.receiveChunk(bytes(chunk))
     const end = body.read(() => {
       throw new RangeError('enough')
     })
-    if (!early) body.take(bytes('too much'))
+    if (!early) body.receiveChunk(bytes('too much'))
     await expect(end).rejects.toThrow(new RangeError('enough'))
     expect(stops).toBe(1)
   },

@@ -1,15 +1,15 @@
 /** A body that arrives: a platform hands its chunks on to whoever reads it, and keeps none. */
 export interface IncomingBody {
   /** Returns true once the body has ended or failed, so that there is nothing left to stop. */
-  readonly isOver: () => boolean
+  readonly isFinished: () => boolean
   /** The platform's side. What the reader throws at a chunk stops the body. */
-  readonly take: (chunk: Uint8Array) => void
+  readonly receiveChunk: (chunk: Uint8Array) => void
   readonly end: () => void
   readonly fail: (error: unknown) => void
   /**
    * Hands on every chunk, first those that have come before. To be called once; rejects with what the body failed of.
    */
-  readonly read: (take: (chunk: Uint8Array) => void) => Promise<void>
+  readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<void>
 }
 
 interface BodyReader {
@@ -29,7 +29,7 @@ export function createIncomingBody(stop: () => void): IncomingBody {
     endState ??= { error }
     reader?.reject(error)
   }
-  const handChunk = (bodyReader: BodyReader, chunk: Uint8Array): boolean => {
+  const deliverChunk = (bodyReader: BodyReader, chunk: Uint8Array): boolean => {
     try {
       bodyReader.push(chunk)
       return true
@@ -40,21 +40,21 @@ export function createIncomingBody(stop: () => void): IncomingBody {
     }
   }
   return {
-    isOver: () => endState !== undefined,
-    take: (chunk) => {
+    isFinished: () => endState !== undefined,
+    receiveChunk: (chunk) => {
       if (reader === undefined) earlyChunks.push(chunk)
-      else handChunk(reader, chunk)
+      else deliverChunk(reader, chunk)
     },
     end: () => {
       endState ??= {}
       reader?.resolve()
     },
     fail,
-    read: (take) =>
+    read: (onChunk) =>
       new Promise((resolve, reject) => {
-        const bodyReader = { push: take, resolve, reject }
+        const bodyReader = { push: onChunk, resolve, reject }
         reader = bodyReader
-        const isEarlyBodyRead = earlyChunks.splice(0).every((chunk) => handChunk(bodyReader, chunk))
+        const isEarlyBodyRead = earlyChunks.splice(0).every((chunk) => deliverChunk(bodyReader, chunk))
         if (endState === undefined || !isEarlyBodyRead) return
         if ('error' in endState) reject(endState.error)
         else resolve()

@@ -3,7 +3,7 @@ import { HttpError, isHttpError } from './http-error.ts'
 // Raised before a connection exists, so before any byte of a request was written to one.
 const unconnectedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
 // An answer with fewer bytes than it has announced is none of them: its connection ended in the middle.
-const malformedCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
+const malformedResponseCodes = new Set(['UND_ERR_HEADERS_OVERFLOW'])
 // A certificate that is not believed: nothing was sent, and another try would end the same way.
 const untrustedCodePattern = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
@@ -25,17 +25,20 @@ export function isUnsent(error: unknown): boolean {
 export function toHttpError(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
   const { code } = readErrorView(error)
-  const name = typeof code === 'string' ? ` (${code})` : ''
+  const codeSuffix = typeof code === 'string' ? ` (${code})` : ''
   const isUntrusted = typeof code === 'string' && untrustedCodePattern.test(code)
   if (isUntrusted || isUnsent(error))
-    return new HttpError('connect', `${origin}: no connection${name}`, { origin, cause: error })
+    return new HttpError('connect', `${origin}: no connection${codeSuffix}`, { origin, cause: error })
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new HttpError('timeout', `${origin}: no connection in time`, { origin, cause: error })
   }
-  if (typeof code === 'string' && (malformedCodes.has(code) || code.startsWith('HPE_'))) {
-    return new HttpError('protocol', `${origin}: the answer is not valid HTTP${name}`, { origin, cause: error })
+  if (typeof code === 'string' && (malformedResponseCodes.has(code) || code.startsWith('HPE_'))) {
+    return new HttpError('protocol', `${origin}: the answer is not valid HTTP${codeSuffix}`, { origin, cause: error })
   }
-  return new HttpError('closed', `${origin}: the connection ended before the answer${name}`, { origin, cause: error })
+  return new HttpError('closed', `${origin}: the connection ended before the answer${codeSuffix}`, {
+    origin,
+    cause: error,
+  })
 }
 
 interface ErrorView {

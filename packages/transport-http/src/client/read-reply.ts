@@ -1,8 +1,8 @@
 import { findMethodRow, type RpcResponse } from '@x/schema'
 import { createEventStreamReader, parseEventMessage, requireResponse } from './event-stream.ts'
 import { HttpError } from './http-error.ts'
-import { readText, describeServer, type ReplyContext } from './read-text.ts'
-import { readErrorStatus } from './error-status.ts'
+import { readText, requireMatchingId, type ReplyContext } from './read-text.ts'
+import { readErrorReply } from './error-status.ts'
 import type { IncomingResponse } from './sender.ts'
 
 /** The server closes its stream with the response; one that lingers is closed after this, and after this much more. */
@@ -15,14 +15,14 @@ const maxDrainBytes = 65_536
  */
 export async function readReply(incomingResponse: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
   const { status } = incomingResponse
-  const type = mediaTypeOf(incomingResponse.header('content-type'))
+  const mediaType = mediaTypeOf(incomingResponse.header('content-type'))
   if (!context.isContentDecoded) rejectCompressedBody(incomingResponse, context.origin)
-  if (status < 200 || status >= 300) return readErrorStatus(incomingResponse, type, context)
-  if (type === 'text/event-stream') return readEventReply(incomingResponse, context)
-  if (type === 'application/json') return readJsonReply(incomingResponse, context)
+  if (status < 200 || status >= 300) return readErrorReply(incomingResponse, mediaType, context)
+  if (mediaType === 'text/event-stream') return readEventReply(incomingResponse, context)
+  if (mediaType === 'application/json') return readJsonReply(incomingResponse, context)
   incomingResponse.stop()
   const { origin } = context
-  const bodyDescription = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
+  const bodyDescription = mediaType === undefined ? 'no body' : `a body of type ${mediaType.slice(0, 100)}`
   const message = `${origin}: answered ${status} with ${bodyDescription}; it must be application/json or text/event-stream`
   throw new HttpError('protocol', message, { origin, status })
 }
@@ -46,7 +46,7 @@ async function readJsonReply(incomingResponse: IncomingResponse, context: ReplyC
   const message = parseEventMessage(await readText(incomingResponse, bounds.bytes, context), bounds, origin)
   const response = requireResponse(message, origin)
   if (response === undefined) throw new HttpError('protocol', `${origin}: the body is no response`, { origin })
-  return describeServer(response, context)
+  return requireMatchingId(response, context)
 }
 
 function readEventReply(incomingResponse: IncomingResponse, context: ReplyContext): Promise<RpcResponse> {
@@ -54,7 +54,7 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
   const maxBytes = findMethodRow(request.method)?.isStreaming ? Number.POSITIVE_INFINITY : context.maxStreamBytes
   return new Promise((resolve, reject) => {
     let drainState: { timer: unknown; bytes: number } | undefined
-    const feedStream = createEventStreamReader({
+    const decodeChunk = createEventStreamReader({
       origin,
       bounds,
       maxBytes,
@@ -63,7 +63,7 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
         const response = requireResponse(message, origin)
         if (response === undefined && 'method' in message) return call.notify(message)
         if (response === undefined) return
-        resolve(describeServer(response, context))
+        resolve(requireMatchingId(response, context))
         // Left open for its end, the connection serves the next request; closed, it would have to be made again.
         drainState = { timer: clock.setTimeout(incomingResponse.stop, drainTimeoutMs), bytes: 0 }
       },
@@ -71,7 +71,7 @@ function readEventReply(incomingResponse: IncomingResponse, context: ReplyContex
     const takeChunk = (chunk: Uint8Array): void => {
       if (!drainState) {
         context.recordActivity()
-        feedStream(chunk)
+        decodeChunk(chunk)
       } else {
         drainState.bytes += chunk.byteLength
         if (drainState.bytes > maxDrainBytes) incomingResponse.stop()

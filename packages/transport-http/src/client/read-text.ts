@@ -20,15 +20,15 @@ export async function readText(
     throw textTooLargeError()
   }
   const chunks: Uint8Array[] = []
-  let length = 0
+  let byteCount = 0
   await incomingResponse.read((chunk) => {
     context.recordActivity()
-    length += chunk.byteLength
-    if (length > maxBytes) throw textTooLargeError()
+    byteCount += chunk.byteLength
+    if (byteCount > maxBytes) throw textTooLargeError()
     chunks.push(chunk)
   })
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(concatChunks(chunks, length))
+    return new TextDecoder('utf-8', { fatal: true }).decode(concatChunks(chunks, byteCount))
   } catch (cause) {
     throw new HttpError('protocol', `${origin}: the body is not UTF-8`, {
       origin,
@@ -39,8 +39,8 @@ export async function readText(
 }
 
 function concatChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [first] = chunks
-  if (chunks.length === 1 && first) return first
+  const [firstChunk] = chunks
+  if (chunks.length === 1 && firstChunk) return firstChunk
   const joinedBytes = new Uint8Array(length)
   let offset = 0
   for (const chunk of chunks) {
@@ -67,7 +67,7 @@ export interface ReplyContext {
 }
 
 /** The response, when it answers this request; throws {@link HttpError} `protocol` when it is another's. */
-export function describeServer(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
+export function requireMatchingId(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
   // An error may lack the id, when the server could not read the request's (basic/index, error responses).
   if (response.id === request.id || (response.id === undefined && 'error' in response)) return response
   throw new HttpError('protocol', `${origin}: the response carries the id of another request`, { origin })

@@ -8,7 +8,7 @@ import {
   type ScriptedServer,
 } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
-import { redirectTarget } from './endpoint-state.ts'
+import { resolveRedirect } from './endpoint-state.ts'
 
 const redirecting = (status: number, location: string): Promise<ScriptedServer> =>
   scriptedServer((response, received) => {
@@ -59,7 +59,7 @@ test.each([
   ['a path', 'https://example.com:8443/mcp', '/v2/mcp', 'https://example.com:8443/v2/mcp'],
   ['the same origin written in full', 'https://example.com/mcp', 'https://EXAMPLE.com:443/x', 'https://example.com/x'],
 ])('a redirect to %s is followed', (...[, from, location, to]) => {
-  expect(redirectTarget(new URL(from), { status: 308, header: () => location }).href).toBe(to)
+  expect(resolveRedirect(new URL(from), { status: 308, header: () => location }).href).toBe(to)
 })
 
 test.each([
@@ -74,6 +74,6 @@ test.each([
   ['nowhere', 'https://example.com/mcp', undefined],
   ['what cannot be read', 'https://example.com/mcp', 'https://:::'],
 ])('a redirect to %s is refused', (_title, from, location) => {
-  const follow = (): URL => redirectTarget(new URL(from), { status: 307, header: () => location })
+  const follow = (): URL => resolveRedirect(new URL(from), { status: 307, header: () => location })
   expect(follow).toThrow(expect.objectContaining({ name: 'HttpError', code: 'redirect' }))
 })

@@ -23,13 +23,13 @@ const suspectStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 405,
  * that such a server may have given, the server is asked once for its revision; a reply that it does not explain stays
  * as it is.
  */
-export function createRevisionCheck(clientOf: () => HttpClient): CheckReply {
+export function createRevisionCheck(getClient: () => HttpClient): CheckReply {
   let revisionPromise: Promise<string | undefined> | undefined
   return async (status, reply, request) => {
     if (!suspectStatuses.has(status) || request === discoverProbe) return reply
     const response = await reply.catch(() => undefined)
     if (response !== undefined && supportsDiscover(response)) return response
-    const client = clientOf()
+    const client = getClient()
     revisionPromise ??= findOlderRevision(client).catch(() => undefined)
     const revision = await revisionPromise
     if (revision === undefined) return reply
@@ -49,8 +49,8 @@ async function findOlderRevision(client: HttpClient): Promise<string | undefined
     rpcRequest: olderInitializeRequest,
     signal: client.closed,
   })
-  const answer = await readResponse(client, response)
-  const revision = answer && olderRevisionIn(answer)
+  const rpcResponse = await readResponse(client, response)
+  const revision = rpcResponse && olderRevisionIn(rpcResponse)
   await endSession(client, response.header('mcp-session-id'), revision)
   return revision
 }
@@ -67,7 +67,7 @@ async function isCurrentRevisionServer({ exchange, closed }: HttpClient): Promis
 /** Reads the response in a body, as JSON or as the first one of a stream. */
 function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Promise<RpcResponse | undefined> {
   return new Promise((resolve, reject) => {
-    const read = (text: string): void => {
+    const resolveWithResponse = (text: string): void => {
       const message = parseMessage(text, bounds)
       if (!isResponse(message)) return
       resolve(message)
@@ -75,18 +75,24 @@ function readResponse({ bounds }: HttpClient, response: HttpClientResponse): Pro
     }
     const readPromise =
       response.type === 'text/event-stream'
-        ? response.readEvents({ maxBytes: bounds.bytes, onEvent: ({ data }) => data !== '' && read(data) })
-        : response.text().then(read)
+        ? response.readEvents({
+            maxBytes: bounds.bytes,
+            onEvent: ({ data }) => data !== '' && resolveWithResponse(data),
+          })
+        : response.text().then(resolveWithResponse)
     readPromise.then(() => resolve(undefined), reject)
   })
 }
 
 /** The session was begun for nothing but the name of its revision. */
-async function endSession({ send, closed }: HttpClient, id: string | undefined, revision = ''): Promise<void> {
-  if (id === undefined) return
-  const headers = { 'mcp-session-id': id, 'mcp-protocol-version': revision }
-  const ended = await send({ method: 'DELETE', headers, rpcRequest: olderInitializeRequest, signal: closed }).catch(
-    () => undefined,
-  )
-  ended?.stop()
+async function endSession({ send, closed }: HttpClient, sessionId: string | undefined, revision = ''): Promise<void> {
+  if (sessionId === undefined) return
+  const headers = { 'mcp-session-id': sessionId, 'mcp-protocol-version': revision }
+  const deleteResponse = await send({
+    method: 'DELETE',
+    headers,
+    rpcRequest: olderInitializeRequest,
+    signal: closed,
+  }).catch(() => undefined)
+  deleteResponse?.stop()
 }

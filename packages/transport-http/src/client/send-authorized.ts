@@ -2,7 +2,7 @@ import type { HttpAuthorizer, HttpHeaders, HttpTarget } from './options.ts'
 import type { IncomingResponse } from './sender.ts'
 
 const maxSends = 4
-const maxHeldBodyBytes = 65_536
+const maxBufferedBodyBytes = 65_536
 
 /** Sends one request, with these headers beside its own. */
 export type SendWithHeaders = (headers: HttpHeaders) => Promise<IncomingResponse>
@@ -42,24 +42,24 @@ async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<Inco
   const { status } = incomingResponse
   if (status !== 401 && status !== 403) return incomingResponse
   const chunks: Uint8Array[] = []
-  let length = 0
+  let byteCount = 0
   const isStream =
     incomingResponse.header('content-type')?.trim().toLowerCase().startsWith('text/event-stream') ?? false
   if (isStream) incomingResponse.stop()
   else {
-    const take = (chunk: Uint8Array): void => {
-      length += chunk.byteLength
-      if (length > maxHeldBodyBytes) throw new RangeError('The body is longer than an error needs')
+    const bufferChunk = (chunk: Uint8Array): void => {
+      byteCount += chunk.byteLength
+      if (byteCount > maxBufferedBodyBytes) throw new RangeError('The body is longer than an error needs')
       chunks.push(chunk)
     }
     // The status says what is needed; a body that breaks off or is too long only lacks its end.
-    await incomingResponse.read(take).catch(() => incomingResponse.stop())
+    await incomingResponse.read(bufferChunk).catch(() => incomingResponse.stop())
   }
   return {
     status,
     header: (name) => incomingResponse.header(name),
-    read: async (take) => {
-      for (const chunk of chunks) take(chunk)
+    read: async (onChunk) => {
+      for (const chunk of chunks) onChunk(chunk)
     },
     stop: () => {},
   }

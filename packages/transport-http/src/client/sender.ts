@@ -18,14 +18,14 @@ export interface IncomingResponse {
   /** A header by its lower-case name. */
   header(name: string): string | undefined
   /** Hands every chunk on; resolves when the body has ended, rejects when it breaks off or `take` throws. */
-  read(take: (chunk: Uint8Array) => void): Promise<void>
+  read(onChunk: (chunk: Uint8Array) => void): Promise<void>
   /** Closes the stream, whether it has been read or not. */
   stop(): void
 }
 
 /** The sender of a platform, where undici and fetch differ. It never follows redirects by itself. */
 export interface Sender {
-  send(outgoing: OutgoingRequest): Promise<IncomingResponse>
+  send(outgoingRequest: OutgoingRequest): Promise<IncomingResponse>
   /** True when bodies arrive decompressed, whatever the request accepts. */
   readonly isContentDecoded: boolean
   close(): Promise<void>
@@ -44,7 +44,7 @@ export type FetchFunction = (
 ) => Promise<Response>
 
 /** Sends over `fetch`: for browsers and workers, and where a wrapped `fetch` signs or authorizes requests. */
-export function fetchSender(fetch: FetchFunction): Sender {
+export function createFetchSender(fetch: FetchFunction): Sender {
   return {
     isContentDecoded: true,
     send: async ({ url, method, headers, body, signal }) => {
@@ -69,7 +69,7 @@ function toIncomingResponse(response: Response): IncomingResponse {
   return {
     status: response.type === 'opaqueredirect' ? 0 : response.status,
     header: (name) => response.headers.get(name) ?? undefined,
-    read: async (take) => {
+    read: async (onChunk) => {
       reader = response.body?.getReader()
       try {
         for (
@@ -77,7 +77,7 @@ function toIncomingResponse(response: Response): IncomingResponse {
           chunkResult && !chunkResult.done;
           chunkResult = await reader?.read()
         )
-          take(chunkResult.value)
+          onChunk(chunkResult.value)
       } catch (error) {
         stop()
         throw error

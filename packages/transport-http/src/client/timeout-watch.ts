@@ -45,7 +45,7 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   const cancellation = createCancellation()
   const startedAt = clock.monotonicNow()
   let lastActivityAt = startedAt
-  let quietLimitMs = headersMs
+  let idleLimitMs = headersMs
   let timer: unknown
 
   const end = (): void => {
@@ -61,10 +61,10 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   const cancel = (): void => stop(abortReasonOf(call))
   const armTimer = (): void => {
     const now = clock.monotonicNow()
-    const quietMsLeft = quietLimitMs > 0 ? lastActivityAt + quietLimitMs - now : Number.POSITIVE_INFINITY
+    const quietMsLeft = idleLimitMs > 0 ? lastActivityAt + idleLimitMs - now : Number.POSITIVE_INFINITY
     const totalMsLeft = totalMs > 0 ? startedAt + totalMs - now : Number.POSITIVE_INFINITY
     const waitMs = Math.min(quietMsLeft, totalMsLeft)
-    if (waitMs <= 0) stop(httpTimeoutError(totalMsLeft <= 0 ? totalMs : quietLimitMs, totalMsLeft <= 0, origin))
+    if (waitMs <= 0) stop(httpTimeoutError(totalMsLeft <= 0 ? totalMs : idleLimitMs, totalMsLeft <= 0, origin))
     else if (waitMs !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(armTimer, Math.min(waitMs, maxTimerMs))
   }
   onCancel(call, cancel)
@@ -74,8 +74,8 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
     recordActivity: () => {
       lastActivityAt = clock.monotonicNow()
       // The limit in force when the timer was set may be longer than the one from here on.
-      if (quietLimitMs !== idleMs) {
-        quietLimitMs = idleMs
+      if (idleLimitMs !== idleMs) {
+        idleLimitMs = idleMs
         clock.clearTimeout(timer)
         armTimer()
       }
@@ -85,7 +85,7 @@ export function startTimeoutWatch({ call, timeouts, clock, origin, onStop }: Tim
   }
 }
 
-function httpTimeoutError(ms: number, isTotalTimeout: boolean, origin: string): HttpError {
-  const problem = isTotalTimeout ? `no response within ${ms} ms` : `nothing came for ${ms} ms`
+function httpTimeoutError(timeoutMs: number, isTotalTimeout: boolean, origin: string): HttpError {
+  const problem = isTotalTimeout ? `no response within ${timeoutMs} ms` : `nothing came for ${timeoutMs} ms`
   return new HttpError('timeout', `${origin}: ${problem}`, { origin })
 }

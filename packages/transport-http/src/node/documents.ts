@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { compileDocuments, documentAnswer, type HttpDocuments } from '../server/documents.ts'
-import { errorAnswer } from '../server/reply.ts'
+import { compileDocuments, findDocumentAnswer, type HttpDocuments } from '../server/documents.ts'
+import { createErrorAnswer } from '../server/reply.ts'
 import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
 
@@ -15,7 +15,7 @@ interface DocumentRequest {
 export function answerDocument({ request, response, path }: DocumentRequest, { settings }: NodeContext): void {
   const { method = '', url = '' } = request
   const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
-  sendAnswer(response, documentAnswer(settings.documents, { method, url }) ?? errorAnswer(notFound, []))
+  sendAnswer(response, findDocumentAnswer(settings.documents, { method, url }) ?? createErrorAnswer(notFound, []))
 }
 
 /**
@@ -32,7 +32,7 @@ export function documentHandler(
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const compiledDocuments = compileDocuments(documents)
   return ({ method = '', url = '' }, response) => {
-    const answer = documentAnswer(compiledDocuments, { method, url })
+    const answer = findDocumentAnswer(compiledDocuments, { method, url })
     if (answer !== undefined) sendAnswer(response, answer)
     return answer !== undefined
   }

@@ -9,13 +9,13 @@ import type { OpenResponse } from './response-writer.ts'
 /** The parts of a server that a stop closes. */
 export interface GracefulStopDeps {
   readonly server: Server
-  readonly open: readonly OpenResponse[]
+  readonly openResponses: readonly OpenResponse[]
   readonly activeCalls: readonly RunningCall[]
   readonly adapterRequests: readonly AdapterRequest[]
   readonly schedule: Schedule
 }
 
-const flushMs = 1_000
+const flushTimeoutMs = 1_000
 
 /**
  * Ends a server without losing an answer: takes no connection any more, asks streams to end, waits for the other calls,
@@ -36,7 +36,7 @@ export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): P
     finishAllCalls(activeCalls)
     for (const request of adapterRequests.slice()) request.stop('closing')
   }, graceMs)
-  const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushMs)
+  const cancelForcedClose = schedule(() => server.closeAllConnections(), graceMs + flushTimeoutMs)
   await responsesDrainPromise
   cancelGraceTimer()
   server.close(() => {})
@@ -57,12 +57,12 @@ function createStoppingError(): DOMException {
 }
 
 // A connection is closed with the answer that it is giving; the idle ones go when no answer is under way.
-function closeWhenDrained({ open }: GracefulStopDeps): Promise<void> {
+function closeWhenDrained({ openResponses }: GracefulStopDeps): Promise<void> {
   return new Promise((resolve) => {
     const resolveWhenClosed = () => {
-      if (open.length === 0) resolve()
+      if (openResponses.length === 0) resolve()
     }
-    for (const { response } of open) {
+    for (const { response } of openResponses) {
       closeConnectionAfter(response)
       response.once('close', resolveWhenClosed)
     }

@@ -56,7 +56,7 @@ export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 
 const nodeHttpAdapter: HttpAdapter<IncomingMessage, NodeTarget> = {
   ...nodeResponseWriter,
-  viewOf: ({ request }) => nodeRequestView(request),
+  createRequestView: ({ request }) => createNodeRequestView(request),
   readText: ({ request }, maxBytes) => readNodeBody(request, maxBytes),
 }
 
@@ -75,7 +75,7 @@ function addressOf({ source }: RequestView<IncomingMessage>): string | undefined
   return source.socket.remoteAddress
 }
 
-function nodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
+function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
   const { headers, method = '', url = '' } = request
   return {
     method,
@@ -96,8 +96,8 @@ function nodeRequestView(request: IncomingMessage): RequestView<IncomingMessage>
 function headerValuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const knownName = rawHeaders[index]
-    if (knownName?.length === name.length && knownName.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
+    const rawName = rawHeaders[index]
+    if (rawName?.length === name.length && rawName.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
   }
   return values
 }
@@ -116,26 +116,26 @@ export interface WheelEntry extends IndexedEntry {
 export function createTimerWheel<T extends WheelEntry>(
   entries: readonly T[],
   schedule: Schedule,
-  onDue: (waiting: T) => void,
-): (waiting: T, ms: number) => void {
+  onDue: (entry: T) => void,
+): (entry: T, ms: number) => void {
   let tickCount = 0
   let isTicking = false
   const tick = () => {
     tickCount += 1
     // The work for one entry may add others and remove them, so those that are due are picked first.
-    for (const waiting of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= tickCount)) {
-      if (entries[waiting.index] !== waiting) continue
-      waiting.dueTick = 0
-      onDue(waiting)
+    for (const entry of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= tickCount)) {
+      if (entries[entry.index] !== entry) continue
+      entry.dueTick = 0
+      onDue(entry)
     }
     isTicking = entries.length > 0
     if (isTicking) schedule(tick, tickMs)
   }
-  return (waiting, ms) => {
+  return (entry, ms) => {
     if (!isTicking) schedule(tick, tickMs)
     isTicking = true
     // The tick under way has begun already, so one more is waited for.
-    waiting.dueTick = tickCount + Math.ceil(ms / tickMs) + 1
+    entry.dueTick = tickCount + Math.ceil(ms / tickMs) + 1
   }
 }
 

@@ -14,7 +14,7 @@ export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /** Reads a request's body as UTF-8 and stops at the bound, whatever the `Content-Length` said. */
 export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpErrorResponse> {
-  if (request.readableDidRead || request.readableEnded) return Promise.resolve(textOfParsedBody(request.body, maxBytes))
+  if (request.readableDidRead || request.readableEnded) return Promise.resolve(readParsedBody(request.body, maxBytes))
   // Bytes that are not read here are discarded by node:http, so that the peer gets to its answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLargeResponse(maxBytes))
   return new Promise((resolve) => collectBody(request, maxBytes, resolve))
@@ -25,18 +25,20 @@ export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<st
 function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody): void {
   let finish: FinishBody | undefined = resolve
   let bytes: Buffer | undefined
-  let size = 0
+  let receivedBytes = 0
   request.on('data', (chunk: Buffer) => {
-    const chunkStart = size
-    size += chunk.length
-    if (size <= maxBytes) bytes = chunkStart === 0 ? chunk : appendChunk(bytes, chunk, chunkStart)
+    const chunkStart = receivedBytes
+    receivedBytes += chunk.length
+    if (receivedBytes <= maxBytes) bytes = chunkStart === 0 ? chunk : appendChunk(bytes, chunk, chunkStart)
     else if (chunkStart <= maxBytes) finish?.(bodyTooLargeResponse(maxBytes))
     // A peer that sees its answer and still goes on is cut off.
-    else if (size > 2 * maxBytes + allowedExcessBytes) request.destroy()
+    else if (receivedBytes > 2 * maxBytes + allowedExcessBytes) request.destroy()
   })
   request.on('end', () =>
     runInNextBatch(() => {
-      finish?.(size > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeUtf8(bytes?.subarray(0, size)))
+      finish?.(
+        receivedBytes > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeUtf8(bytes?.subarray(0, receivedBytes)),
+      )
       finish = undefined
       bytes = undefined
     }),
@@ -51,12 +53,12 @@ const minBufferBytes = 65_536
 
 // A list of chunks would cost far more than the body when it comes in tiny ones.
 function appendChunk(bytes: Buffer | undefined, chunk: Buffer, chunkStart: number): Buffer {
-  const size = chunkStart + chunk.length
-  if (bytes !== undefined && bytes.length >= size) {
+  const neededBytes = chunkStart + chunk.length
+  if (bytes !== undefined && bytes.length >= neededBytes) {
     chunk.copy(bytes, chunkStart)
     return bytes
   }
-  const largerBuffer = Buffer.allocUnsafe(Math.max(minBufferBytes, 2 * size))
+  const largerBuffer = Buffer.allocUnsafe(Math.max(minBufferBytes, 2 * neededBytes))
   bytes?.copy(largerBuffer, 0, 0, chunkStart)
   chunk.copy(largerBuffer, chunkStart)
   return largerBuffer
@@ -68,7 +70,7 @@ function decodeUtf8(bytes: Buffer | undefined): string | HttpErrorResponse {
 }
 
 // A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
-function textOfParsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
+function readParsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
   if (body === undefined) return bodyAlreadyReadResponse
   const text =
     body instanceof Uint8Array

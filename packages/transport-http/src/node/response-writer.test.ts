@@ -23,7 +23,7 @@ test('a finished answer that its client does not read is not held for ever', asy
   raw.socket.pause()
   raw.send('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await end
-  expect(open.all).toEqual([])
+  expect(open.entries).toEqual([])
   raw.socket.resume()
   expect((await raw.waitForClose()).length).toBeLessThan(20_000_000)
   open.stop()

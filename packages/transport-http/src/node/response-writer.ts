@@ -8,7 +8,7 @@ import type { NodeRequest } from './read-body.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 
 /** Maximum size of a chunk of one tick, in characters; larger ones are still being built when memory is collected. */
-const chunkLength = 16_384
+const maxPendingLength = 16_384
 
 /** A request of node:http while it is answered. */
 export interface NodeTarget {
@@ -30,14 +30,14 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   write(target, text) {
     if (target.pendingText === '') nextTick(flushPendingText, target)
     target.pendingText += text
-    if (target.pendingText.length > chunkLength) flushPendingText(target)
+    if (target.pendingText.length > maxPendingLength) flushPendingText(target)
   },
   end(target, text) {
     const { response, pendingText } = target
     target.pendingText = ''
     if (!response.destroyed) response.end(pendingText + text)
   },
-  queued: ({ response, pendingText }) => response.writableLength + pendingText.length,
+  countQueuedBytes: ({ response, pendingText }) => response.writableLength + pendingText.length,
   waitForDrain(target) {
     const { response } = target
     flushPendingText(target)
@@ -60,8 +60,8 @@ export function sendAnswer(response: ServerResponse, { status, headers, body, ha
     response.end()
     return
   }
-  const length = String(byteLengthOf(body))
-  response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', length, ...headers])
+  const contentLength = String(byteLengthOf(body))
+  response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', contentLength, ...headers])
   if (typeof body === 'string') response.end(body)
   else endWithPieces(response, body)
 }
@@ -119,7 +119,7 @@ export interface OpenResponse extends IndexedEntry {
 
 /** The responses of one server that are open, and the bounds that they keep. */
 interface OpenResponses {
-  readonly all: OpenResponse[]
+  readonly entries: OpenResponse[]
   /**
    * Adds a response until its last byte is out, or its connection is gone. Returns false when its connection has too
    * many already.
@@ -137,29 +137,31 @@ export interface ResponseBounds {
   readonly maxPipelinedRequests: number
 }
 
-const longestSweepMs = 10_000
+const maxSweepIntervalMs = 10_000
 
 /** Creates the list of a server's open responses. */
 export function createOpenResponses({ writeTimeoutMs, maxPipelinedRequests }: ResponseBounds): OpenResponses {
-  const all: OpenResponse[] = []
+  const entries: OpenResponse[] = []
   const endFunctionsBySocket = new WeakMap<Socket, Set<() => void>>()
-  const sweepIntervalMs = Math.min(writeTimeoutMs, longestSweepMs)
+  const sweepIntervalMs = Math.min(writeTimeoutMs, maxSweepIntervalMs)
   const timer =
-    writeTimeoutMs === 0 ? undefined : setInterval(() => sweepResponses(all, writeTimeoutMs), sweepIntervalMs).unref()
+    writeTimeoutMs === 0
+      ? undefined
+      : setInterval(() => sweepResponses(entries, writeTimeoutMs), sweepIntervalMs).unref()
   return {
-    all,
+    entries,
     add: (response) => {
       const entry: OpenResponse = { response, index: -1 }
       // A response that waits for those before it on its connection has no socket of its own yet.
       const { socket } = response.req
-      const open = endFunctionsBySocket.get(socket) ?? watchSocket(socket, endFunctionsBySocket)
+      const endFunctions = endFunctionsBySocket.get(socket) ?? watchSocket(socket, endFunctionsBySocket)
       const end = (): void => {
-        if (open.delete(end)) removeFromList(all, entry)
+        if (endFunctions.delete(end)) removeFromList(entries, entry)
       }
-      open.add(end)
-      addToList(all, entry)
+      endFunctions.add(end)
+      addToList(entries, entry)
       response.on('close', end)
-      return open.size <= maxPipelinedRequests
+      return endFunctions.size <= maxPipelinedRequests
     },
     stop: () => clearInterval(timer),
   }
@@ -167,20 +169,20 @@ export function createOpenResponses({ writeTimeoutMs, maxPipelinedRequests }: Re
 
 /** A response that never had its turn on a connection that closes gets no event of its own. */
 function watchSocket(socket: Socket, endFunctionsBySocket: WeakMap<Socket, Set<() => void>>): Set<() => void> {
-  const open = new Set<() => void>()
-  endFunctionsBySocket.set(socket, open)
+  const endFunctions = new Set<() => void>()
+  endFunctionsBySocket.set(socket, endFunctions)
   socket.once('close', () => {
-    for (const end of open) end()
+    for (const end of endFunctions) end()
   })
-  return open
+  return endFunctions
 }
 
 /**
  * Sets the time limit of answers that are finished and not read. Node measures it by the bytes that the system takes,
  * so that a slow reader is not cut off, and one that takes nothing loses the connection.
  */
-function sweepResponses(all: readonly OpenResponse[], writeTimeoutMs: number): void {
-  for (const { response } of all) {
+function sweepResponses(entries: readonly OpenResponse[], writeTimeoutMs: number): void {
+  for (const { response } of entries) {
     const { socket, writableEnded, writableFinished } = response
     if (writableEnded && !writableFinished && socket?.timeout !== writeTimeoutMs) socket?.setTimeout(writeTimeoutMs)
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
-import { errorAnswer } from '../server/reply.ts'
+import { createErrorAnswer } from '../server/reply.ts'
 import { setPlatformTimer, unauthenticatedReason } from '../server/handler-settings.ts'
 import { answerDocument } from './documents.ts'
 import { createHandler, createNodeContext, type NodeHandlerOptions } from './node-handler.ts'
@@ -77,8 +77,11 @@ const serverOptions = {
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
   if (!isLoopbackHost(host)) checkBindAddress(mcpServer, options, host)
-  const context = createNodeContext(mcpServer, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
-  const openResponses = createOpenResponses(boundsOf(options))
+  const context = createNodeContext(mcpServer, {
+    ...options,
+    allowedHosts: options.allowedHosts ?? requireLoopbackHosts(host),
+  })
+  const openResponses = createOpenResponses(resolveResponseBounds(options))
   const stopState: StopState = { phase: 'open' }
 
   const handleRequest = createHandler(context)
@@ -93,7 +96,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     if (answerHealthCheck(request, response) || options.onRequest?.(request, response)) return
     if (!hasPipelineRoom) rejectPipelinedRequest(response)
     else if (stopState.phase === 'refusing') rejectWhileStopping(response)
-    else if (isAtPath(path, request.url)) handleRequest(request, response)
+    else if (hasPath(path, request.url)) handleRequest(request, response)
     else answerDocument({ request, response, path }, context)
   })
   const boundPort = await listenOnAddress(server, host, port)
@@ -102,7 +105,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   server.once('close', openResponses.stop)
   const close = createStopFunction({
     server,
-    open: openResponses.all,
+    openResponses: openResponses.entries,
     activeCalls,
     adapterRequests,
     schedule,
@@ -118,17 +121,20 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   }
 }
 
-function isAtPath(path: string, url: string | undefined): boolean {
+function hasPath(path: string, url: string | undefined): boolean {
   return url === path || url?.split('?', 1)[0] === path
 }
 
 function rejectPipelinedRequest(response: ServerResponse): void {
   const message = 'Too many requests at once on one connection: wait for their answers, or open another connection'
   response.shouldKeepAlive = false
-  sendAnswer(response, errorAnswer({ status: 503, code: errorCodes.internal, message }, []))
+  sendAnswer(response, createErrorAnswer({ status: 503, code: errorCodes.internal, message }, []))
 }
 
-function boundsOf({ writeTimeoutMs = 60_000, maxPipelinedRequests = 16 }: ServeHttpOptions): ResponseBounds {
+function resolveResponseBounds({
+  writeTimeoutMs = 60_000,
+  maxPipelinedRequests = 16,
+}: ServeHttpOptions): ResponseBounds {
   if (!(writeTimeoutMs >= 0)) throw new RangeError(`writeTimeoutMs is ${writeTimeoutMs}: give milliseconds from 0 up`)
   if (!(maxPipelinedRequests >= 1))
     throw new RangeError(`maxPipelinedRequests is ${maxPipelinedRequests}: give a number from 1 up`)
@@ -139,7 +145,7 @@ function rejectWhileStopping(response: ServerResponse): void {
   const rejection = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
   // Another instance may take the call at once, and this one never again.
   const data = { reason: 'stopping', retryAfterMs: 0 }
-  sendAnswer(response, errorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
+  sendAnswer(response, createErrorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
 }
 
 function listenOnAddress(server: NodeServer, host: string, port: number): Promise<number> {
@@ -220,12 +226,12 @@ const readinessTimes = { freshMs: 1000, limitMs: 5000 }
 
 /** Balancers and strangers may ask as often as they like: those who ask within a second share one answer. */
 function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
-  let asked: { readonly askedAt: number; readonly healthPromise: Promise<boolean> } | undefined
+  let lastCheck: { readonly askedAt: number; readonly healthPromise: Promise<boolean> } | undefined
   return () => {
     const now = performance.now()
-    if (asked === undefined || now - asked.askedAt >= readinessTimes.freshMs)
-      asked = { askedAt: now, healthPromise: withReadinessTimeout(isReady()) }
-    return asked.healthPromise
+    if (lastCheck === undefined || now - lastCheck.askedAt >= readinessTimes.freshMs)
+      lastCheck = { askedAt: now, healthPromise: withReadinessTimeout(isReady()) }
+    return lastCheck.healthPromise
   }
 }
 
@@ -246,14 +252,14 @@ function checkHealthPath(name: keyof HealthOptions, path: string): string {
 }
 
 function sendHealth({ method }: IncomingMessage, response: ServerResponse, isHealthy: boolean): void {
-  const isRead = method === 'GET' || method === 'HEAD'
-  const status = isRead ? (isHealthy ? 200 : 503) : 405
-  const body = isRead ? `${JSON.stringify({ ok: isHealthy })}\n` : ''
+  const isReadMethod = method === 'GET' || method === 'HEAD'
+  const status = isReadMethod ? (isHealthy ? 200 : 503) : 405
+  const body = isReadMethod ? `${JSON.stringify({ ok: isHealthy })}\n` : ''
   response.writeHead(status, {
     'Content-Type': 'application/json',
     'Content-Length': body.length,
     'Cache-Control': 'no-store',
-    ...(!isRead && { Allow: 'GET, HEAD' }),
+    ...(!isReadMethod && { Allow: 'GET, HEAD' }),
   })
   response.end(method === 'HEAD' ? undefined : body)
 }
@@ -279,7 +285,7 @@ function checkBindAddress(
 }
 
 // A request to the loopback address was meant for this machine; on any other, only the operator knows its names.
-function ownHosts(host: string): readonly string[] {
+function requireLoopbackHosts(host: string): readonly string[] {
   const name = parseHost(formatUrlHost(host))?.name
   if (name !== undefined && isLoopback(name)) return [...loopbackHosts, name]
   throw new TypeError(

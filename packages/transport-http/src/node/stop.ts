@@ -50,17 +50,17 @@ export function createStopFunction(deps: StopDeps): (options?: StopOptions) => P
 async function stopHttpServer(deps: StopDeps, { graceMs = defaultGraceMs, noticeMs = 0 }: StopOptions): Promise<void> {
   const { mcpServer, stopState, schedule } = deps
   stopState.phase = 'leaving'
-  const undrains = [mcpServer.drain()]
+  const undrainFunctions = [mcpServer.drain()]
   if (noticeMs > 0) {
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
     // Calls that came meanwhile have to end as well.
-    undrains.push(mcpServer.drain())
+    undrainFunctions.push(mcpServer.drain())
   }
   stopState.phase = 'refusing'
   try {
     await stopGracefully(deps, graceMs)
   } finally {
-    for (const undrain of undrains) undrain()
+    for (const undrain of undrainFunctions) undrain()
   }
 }
 

@@ -22,7 +22,7 @@ export interface AdapterContext<Source, Target> {
 export interface AcceptedRequest<Source, Target> {
   readonly target: Target
   readonly view: RequestView<Source>
-  readonly text: string
+  readonly bodyText: string
   readonly principal: Principal | undefined
   /** Headers, flat, that every answer carries. */
   readonly headers: readonly string[]
@@ -34,20 +34,20 @@ export function handToAdapter<Source, Target>(
   adapter: HttpProtocolAdapter,
   context: AdapterContext<Source, Target>,
 ): boolean | Promise<boolean> {
-  const { view, text, principal } = request
+  const { view, bodyText, principal } = request
   return adapter.handle({
     method: view.method,
     header: (name) => view.header(name),
-    text,
+    bodyText,
     principal,
     context: createClientContext(context.settings.clientAddress?.(view)),
-    limits: limitsOf(context.settings, view),
-    reply: replyOf(request, context),
+    limits: createHttpLimits(context.settings, view),
+    reply: createHttpReply(request, context),
     toHttpError: (error) => context.settings.toHttpError?.(error),
   })
 }
 
-function limitsOf<Source>(settings: HandlerSettings<Source>, view: RequestView<Source>): HttpLimits {
+function createHttpLimits<Source>(settings: HandlerSettings<Source>, view: RequestView<Source>): HttpLimits {
   const { bounds, timeoutMs, keepAliveMs, maxQueuedBytes, schedule } = settings
   return {
     bounds,
@@ -59,7 +59,7 @@ function limitsOf<Source>(settings: HandlerSettings<Source>, view: RequestView<S
   }
 }
 
-function replyOf<Source, Target>(
+function createHttpReply<Source, Target>(
   { target, headers: baseHeaders }: AcceptedRequest<Source, Target>,
   context: AdapterContext<Source, Target>,
 ): HttpReply {
@@ -76,7 +76,7 @@ function replyOf<Source, Target>(
   const scheduleHeartbeat = (): void => {
     if (settings.keepAliveMs === Number.POSITIVE_INFINITY) return
     cancelHeartbeat = settings.schedule(() => {
-      if (httpAdapter.queued(target) === 0) httpAdapter.write(target, keepAliveComment)
+      if (httpAdapter.countQueuedBytes(target) === 0) httpAdapter.write(target, keepAliveComment)
       scheduleHeartbeat()
     }, settings.keepAliveMs)
   }
@@ -105,7 +105,7 @@ function replyOf<Source, Target>(
       cancelHeartbeat()
       httpAdapter.end(target, '')
     },
-    countQueuedBytes: () => httpAdapter.queued(target),
+    countQueuedBytes: () => httpAdapter.countQueuedBytes(target),
     waitForDrain: () => httpAdapter.waitForDrain(target),
     onClose(run) {
       closeListeners.push(run)

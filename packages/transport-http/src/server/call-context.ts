@@ -33,17 +33,17 @@ export function createHttpCallContext(
 
 class HttpCallContext implements CallContext {
   readonly #reply: Reply & { readonly isStreaming: boolean }
-  readonly #parts: CallContextDeps
+  readonly #deps: CallContextDeps
 
   constructor(reply: Reply & { readonly isStreaming: boolean }, deps: CallContextDeps) {
     this.#reply = reply
-    this.#parts = deps
+    this.#deps = deps
   }
 
   get<T>(key: ContextKey<T>): T | undefined {
     const readContextValue = readersByKey.get(key.id)
     // The table has a value of its type for each key.
-    return readContextValue === undefined ? undefined : (readContextValue(this.#reply, this.#parts) as T | undefined)
+    return readContextValue === undefined ? undefined : (readContextValue(this.#reply, this.#deps) as T | undefined)
   }
 }
 
@@ -93,15 +93,15 @@ function createCallHeaders(view: RequestView, reply: Reply): CallHeaders {
   }
 }
 
-const parameterPrefix = 'mcp-param-'
+const paramHeaderPrefix = 'mcp-param-'
 
 /** The `Mcp-Param-*` headers of a request by the rest of their names, still encoded; read when they are asked for. */
 function createHeaderParams(view: RequestView): HeaderParams {
   return {
-    get: (name) => view.header(parameterPrefix + name.toLowerCase()),
+    get: (name) => view.header(paramHeaderPrefix + name.toLowerCase()),
     forEach(visit) {
       view.forEachHeader((value, name) => {
-        if (name.startsWith(parameterPrefix)) visit(value, name.slice(parameterPrefix.length))
+        if (name.startsWith(paramHeaderPrefix)) visit(value, name.slice(paramHeaderPrefix.length))
       })
     },
   }

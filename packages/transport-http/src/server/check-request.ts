@@ -7,22 +7,22 @@ import {
   McpError,
   metaKeys,
   findMethodRow,
-  checkClientRevision,
+  findRevisionError,
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
 import { createCorsHeaders, answerPreflight } from './cors.ts'
-import { documentAnswer } from './documents.ts'
+import { findDocumentAnswer } from './documents.ts'
 import { isHostAllowed, parseHost } from './hosts.ts'
 import { isOriginAllowed } from './origins.ts'
 import type { HttpAnswer, HttpErrorResponse, RequestView } from './http-adapter.ts'
-import { errorAnswer } from './reply.ts'
+import { createErrorAnswer } from './reply.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
 /** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */
 type RequestCheckResult = { readonly answer: HttpAnswer } | { readonly headers: readonly string[] }
 
-const acceptedWithoutHeaders: RequestCheckResult = { headers: [] }
+const acceptedResult: RequestCheckResult = { headers: [] }
 
 /**
  * Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed
@@ -31,22 +31,22 @@ const acceptedWithoutHeaders: RequestCheckResult = { headers: [] }
 export function checkRequest<Source>(
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,
-  methods: readonly string[] = [],
+  adapterMethods: readonly string[] = [],
 ): RequestCheckResult {
-  const document = view.method === 'POST' ? undefined : documentAnswer(settings.documents, view)
-  if (document !== undefined) return { answer: document }
+  const documentResponse = view.method === 'POST' ? undefined : findDocumentAnswer(settings.documents, view)
+  if (documentResponse !== undefined) return { answer: documentResponse }
   const foreignRejection = rejectForeignRequest(view, settings)
-  if (foreignRejection !== undefined) return { answer: errorAnswer(foreignRejection, []) }
+  if (foreignRejection !== undefined) return { answer: createErrorAnswer(foreignRejection, []) }
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
-    const rejection = rejectUnsupportedMethodOrType(view, methods)
-    return rejection === undefined ? acceptedWithoutHeaders : { answer: errorAnswer(rejection, []) }
+    const rejection = rejectUnsupportedMethodOrType(view, adapterMethods)
+    return rejection === undefined ? acceptedResult : { answer: createErrorAnswer(rejection, []) }
   }
   if (view.method === 'OPTIONS') return { answer: answerPreflight(cors, origin, view) }
   const headers = createCorsHeaders(cors, origin)
-  const rejection = rejectUnsupportedMethodOrType(view, methods)
-  return rejection === undefined ? { headers } : { answer: errorAnswer(rejection, headers) }
+  const rejection = rejectUnsupportedMethodOrType(view, adapterMethods)
+  return rejection === undefined ? { headers } : { answer: createErrorAnswer(rejection, headers) }
 }
 
 // basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the
@@ -59,17 +59,17 @@ function rejectForeignRequest<Source>(
     settings.reportRejection(`A request was rejected with status ${status}: ${reason}`, view)
     return { status, message }
   }
-  const header = view.header('host')
+  const hostHeader = view.header('host')
   // RFC 9112, 3.2: readers of two hosts take different ones. Where values are joined, a comma shows that there were
   // two.
-  if (view.headerValues('host').length > 1 || header?.includes(',') === true) {
-    const hosts = view.headerValues('host').join(', ')
-    return createRejection(400, 'A request has one Host', `it has more than one Host, ${quoteValue(hosts)}`)
+  if (view.headerValues('host').length > 1 || hostHeader?.includes(',') === true) {
+    const joinedHosts = view.headerValues('host').join(', ')
+    return createRejection(400, 'A request has one Host', `it has more than one Host, ${quoteValue(joinedHosts)}`)
   }
-  const host = header === undefined ? undefined : parseHost(header)
+  const host = hostHeader === undefined ? undefined : parseHost(hostHeader)
   if (host === undefined || !isHostAllowed(host, settings.hosts)) {
     const message = 'The Host is not one that is served here: it has to be in allowedHosts'
-    return createRejection(403, message, `its Host ${quoteValue(header)} is not in allowedHosts`)
+    return createRejection(403, message, `its Host ${quoteValue(hostHeader)} is not in allowedHosts`)
   }
   const origin = view.header('origin')
   if (origin === undefined || isOriginAllowed(origin, host, settings)) return undefined
@@ -77,7 +77,7 @@ function rejectForeignRequest<Source>(
   return createRejection(
     403,
     message,
-    `its Origin ${quoteValue(origin)} is not in allowedOrigins, and its Host is ${quoteValue(header)}`,
+    `its Origin ${quoteValue(origin)} is not in allowedOrigins, and its Host is ${quoteValue(hostHeader)}`,
   )
 }
 
@@ -94,13 +94,13 @@ export function methodNotAllowedResponse(
   { method, header }: RequestView,
   allowedMethods: readonly string[],
 ): HttpErrorResponse {
-  const answer = { status: 405, headers: { Allow: allowedMethods.join(', ') } }
+  const responseHead = { status: 405, headers: { Allow: allowedMethods.join(', ') } }
   const requestedVersion = header('mcp-protocol-version')
   if (allowedMethods.length > 1 || !olderTransportMethods.has(method) || requestedVersion === protocolVersion)
-    return { ...answer, message: `${method} is not served here: send a POST` }
+    return { ...responseHead, message: `${method} is not served here: send a POST` }
   const versionNote = requestedVersion === undefined ? '' : `; the client opened with ${requestedVersion.slice(0, 100)}`
   return {
-    ...answer,
+    ...responseHead,
     code: errorCodes.unsupportedProtocolVersion,
     message: `${method} is not served here: this server speaks only MCP ${protocolVersion}${versionNote}`,
     data: { supported: [protocolVersion], ...(requestedVersion !== undefined && { requested: requestedVersion }) },
@@ -109,9 +109,12 @@ export function methodNotAllowedResponse(
 
 const olderTransportMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
 
-function rejectUnsupportedMethodOrType(view: RequestView, methods: readonly string[]): HttpErrorResponse | undefined {
-  if (methods.includes(view.method)) return undefined
-  if (view.method !== 'POST') return methodNotAllowedResponse(view, ['POST', ...methods])
+function rejectUnsupportedMethodOrType(
+  view: RequestView,
+  adapterMethods: readonly string[],
+): HttpErrorResponse | undefined {
+  if (adapterMethods.includes(view.method)) return undefined
+  if (view.method !== 'POST') return methodNotAllowedResponse(view, ['POST', ...adapterMethods])
   if (!isJsonMediaType(view.header('content-type'))) {
     return { status: 415, message: 'The Content-Type has to be application/json' }
   }
@@ -146,11 +149,11 @@ function isJsonMediaType(contentType: string | undefined): boolean {
  */
 function acceptsJsonAndEventStream(accept: string | undefined): boolean {
   if (accept === undefined || accept === requiredMediaTypes) return true
-  const weights = weightsOf(accept)
+  const weights = parseAcceptWeights(accept)
   return acceptsType(weights, 'application', 'json') && acceptsType(weights, 'text', 'event-stream')
 }
 
-function weightsOf(accept: string): ReadonlyMap<string, number> {
+function parseAcceptWeights(accept: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const range of accept.toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';')
@@ -181,25 +184,25 @@ export function checkHeadersMatchBody(view: RequestView, message: RpcRequest | R
   const version = checkVersionHeader(view, message)
   const isRequired = version === protocolVersion && isRequest(message)
   checkMethodHeader(view.header('mcp-method'), message.method, isRequired)
-  const field = findMethodRow(message.method)?.targetParam
-  if (field !== undefined) checkNameHeader(view.header('mcp-name'), message.params?.[field], isRequired)
+  const targetParam = findMethodRow(message.method)?.targetParam
+  if (targetParam !== undefined) checkNameHeader(view.header('mcp-name'), message.params?.[targetParam], isRequired)
 }
 
 function checkVersionHeader(view: RequestView, message: RpcRequest | RpcNotification): string | undefined {
-  const header = view.header('mcp-protocol-version')
+  const headerVersion = view.header('mcp-protocol-version')
   const bodyVersion = readBodyVersion(message)
-  if (header === bodyVersion) {
+  if (headerVersion === bodyVersion) {
     // basic/versioning: clients of earlier revisions send neither and can show their users nothing but this sentence.
-    if (header === undefined && isRequest(message)) throw checkClientRevision(message) ?? missingVersionError()
-    return header
+    if (headerVersion === undefined && isRequest(message)) throw findRevisionError(message) ?? missingVersionError()
+    return headerVersion
   }
-  if (header === undefined) {
+  if (headerVersion === undefined) {
     if (isRequest(message)) throw missingVersionError()
     return undefined
   }
-  if (bodyVersion !== undefined) throw headerMismatchError('MCP-Protocol-Version', header, bodyVersion)
-  if (header !== protocolVersion && isRequest(message)) throw unsupportedProtocolError(header)
-  return header
+  if (bodyVersion !== undefined) throw headerMismatchError('MCP-Protocol-Version', headerVersion, bodyVersion)
+  if (headerVersion !== protocolVersion && isRequest(message)) throw unsupportedProtocolError(headerVersion)
+  return headerVersion
 }
 
 function readBodyVersion(message: RpcRequest | RpcNotification): string | undefined {
@@ -214,10 +217,10 @@ function checkMethodHeader(header: string | undefined, method: string, isRequire
   if (isRequired) throw missingHeaderError('Mcp-Method', method)
 }
 
-function checkNameHeader(header: string | undefined, value: unknown, isRequired: boolean): void {
+function checkNameHeader(header: string | undefined, bodyName: unknown, isRequired: boolean): void {
   if (header === undefined) {
     // Without a name in the body there is nothing to repeat; the server says what is wrong with such params.
-    if (isRequired && typeof value === 'string') throw missingHeaderError('Mcp-Name', value)
+    if (isRequired && typeof bodyName === 'string') throw missingHeaderError('Mcp-Name', bodyName)
     return
   }
   const name = decodeHeaderValue(header)
@@ -227,7 +230,8 @@ function checkNameHeader(header: string | undefined, value: unknown, isRequired:
       `Mcp-Name is ${quoteHeaderValue(header)}, which has invalid characters: send visible ASCII, or =?base64?…?= around Base64`,
     )
   }
-  if (name !== value) throw headerMismatchError('Mcp-Name', name, typeof value === 'string' ? value : undefined)
+  if (name !== bodyName)
+    throw headerMismatchError('Mcp-Name', name, typeof bodyName === 'string' ? bodyName : undefined)
 }
 
 function headerMismatchError(name: string, header: string, body: string | undefined): McpError {

@@ -48,10 +48,13 @@ function compileDocument([path, { body, maxAge = defaultMaxAgeSeconds }]: [strin
  * The answer to a request for one of the documents; undefined for any other path. They are public, so pages of every
  * origin may read them, and the Host is not looked at.
  */
-export function documentAnswer(documents: CompiledDocuments | undefined, view: RequestTarget): HttpAnswer | undefined {
-  const document = documents?.get(pathOf(view.url))
-  if (document === undefined) return undefined
-  if (view.method === 'GET' || view.method === 'HEAD') return document
+export function findDocumentAnswer(
+  documents: CompiledDocuments | undefined,
+  view: RequestTarget,
+): HttpAnswer | undefined {
+  const documentResponse = documents?.get(pathOf(view.url))
+  if (documentResponse === undefined) return undefined
+  if (view.method === 'GET' || view.method === 'HEAD') return documentResponse
   // A client that sends MCP-Protocol-Version along makes browsers ask first.
   const preflightHeaders = ['Access-Control-Allow-Methods', allowedMethods, 'Access-Control-Allow-Headers', '*']
   if (view.method === 'OPTIONS') return { status: 204, headers: [...anyOriginHeaders, ...preflightHeaders] }

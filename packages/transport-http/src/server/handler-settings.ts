@@ -18,17 +18,17 @@ const maxReportsPerMinute = 100
 const minuteMs = 60_000
 
 /** Reports the reason for which a request was rejected. */
-type RejectionReport<Source> = (reason: string, request: RequestView<Source>) => void
+type ReportRejection<Source> = (reason: string, request: RequestView<Source>) => void
 
 /**
  * Returns a report that passes each reason on once a minute, and at most 100 reasons. Any page can make a browser send
  * such requests without end, and the log of the server must not grow with them. A report states the number of those
  * omitted before it.
  */
-export function limitReports<Source>(
+export function createReportLimiter<Source>(
   onError: (error: unknown, request: RequestView<Source>) => void,
   now: () => number = platformRuntime.monotonicNow,
-): RejectionReport<Source> {
+): ReportRejection<Source> {
   const reportedReasons = new Set<string>()
   let windowStartedAt = Number.NEGATIVE_INFINITY
   let omittedReportCount = 0
@@ -43,9 +43,9 @@ export function limitReports<Source>(
       return
     }
     reportedReasons.add(reason)
-    const before = omittedReportCount === 0 ? '' : ` (reports omitted before: ${omittedReportCount})`
+    const omittedReportsText = omittedReportCount === 0 ? '' : ` (reports omitted before: ${omittedReportCount})`
     omittedReportCount = 0
-    onError(new Error(`${reason}${before}`), request)
+    onError(new Error(`${reason}${omittedReportsText}`), request)
   }
 }
 
@@ -134,12 +134,12 @@ export interface HandlerSettings<Source> {
   readonly documents: CompiledDocuments | undefined
   readonly toHttpError: HandlerOptions<Source>['toHttpError']
   readonly onError: (error: unknown, request: RequestView<Source>) => void
-  readonly reportRejection: RejectionReport<Source>
+  readonly reportRejection: ReportRejection<Source>
   readonly schedule: Schedule
 }
 
-const defaultTotalMs = 300_000
-const defaultIntervalMs = 15_000
+const defaultTimeoutMs = 300_000
+const defaultKeepAliveMs = 15_000
 const oneMebibyte = 1_048_576
 
 /**
@@ -153,22 +153,22 @@ export function compileSettings<Source>(
   schedule: Schedule = setPlatformTimer,
   adapter?: HttpProtocolAdapter,
 ): HandlerSettings<Source> {
-  const place = (_: unknown, { method, url }: RequestView<Source>): string => `${method} ${pathOf(url)}`
-  const onError = errorListener(options.onError, '@x/transport-http', place)
+  const describeRequest = (_: unknown, { method, url }: RequestView<Source>): string => `${method} ${pathOf(url)}`
+  const onError = errorListener(options.onError, '@x/transport-http', describeRequest)
   return {
     hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
     origins: compileOrigins(options.allowedOrigins),
     cors: compileCors(checkCors(options), adapter),
     bounds: { ...defaultBounds, ...options.bounds },
-    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, defaultTotalMs),
-    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaultIntervalMs),
+    timeoutMs: checkLimit('timeoutMs', options.timeoutMs, defaultTimeoutMs),
+    keepAliveMs: checkLimit('keepAliveMs', options.keepAliveMs, defaultKeepAliveMs),
     maxQueuedBytes: checkAmount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
     authenticate: options.authenticate,
     clientAddress: options.clientAddress,
     documents: compileDocuments(options.documents),
     toHttpError: options.toHttpError,
     onError,
-    reportRejection: limitReports(onError),
+    reportRejection: createReportLimiter(onError),
     schedule: options.schedule ?? schedule,
   }
 }

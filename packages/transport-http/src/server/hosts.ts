@@ -35,10 +35,10 @@ function canonicalizeAddress(name: string): string | undefined {
  */
 export function compileHosts(hosts: readonly string[] | '*'): HostRule {
   if (hosts === '*') return hosts
-  return new Set(hosts.map(canonicalizeEntry))
+  return new Set(hosts.map(canonicalizeHost))
 }
 
-function canonicalizeEntry(entry: string): string {
+function canonicalizeHost(entry: string): string {
   const host = parseHost(entry)
   if (host === undefined) {
     throw new TypeError(`allowedHosts has "${entry}": give a host such as "example.com", "example.com:8443" or "[::1]"`)

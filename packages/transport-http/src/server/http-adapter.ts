@@ -45,7 +45,7 @@ export interface ResponseWriter<Target = unknown> {
   write(target: Target, text: string): void
   end(target: Target, text: string): void
   /** Bytes that were written and that the peer has not taken yet. */
-  queued(target: Target): number
+  countQueuedBytes(target: Target): number
   /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
   waitForDrain(target: Target): Promise<void> | undefined
   /** Breaks the connection off, so that the peer sees that the stream was not finished. */
@@ -75,7 +75,7 @@ export interface HttpErrorResponse {
  * functions are the same for all of them, because thousands may be open at once.
  */
 export interface HttpAdapter<Source, Target> extends ResponseWriter<Target> {
-  viewOf(target: Target): RequestView<Source>
+  createRequestView(target: Target): RequestView<Source>
   /** Reads the body, at most so many bytes; what cannot be read is refused. */
   readText(target: Target, maxBytes: number): Promise<string | HttpErrorResponse>
 }

@@ -1,5 +1,5 @@
 import type { Server } from '@x/schema'
-import { compileDocuments, documentAnswer, type HttpDocuments } from './documents.ts'
+import { compileDocuments, findDocumentAnswer, type HttpDocuments } from './documents.ts'
 import type { HttpAdapter, RequestView } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
 import { webResponseWriter, createWebResponse, type WebTarget, createWebTarget } from './web-response-writer.ts'
@@ -53,18 +53,18 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
 export function documentHandler(documents: HttpDocuments): (request: Request) => Response | undefined {
   const compiledDocuments = compileDocuments(documents)
   return (request) => {
-    const answer = documentAnswer(compiledDocuments, request)
+    const answer = findDocumentAnswer(compiledDocuments, request)
     return answer === undefined ? undefined : createWebResponse(answer)
   }
 }
 
 const webHttpAdapter: HttpAdapter<Request, WebTarget> = {
   ...webResponseWriter,
-  viewOf: ({ request }) => webRequestView(request),
+  createRequestView: ({ request }) => createWebRequestView(request),
   readText: ({ request }, maxBytes) => readBody(request, maxBytes),
 }
 
-function webRequestView(request: Request): RequestView<Request> {
+function createWebRequestView(request: Request): RequestView<Request> {
   const { headers, method, url } = request
   return {
     method,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { limitReports } from './handler-settings.ts'
+import { createReportLimiter } from './handler-settings.ts'
 import type { RequestView } from './http-adapter.ts'
 
 const view: RequestView<undefined> = {
@@ -15,7 +15,7 @@ const view: RequestView<undefined> = {
 function reporting() {
   const messages: string[] = []
   let now = 0
-  const report = limitReports<undefined>(
+  const report = createReportLimiter<undefined>(
     (error) => messages.push(error instanceof Error ? error.message : ''),
     () => now,
   )

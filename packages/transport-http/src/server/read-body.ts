@@ -9,10 +9,10 @@ import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, 
  */
 export async function readBody(request: Request, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.bodyUsed) return bodyAlreadyReadResponse
-  const length = request.headers.get('content-length')
-  if (Number(length) > maxBytes) return bodyTooLargeResponse(maxBytes)
+  const contentLength = request.headers.get('content-length')
+  if (Number(contentLength) > maxBytes) return bodyTooLargeResponse(maxBytes)
   try {
-    if (length !== null) {
+    if (contentLength !== null) {
       const bytes = await request.arrayBuffer()
       await new Promise<void>(runInNextBatch)
       return decodeWholeBody(bytes, maxBytes)
@@ -42,11 +42,11 @@ async function readBodyStream(
   const decodeChunk = createDecoder()
   const reader = stream.getReader()
   let text = ''
-  let size = 0
+  let byteCount = 0
   for (;;) {
     const { done, value } = await reader.read()
-    size += value?.byteLength ?? 0
-    const decodedChunk = size > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeChunk(value)
+    byteCount += value?.byteLength ?? 0
+    const decodedChunk = byteCount > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeChunk(value)
     if (typeof decodedChunk !== 'string') {
       // Nobody waits for the rest, nor for what giving it up comes to.
       reader.cancel().catch(() => {})

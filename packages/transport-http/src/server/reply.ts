@@ -26,12 +26,12 @@ export interface Reply<Target = unknown> {
  */
 export function sendNotification(reply: Reply, message: RpcNotification): boolean {
   if (reply.phase === 'ended') return true
-  const event = encodeEvent(encodeMessage(message))
+  const eventText = encodeEvent(encodeMessage(message))
   startStream(reply)
   // Characters stand in for bytes here: the bound is there to save memory, not to be met exactly.
   const { writer, target, maxQueuedBytes } = reply
-  if (writer.queued(target) + event.length > maxQueuedBytes) return false
-  writer.write(target, event)
+  if (writer.countQueuedBytes(target) + eventText.length > maxQueuedBytes) return false
+  writer.write(target, eventText)
   return true
 }
 
@@ -44,9 +44,9 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
   if (reply.phase === 'ended') return
   const { phase, writer, target, headers } = reply
   if (phase === 'streaming') {
-    const event = encodeEvent(encodeMessage(response))
+    const eventText = encodeEvent(encodeMessage(response))
     reply.phase = 'ended'
-    writer.end(target, event)
+    writer.end(target, eventText)
     return
   }
   const body = encodePieces(response) ?? encodeMessage(response)
@@ -77,7 +77,7 @@ export function sendKeepAlive(reply: Reply): void {
   if (reply.phase === 'ended') return
   startStream(reply)
   const { writer, target } = reply
-  if (writer.queued(target) === 0) writer.write(target, keepAliveComment)
+  if (writer.countQueuedBytes(target) === 0) writer.write(target, keepAliveComment)
 }
 
 /** Gives the answer up: nothing more is sent for it (basic/transports/streamable-http, cancellation). */
@@ -178,7 +178,7 @@ export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse 
 }
 
 /** The answer that tells the peer of a refusal; `headers`, flat, go out as well. */
-export function errorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): HttpAnswer {
+export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): HttpAnswer {
   const { status, message, code = errorCodes.invalidRequest, data } = rejection
   const error: WireError = data === undefined ? { code, message } : { code, message, data }
   return {

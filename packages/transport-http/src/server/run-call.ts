@@ -105,14 +105,18 @@ function respondToCall<Source, Target>(
   response: RpcResponse,
 ): void {
   try {
-    sendResponse(call, response, 'error' in response ? httpStatusOf(call, response.error, context.settings) : undefined)
+    sendResponse(
+      call,
+      response,
+      'error' in response ? applyErrorHead(call, response.error, context.settings) : undefined,
+    )
   } catch (error) {
     failCall(call, context, error)
   }
 }
 
 // The head of a stream is out: there the error says all itself.
-function httpStatusOf<Source>(
+function applyErrorHead<Source>(
   call: RunningCall,
   error: WireError,
   { toHttpError }: HandlerSettings<Source>,
@@ -128,7 +132,7 @@ function failCall<Source, Target>(
   error: unknown,
 ): void {
   if (call.phase === 'ended') return
-  settings.onError(error, httpAdapter.viewOf(call.target))
+  settings.onError(error, httpAdapter.createRequestView(call.target))
   finishCall(call, error)
 }
 
@@ -151,8 +155,8 @@ function createHttpCall<Source, Target>(
   const requestView = call.isStreaming ? undefined : view
   const context = createHttpCallContext(call, {
     view: requestView,
-    getView: () => httpAdapter.viewOf(call.target),
-    clientAddress: () => settings.clientAddress?.(requestView ?? httpAdapter.viewOf(call.target)),
+    getView: () => httpAdapter.createRequestView(call.target),
+    clientAddress: () => settings.clientAddress?.(requestView ?? httpAdapter.createRequestView(call.target)),
   })
   return withCancellation({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
 }
@@ -185,13 +189,13 @@ function scheduleCallHeartbeat<Source, Target>(
   context: HandlerContext<Source, Target>,
 ): void {
   const { settings, scheduleOnWheel } = context
-  const waitMs = nextWaitMs(call, settings)
+  const waitMs = computeNextWaitMs(call, settings)
   if (waitMs === Number.POSITIVE_INFINITY) return
   if (waitMs >= wheelThresholdMs && scheduleOnWheel !== undefined) scheduleOnWheel(call, waitMs)
   else call.cancelTimer = settings.schedule(() => handleHeartbeat(call, context), waitMs)
 }
 
-function nextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: HandlerSettings<Source>): number {
+function computeNextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: HandlerSettings<Source>): number {
   return call.isStreaming ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.elapsedMs)
 }
 
@@ -202,7 +206,7 @@ export function handleHeartbeat<Source, Target>(
 ): void {
   if (call.phase === 'ended') return
   const { timeoutMs } = context.settings
-  call.elapsedMs += nextWaitMs(call, context.settings)
+  call.elapsedMs += computeNextWaitMs(call, context.settings)
   if (call.isStreaming || call.elapsedMs < timeoutMs) {
     sendKeepAlive(call)
     scheduleCallHeartbeat(call, context)
@@ -230,7 +234,7 @@ export function runInNextBatch(run: () => void): void {
 }
 
 function runWaitingCallbacks(): void {
-  const due = waitingCallbacks
+  const dueCallbacks = waitingCallbacks
   waitingCallbacks = []
-  for (const run of due) run()
+  for (const run of dueCallbacks) run()
 }

@@ -17,7 +17,7 @@ import { type AcceptedRequest, handToAdapter } from './adapter-request.ts'
 import { createClientContext } from './call-context.ts'
 import { checkHeadersMatchBody, checkRequest, methodNotAllowedResponse } from './check-request.ts'
 import type { HttpErrorResponse, RequestView } from './http-adapter.ts'
-import { errorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
+import { createErrorAnswer, isHttpErrorResponse, statusOf } from './reply.ts'
 import { type HandlerContext, runHttpCall } from './run-call.ts'
 import type { AuthenticationResult, HandlerSettings } from './handler-settings.ts'
 
@@ -30,29 +30,29 @@ export async function serveRequest<Source, Target>(
   context: HandlerContext<Source, Target>,
 ): Promise<void> {
   const { settings, httpAdapter, adapter } = context
-  const view = httpAdapter.viewOf(target)
-  const state: AnswerState = { headers: [], id: undefined }
+  const view = httpAdapter.createRequestView(target)
+  const answerState: AnswerState = { headers: [], id: undefined }
   try {
     const matchedAdapter = findMatchingAdapter(adapter, view)
     const requestCheckResult = checkRequest(view, settings, matchedAdapter?.methods)
     if ('answer' in requestCheckResult) return httpAdapter.send(target, requestCheckResult.answer)
     const { headers } = requestCheckResult
-    state.headers = headers
-    const identity = settings.authenticate?.(view)
+    answerState.headers = headers
+    const authentication = settings.authenticate?.(view)
     // An identity that is there at once saves a turn of the microtask queue.
-    const principal = isPending(identity) ? await identity : identity
-    if (isHttpErrorResponse(principal)) return httpAdapter.send(target, errorAnswer(principal, headers))
-    const text = await readRequestText(view, target, context)
-    if (typeof text !== 'string') return httpAdapter.send(target, errorAnswer(text, headers))
-    const acceptedRequest = { target, view, text, principal, headers }
+    const principal = isPromise(authentication) ? await authentication : authentication
+    if (isHttpErrorResponse(principal)) return httpAdapter.send(target, createErrorAnswer(principal, headers))
+    const bodyText = await readRequestText(view, target, context)
+    if (typeof bodyText !== 'string') return httpAdapter.send(target, createErrorAnswer(bodyText, headers))
+    const acceptedRequest = { target, view, bodyText, principal, headers }
     if (matchedAdapter !== undefined && (await handToAdapter(acceptedRequest, matchedAdapter, context))) return
-    serveMessageText(acceptedRequest, state, context)
+    serveMessageText(acceptedRequest, answerState, context)
   } catch (error) {
-    failRequest(error, state, { target, view, context })
+    failRequest(error, answerState, { target, view, context })
   }
 }
 
-function isPending(
+function isPromise(
   identity: AuthenticationResult | Promise<AuthenticationResult>,
 ): identity is Promise<AuthenticationResult> {
   return identity !== undefined && 'then' in identity
@@ -83,15 +83,15 @@ function readRequestText<Source, Target>(
 
 /** Serves a message of this revision. */
 function serveMessageText<Source, Target>(
-  { target, view, text, principal, headers }: AcceptedRequest<Source, Target>,
-  state: AnswerState,
+  { target, view, bodyText, principal, headers }: AcceptedRequest<Source, Target>,
+  answerState: AnswerState,
   context: HandlerContext<Source, Target>,
 ): void {
   const { httpAdapter, settings } = context
   if (view.method !== 'POST')
-    return httpAdapter.send(target, errorAnswer(methodNotAllowedResponse(view, ['POST']), headers))
-  const message = parseRequestOrNotification(text, settings.bounds)
-  if (isRequest(message)) state.id = message.id
+    return httpAdapter.send(target, createErrorAnswer(methodNotAllowedResponse(view, ['POST']), headers))
+  const message = parseRequestOrNotification(bodyText, settings.bounds)
+  if (isRequest(message)) answerState.id = message.id
   checkHeadersMatchBody(view, message)
   if (isRequest(message)) runHttpCall({ request: message, principal, view, target, headers }, context)
   else deliverNotification({ message, principal, view, target, headers }, context)
@@ -110,7 +110,7 @@ function failRequest<Source, Target>(
 ): void {
   if (!isMcpError(error)) context.settings.onError(error, view)
   const response = errorResponse(id ?? rejectedRequestIdOf(error), error)
-  const errorHead = errorHeadOf(response.error, view, context.settings)
+  const errorHead = findErrorHead(response.error, view, context.settings)
   const addedHeaders = Object.entries(errorHead?.headers ?? {}).flat()
   // An error of the transport or of its options, before the exchange was called, is a failure of HTTP.
   const status = errorHead?.status ?? (isMcpError(error) ? statusOf(response) : 500)
@@ -118,7 +118,7 @@ function failRequest<Source, Target>(
 }
 
 // Nobody catches behind this: a function that throws here would end the program.
-function errorHeadOf<Source>(
+function findErrorHead<Source>(
   error: WireError,
   view: RequestView<Source>,
   settings: HandlerSettings<Source>,

@@ -22,7 +22,7 @@ export interface WebTarget {
   /** Hears of the client's leaving; undefined while nobody listens for it. */
   onAbort: (() => void) | undefined
   /** Those who wait for the reader. */
-  readonly waitingWriters: (() => void)[]
+  readonly drainListeners: (() => void)[]
 }
 
 /** Starts the answer to a web request, with which `resolve` is called. */
@@ -34,7 +34,7 @@ export function createWebTarget(request: Request, resolve: (response: Response) 
     isClosed: false,
     onClose: ignoreClose,
     onAbort: undefined,
-    waitingWriters: [],
+    drainListeners: [],
   }
 }
 
@@ -53,7 +53,9 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     }
     // With that mark the stream asks for more only when the reader has taken everything.
     const streamSource = { start, pull: () => releaseWaitingWriters(target), cancel: () => closeTarget(target) }
-    target.resolve(new Response(new ReadableStream(streamSource, queuingStrategy), { headers: fieldsOf(headers) }))
+    target.resolve(
+      new Response(new ReadableStream(streamSource, queuingStrategy), { headers: toHeaderFields(headers) }),
+    )
     watchAbort(target)
   },
   write({ isClosed, stream }, text) {
@@ -65,8 +67,8 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     target.stream?.close()
     closeTarget(target)
   },
-  queued: ({ stream }) => -(stream?.desiredSize ?? 0),
-  waitForDrain({ isClosed, stream, waitingWriters }) {
+  countQueuedBytes: ({ stream }) => -(stream?.desiredSize ?? 0),
+  waitForDrain({ isClosed, stream, drainListeners: waitingWriters }) {
     if (isClosed || (stream?.desiredSize ?? 0) === 0) return undefined
     return new Promise((resolve) => void waitingWriters.push(resolve))
   },
@@ -106,7 +108,7 @@ function closeTarget(target: WebTarget): void {
   target.onClose()
 }
 
-function releaseWaitingWriters({ waitingWriters }: WebTarget): void {
+function releaseWaitingWriters({ drainListeners: waitingWriters }: WebTarget): void {
   for (const resolve of waitingWriters.splice(0)) resolve()
 }
 
@@ -115,7 +117,7 @@ const clientClosedRequestStatus = 499
 
 /** A whole answer as a web response. */
 export function createWebResponse(answer: HttpAnswer): Response {
-  return new Response(bodyOf(answer), { status: answer.status, headers: responseHeaders(answer) })
+  return new Response(bodyOf(answer), { status: answer.status, headers: createResponseHeaders(answer) })
 }
 
 function bodyOf({ body }: HttpAnswer): string | Blob | null {
@@ -124,12 +126,14 @@ function bodyOf({ body }: HttpAnswer): string | Blob | null {
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
 }
 
-function responseHeaders({ headers, body }: HttpAnswer): Record<string, string> {
-  return body === undefined ? fieldsOf(headers) : { 'Content-Type': 'application/json', ...fieldsOf(headers) }
+function createResponseHeaders({ headers, body }: HttpAnswer): Record<string, string> {
+  return body === undefined
+    ? toHeaderFields(headers)
+    : { 'Content-Type': 'application/json', ...toHeaderFields(headers) }
 }
 
 // A plain object, which adapters write out without making headers of it; what stands twice is one list (RFC 9110, 5.3).
-function fieldsOf(flatHeaders: readonly string[]): Record<string, string> {
+function toHeaderFields(flatHeaders: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = {}
   for (let index = 0; index < flatHeaders.length; index += 2) {
     const [name = '', value = ''] = flatHeaders.slice(index, index + 2)

@@ -11,7 +11,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { cancelledNotification, readCancellation } from '../request-notifications.ts'
+import { createCancelledNotification, readCancellation } from '../request-notifications.ts'
 import type { StreamPair } from '../close-streams.ts'
 import { idFromExcerpt, type SkippedLine } from '../line-splitter.ts'
 import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
@@ -101,25 +101,25 @@ function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): 
 
 /** Stops waiting for a call and notifies the server (basic/patterns/cancellation). */
 function cancelCall(state: ConnectionState, id: number, reason: unknown): void {
-  const pending = takePendingCall(state, id)
-  if (pending === undefined) return
-  state.writer.write(encodeMessage(cancelledNotification(id, publicReason(reason))))
-  pending.reject(reason)
+  const pendingCall = takePendingCall(state, id)
+  if (pendingCall === undefined) return
+  state.writer.write(encodeMessage(createCancelledNotification(id, toPublicReason(reason))))
+  pendingCall.reject(reason)
 }
 
 // Details of an error stay on this side; a string, and the platform's message for a signal, contain no secrets.
-function publicReason(reason: unknown): string | undefined {
+function toPublicReason(reason: unknown): string | undefined {
   if (typeof reason === 'string') return reason.slice(0, 200)
   return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
 }
 
 function takePendingCall({ pendingCalls }: ConnectionState, id: unknown): UnansweredCall | undefined {
   if (typeof id !== 'number') return undefined
-  const call = pendingCalls.get(id)
-  if (call === undefined) return undefined
+  const pendingCall = pendingCalls.get(id)
+  if (pendingCall === undefined) return undefined
   pendingCalls.delete(id)
-  offCancel(call.call, call.cancel)
-  return call
+  offCancel(pendingCall.call, pendingCall.cancel)
+  return pendingCall
 }
 
 function receiveLine(state: ConnectionState, text: string): void {
@@ -127,7 +127,7 @@ function receiveLine(state: ConnectionState, text: string): void {
   try {
     message = parseMessage(text, state.settings.bounds)
   } catch (cause) {
-    return reportProblem(state, `a line is not a message: ${excerpt(text)}`, cause)
+    return reportProblem(state, `a line is not a message: ${toExcerpt(text)}`, cause)
   }
   if (isResponse(message)) receiveResponse(state, message)
   else if (isRequest(message)) receiveRequest(state, message)
@@ -137,23 +137,23 @@ function receiveLine(state: ConnectionState, text: string): void {
 function receiveRequest(state: ConnectionState, request: RpcRequest): void {
   const { onRequest } = state.settings
   // A client of this revision sends no responses, so a request stays without one.
-  if (onRequest === undefined) return reportProblem(state, `the server sent a request: ${excerpt(request.method)}`)
+  if (onRequest === undefined) return reportProblem(state, `the server sent a request: ${toExcerpt(request.method)}`)
   onRequest(request).then(
     (response) => {
       if (response !== undefined && state.failure === undefined) state.writer.write(encodeMessage(response))
     },
-    (error: unknown) => reportProblem(state, `the request ${excerpt(request.method)} got no answer`, error),
+    (error: unknown) => reportProblem(state, `the request ${toExcerpt(request.method)} got no answer`, error),
   )
 }
 
 function receiveResponse(state: ConnectionState, response: RpcResponse): void {
   const { id } = response
-  const pending = takePendingCall(state, id)
-  if (pending !== undefined) return pending.resolve(withCallerId(response, pending.request.id))
+  const pendingCall = takePendingCall(state, id)
+  if (pendingCall !== undefined) return pendingCall.resolve(withCallerId(response, pendingCall.request.id))
   // The response of a cancelled call may arrive late and is dropped.
   if (typeof id === 'number' && id > 0 && id <= state.lastId) return
   const problem =
-    'error' in response ? `an error without a call: ${excerpt(response.error.message)}` : 'a response without a call'
+    'error' in response ? `an error without a call: ${toExcerpt(response.error.message)}` : 'a response without a call'
   reportProblem(state, problem)
 }
 
@@ -161,14 +161,14 @@ function receiveNotification(state: ConnectionState, message: RpcNotification): 
   const cancellation = readCancellation(message)
   if (cancellation !== undefined) return receiveCancelled(state, cancellation.requestId, cancellation.reason)
   const id = findCallId(state, message)
-  const pending = id === undefined ? undefined : state.pendingCalls.get(id)
-  if (id === undefined || pending === undefined) {
+  const pendingCall = id === undefined ? undefined : state.pendingCalls.get(id)
+  if (id === undefined || pendingCall === undefined) {
     // A notification of an ended call arrived late. One without a call may be of interest to the host.
     if (requestIdOf(message) === undefined) state.settings.onNotification(message)
     return
   }
   try {
-    pending.call.notify(withCallerIds(message, pending.request))
+    pendingCall.call.notify(withCallerIds(message, pendingCall.request))
   } catch (error) {
     cancelCall(state, id, error)
   }
@@ -186,12 +186,12 @@ function findCallId({ pendingCalls }: ConnectionState, message: RpcNotification)
 }
 
 function receiveCancelled(state: ConnectionState, id: unknown, reason: string | undefined): void {
-  const pending = typeof id === 'number' ? state.pendingCalls.get(id) : undefined
-  if (pending === undefined) return
-  if (findMethodRow(pending.request.method)?.isStreaming !== true) {
-    return reportProblem(state, `the server cancelled ${pending.request.method}, which only a client may do`)
+  const pendingCall = typeof id === 'number' ? state.pendingCalls.get(id) : undefined
+  if (pendingCall === undefined) return
+  if (findMethodRow(pendingCall.request.method)?.isStreaming !== true) {
+    return reportProblem(state, `the server cancelled ${pendingCall.request.method}, which only a client may do`)
   }
-  const reasonSuffix = reason === undefined ? '' : `: ${excerpt(reason)}`
+  const reasonSuffix = reason === undefined ? '' : `: ${toExcerpt(reason)}`
   takePendingCall(state, id)?.reject(new StdioError('ended', `The server ended the subscription${reasonSuffix}`))
 }
 
@@ -199,16 +199,16 @@ function receiveSkippedLine(state: ConnectionState, skippedLine: SkippedLine): v
   const { maxLineBytes } = state.settings
   const problem =
     skippedLine.kind === 'too_long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
-  const pending = takePendingCall(state, idFromExcerpt(skippedLine))
-  if (pending === undefined) return reportProblem(state, `${problem}: ${excerpt(skippedLine.head)}`)
+  const pendingCall = takePendingCall(state, idFromExcerpt(skippedLine))
+  if (pendingCall === undefined) return reportProblem(state, `${problem}: ${toExcerpt(skippedLine.head)}`)
   const code = skippedLine.kind === 'too_long' ? 'too_large' : 'protocol'
-  pending.reject(new StdioError(code, `The response cannot be read: ${problem}`))
+  pendingCall.reject(new StdioError(code, `The response cannot be read: ${problem}`))
 }
 
 function reportProblem({ settings }: ConnectionState, problem: string, cause?: unknown): void {
   settings.onError(new StdioError('protocol', `Skipped a message: ${problem}`, { cause }))
 }
 
-function excerpt(text: string): string {
+function toExcerpt(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }

@@ -39,8 +39,8 @@ export interface StdioConnection extends Connection {
 export function connectStdio(options: StdioConnectOptions): StdioConnection {
   const supervisor = createSupervisor(options, resolveConnectionSettings(options))
   const exchange: Exchange = (request, call) => {
-    const link = supervisor.getConnection()
-    return link === undefined ? sendWhenOpen(supervisor, request, call) : link.send(request, call)
+    const connection = supervisor.getConnection()
+    return connection === undefined ? sendWhenOpen(supervisor, request, call) : connection.send(request, call)
   }
   const start = async (): Promise<void> => {
     await supervisor.open()
@@ -59,6 +59,6 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {
   if (isCancelled(call)) throw abortReasonOf(call)
-  const link = await raceWithCancellation(supervisor.open(), call)
-  return link.send(request, call)
+  const connection = await raceWithCancellation(supervisor.open(), call)
+  return connection.send(request, call)
 }

@@ -26,19 +26,19 @@ export function connectStreams(options: StreamConnectOptions): ClientStreamConne
   const closeController = new AbortController()
   const failConnection = (reason: StdioError): void => {
     closeController.abort(reason)
-    link.fail(reason)
+    connection.fail(reason)
   }
   const onEnd = (cause?: unknown): void => {
     const message = cause === undefined ? 'The server closed the streams' : 'The streams failed'
     failConnection(new StdioError('closed', message, { cause }))
   }
-  const link = createClientConnection({ streams, settings, onEnd })
+  const connection = createClientConnection({ streams, settings, onEnd })
   let closePromise: Promise<void> | undefined
   const close = (): Promise<void> => {
     failConnection(new StdioError('closed', 'The connection was closed here'))
     closePromise ??= closeStreams(streams, settings.graceMs, settings.clock)
     return closePromise
   }
-  const exchange: Exchange = (request, call) => link.send(request, call)
+  const exchange: Exchange = (request, call) => connection.send(request, call)
   return { exchange, closed: closeController.signal, close, [Symbol.asyncDispose]: close }
 }

@@ -11,7 +11,7 @@ export interface ProcessTree {
   /** Sends a signal to every process of the tree that runs. On Windows any signal ends them at once. */
   kill(signal: TerminationSignal): void
   /** Resolves to true when no process of the tree runs any more, and to false after `ms`. */
-  waitForEnd(ms: number, clock: Clock): Promise<boolean>
+  waitForEnd(timeoutMs: number, clock: Clock): Promise<boolean>
 }
 
 /** The parts of a platform that end processes; the real ones by default. */
@@ -32,12 +32,13 @@ export function createProcessTree(
   { platform, spawn }: ProcessPlatform = { platform: process.platform, spawn: nodeSpawn },
 ): ProcessTree {
   const { pid } = child
-  if (platform === 'win32' && pid !== undefined) return treeOf(child, { kill: () => killTreeOnWindows(pid, spawn) })
-  if (!isGroupLeader || pid === undefined) return treeOf(child, { kill: (signal) => child.kill(signal) })
-  return treeOf(child, { kill: (signal) => signalGroup(pid, signal), isRunning: () => signalGroup(pid, 0) })
+  if (platform === 'win32' && pid !== undefined)
+    return toProcessTree(child, { kill: () => killTreeOnWindows(pid, spawn) })
+  if (!isGroupLeader || pid === undefined) return toProcessTree(child, { kill: (signal) => child.kill(signal) })
+  return toProcessTree(child, { kill: (signal) => signalGroup(pid, signal), isRunning: () => signalGroup(pid, 0) })
 }
 
-function treeOf(
+function toProcessTree(
   child: ChildProcess,
   { kill, isRunning }: { readonly kill: (signal: TerminationSignal) => unknown; readonly isRunning?: () => boolean },
 ): ProcessTree {
@@ -46,9 +47,9 @@ function treeOf(
     kill: (signal) => {
       if (isTreeRunning()) kill(signal)
     },
-    async waitForEnd(ms, clock) {
+    async waitForEnd(timeoutMs, clock) {
       // No event tells when the last process of a group ends.
-      for (let waitedMs = 0; waitedMs < ms && isTreeRunning(); waitedMs += pollIntervalMs) {
+      for (let waitedMs = 0; waitedMs < timeoutMs && isTreeRunning(); waitedMs += pollIntervalMs) {
         await sleep(pollIntervalMs, { clock })
       }
       return !isTreeRunning()

@@ -21,28 +21,28 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
     maxPauseMs = 10_000,
     healthyAfterMs = 60_000,
   } = restart === false ? { limit: 1 } : restart
-  let endCount = 0
+  let exitCount = 0
   let resumeAt = 0
   let lastError: StdioError | undefined
   return {
     recordExit: (reason, startedAt) => {
       const now = clock.monotonicNow()
-      endCount = now - startedAt >= healthyAfterMs ? 1 : endCount + 1
-      resumeAt = now + Math.min(pauseMs * 2 ** (endCount - 1), maxPauseMs)
+      exitCount = now - startedAt >= healthyAfterMs ? 1 : exitCount + 1
+      resumeAt = now + Math.min(pauseMs * 2 ** (exitCount - 1), maxPauseMs)
       lastError = reason
     },
     computePauseMs: () => {
       if (lastError === undefined) return 0
       // It would be the same program again.
       if (lastError.code === 'unsupported_version') throw lastError
-      if (endCount >= limit) throw restartsExhaustedError(endCount, lastError)
+      if (exitCount >= limit) throw restartsExhaustedError(exitCount, lastError)
       return Math.max(0, resumeAt - clock.monotonicNow())
     },
   }
 }
 
-function restartsExhaustedError(endCount: number, lastError: StdioError): StdioError {
-  const frequency = endCount === 1 ? 'once' : `${endCount} times in a row`
+function restartsExhaustedError(exitCount: number, lastError: StdioError): StdioError {
+  const frequency = exitCount === 1 ? 'once' : `${exitCount} times in a row`
   const message = `The server's process ended ${frequency} and is not started again; the last time: ${lastError.message}`
   const { exitCode, signal, stderr } = lastError
   return new StdioError('restarts', message, { exitCode, signal, stderr, cause: lastError })

@@ -8,14 +8,14 @@ import { createProcessTree, forwardSignals, type ProcessTree } from './process-t
 import { selectSpawner, type Spawner } from './spawner.ts'
 import { readLines } from '../read-lines.ts'
 
-const maxLineBytes = 8192
+const maxStderrLineBytes = 8192
 const maxStderrLineCount = 20
 const maxStderrCharacterCount = 2000
 
 /** The stderr output of a process, which may be anything and is not an error by itself (basic/transports/stdio). */
 interface StderrLines {
   /** Returns the last lines, at most 2,000 characters. */
-  getLastLine(): string
+  getLastLines(): string
 }
 
 /**
@@ -29,12 +29,16 @@ function readStderr(stream: Readable, onLine: ((line: string) => void) | undefin
     if (lastLines.length > maxStderrLineCount) lastLines.shift()
     onLine?.(line)
   }
-  readLines(stream, maxLineBytes, { onLine: addLine, onSkipped: ({ head }) => addLine(`${head}…`), onEnd: () => {} })
-  return { getLastLine: () => lastLines.join('\n').slice(-maxStderrCharacterCount) }
+  readLines(stream, maxStderrLineBytes, {
+    onLine: addLine,
+    onSkipped: ({ head }) => addLine(`${head}…`),
+    onEnd: () => {},
+  })
+  return { getLastLines: () => lastLines.join('\n').slice(-maxStderrCharacterCount) }
 }
 
-const posixVariables = 'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER'.split(' ')
-const windowsVariables =
+const posixVariableNames = 'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER'.split(' ')
+const windowsVariableNames =
   `APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS OS PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA
   PROGRAMFILES PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERDOMAIN USERNAME USERPROFILE WINDIR`.split(/\s+/)
 
@@ -47,13 +51,13 @@ export function createEnvironment(
   { env, platform }: Pick<NodeJS.Process, 'env' | 'platform'> = process,
 ): Record<string, string> {
   // On Windows, names are case-insensitive, and either of two names that differ in case alone could win.
-  const keyOf = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
-  const inheritedNames = new Set(platform === 'win32' ? windowsVariables : posixVariables)
+  const toVariableKey = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
+  const inheritedNames = new Set(platform === 'win32' ? windowsVariableNames : posixVariableNames)
   const variables = new Map<string, readonly [name: string, value: string | undefined]>()
   for (const [name, value] of Object.entries(env)) {
-    if (inheritedNames.has(keyOf(name))) variables.set(keyOf(name), [name, value])
+    if (inheritedNames.has(toVariableKey(name))) variables.set(toVariableKey(name), [name, value])
   }
-  for (const [name, value] of Object.entries(addedVariables)) variables.set(keyOf(name), [name, value])
+  for (const [name, value] of Object.entries(addedVariables)) variables.set(toVariableKey(name), [name, value])
   const definedVariables = [...variables.values()].filter((entry): entry is [string, string] => entry[1] !== undefined)
   return Object.fromEntries(definedVariables)
 }
@@ -89,7 +93,7 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   const stderrLines =
     stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
   const streams = { input: stdout, output: stdin }
-  const exitPromise = awaitExit(child, { streams, stderr, stderrOutput: stderrLines, clock })
+  const exitPromise = awaitExit(child, { streams, stderr, stderrLines, clock })
   const tree = createProcessTree(child, isLeader)
   return {
     pid: child.pid,
@@ -142,13 +146,13 @@ function describeSpawnFailure(command: string, cause: unknown): string {
 interface ChildStreams {
   readonly streams: StreamPair
   readonly stderr: Readable | null
-  readonly stderrOutput: StderrLines | undefined
+  readonly stderrLines: StderrLines | undefined
   readonly clock: Clock
 }
 
 async function awaitExit(
   child: ChildProcess,
-  { streams, stderr, stderrOutput, clock }: ChildStreams,
+  { streams, stderr, stderrLines, clock }: ChildStreams,
 ): Promise<Omit<ProcessExit, 'expected'>> {
   const pipeClosePromise = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
@@ -161,7 +165,7 @@ async function awaitExit(
     pid: child.pid,
     exitCode: exitCode ?? undefined,
     signal: signal ?? undefined,
-    stderr: stderrOutput?.getLastLine() ?? '',
+    stderr: stderrLines?.getLastLines() ?? '',
   }
 }
 

@@ -36,7 +36,7 @@ export interface ProcessView {
 interface SupervisorState {
   readonly options: StdioConnectOptions
   readonly settings: ConnectionSettings
-  readonly row: RestartPolicy
+  readonly restartPolicy: RestartPolicy
   /** Aborts when the connection is closed. */
   readonly closeController: AbortController
   readonly runningProcesses: Set<RunningProcess>
@@ -49,18 +49,18 @@ interface RunningProcess {
   readonly clientConnection: ClientConnection
   readonly startedAt: number
   /** The reason for which this side ends the process, if it does. */
-  fault: StdioError | undefined
+  stopError: StdioError | undefined
 }
 
 /** Starts a process on demand, and again after it has exited (basic/transports/stdio, unexpected termination). */
 export function createSupervisor(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
   const restartPolicy = createRestartPolicy(options.restart ?? {}, settings.clock)
-  const endController = new AbortController()
+  const closeController = new AbortController()
   const state: SupervisorState = {
     options,
     settings,
-    row: restartPolicy,
-    closeController: endController,
+    restartPolicy,
+    closeController,
     runningProcesses: new Set(),
     startCount: 0,
     readyConnection: undefined,
@@ -75,7 +75,7 @@ export function createSupervisor(options: StdioConnectOptions, settings: Connect
       return openPromise
     },
     close: async (reason) => {
-      endController.abort(reason)
+      closeController.abort(reason)
       for (const { clientConnection } of state.runningProcesses) clientConnection.fail(reason)
       await openPromise?.catch(() => {})
       await Promise.all(
@@ -97,7 +97,7 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   const { options, settings, closeController } = state
   if (state.readyConnection !== undefined) return state.readyConnection
   closeController.signal.throwIfAborted()
-  const pauseMs = state.row.computePauseMs()
+  const pauseMs = state.restartPolicy.computePauseMs()
   if (pauseMs > 0) await sleep(pauseMs, { clock: settings.clock, signal: closeController.signal })
   const process = await startProcess(options, settings.clock)
   const runningProcess = registerProcess(state, process)
@@ -120,12 +120,12 @@ function toStdioError(error: unknown): StdioError {
 function registerProcess(state: SupervisorState, process: ServerProcess): RunningProcess {
   const { settings } = state
   const onEnd = (): void => void process.stop(settings.graceMs)
-  const link = createClientConnection({ streams: process.streams, settings, onEnd })
+  const connection = createClientConnection({ streams: process.streams, settings, onEnd })
   const runningProcess: RunningProcess = {
     process,
-    clientConnection: link,
+    clientConnection: connection,
     startedAt: settings.clock.monotonicNow(),
-    fault: undefined,
+    stopError: undefined,
   }
   state.runningProcesses.add(runningProcess)
   state.startCount += 1
@@ -134,49 +134,49 @@ function registerProcess(state: SupervisorState, process: ServerProcess): Runnin
 }
 
 function handleExit(state: SupervisorState, runningProcess: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
-  const { clientConnection, fault } = runningProcess
+  const { clientConnection, stopError } = runningProcess
   state.runningProcesses.delete(runningProcess)
   if (state.readyConnection === clientConnection) state.readyConnection = undefined
   const isExpected = state.closeController.signal.aborted
-  const error = fault ?? createExitError(state.options.command, exit)
+  const error = stopError ?? createExitError(state.options.command, exit)
   // An orderly exit without a pending call, as of an idle process, does not count as a failure.
-  const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && fault === undefined
-  if (!isExpected && !isOrderly) state.row.recordExit(error, runningProcess.startedAt)
+  const isOrderly = exit.exitCode === 0 && !clientConnection.isBusy() && stopError === undefined
+  if (!isExpected && !isOrderly) state.restartPolicy.recordExit(error, runningProcess.startedAt)
   clientConnection.fail(error)
   state.options.onExit?.({ ...exit, expected: isExpected })
 }
 
 function createExitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {
-  const exit = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
+  const exitDescription = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
   const outputSuffix = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
-  const message = `The server's process (${command}) ended ${exit} before the response, and may have acted${outputSuffix}`
+  const message = `The server's process (${command}) ended ${exitDescription} before the response, and may have acted${outputSuffix}`
   return new StdioError('exited', message, { exitCode, signal, stderr })
 }
 
 function stopRunningProcess(
   { settings }: SupervisorState,
   runningProcess: RunningProcess,
-  fault: StdioError,
+  stopError: StdioError,
 ): Promise<void> {
-  runningProcess.fault ??= fault
+  runningProcess.stopError ??= stopError
   return runningProcess.process.stop(settings.graceMs)
 }
 
 /** Sends the first requests to a new process, before any call. */
 async function initializeProcess(
   { options, settings, closeController }: SupervisorState,
-  link: ClientConnection,
+  connection: ClientConnection,
 ): Promise<void> {
   if (options.onStart !== undefined) {
-    const exchange: Exchange = (request, call) => link.send(request, call)
-    return options.onStart({ exchange, notify: (message) => link.notify(message) }, closeController.signal)
+    const exchange: Exchange = (request, call) => connection.send(request, call)
+    return options.onStart({ exchange, notify: (message) => connection.notify(message) }, closeController.signal)
   }
   if (options.probe === false) return
   const { timeoutMs = 30_000 } = options.probe ?? {}
   const message = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
   const createTimeoutError = (): StdioError => new StdioError('probe', message)
   await withTimeout({ timeoutMs, clock: settings.clock, createTimeoutError }, (signal) =>
-    probeServer(link, options.command, signal),
+    probeServer(connection, options.command, signal),
   )
 }
 
@@ -186,10 +186,10 @@ async function initializeProcess(
  * any other one is asked for its revision. Rejects with {@link StdioError} `unsupported_version`, or the reason of the
  * signal.
  */
-async function probeServer(link: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
+async function probeServer(connection: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
   const call = createCall({ signal })
-  if (supportsDiscover(await link.send(discoverProbe, call))) return
-  const message = olderServerMessage(olderRevisionIn(await link.send({ ...olderInitializeRequest, id: 1 }, call)))
+  if (supportsDiscover(await connection.send(discoverProbe, call))) return
+  const message = olderServerMessage(olderRevisionIn(await connection.send({ ...olderInitializeRequest, id: 1 }, call)))
   const advice = 'connectDualStdio of @x/legacy/stdio-client speaks both'
   throw new StdioError('unsupported_version', `${command}: ${message}; ${advice}`)
 }

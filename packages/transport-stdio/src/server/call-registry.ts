@@ -20,7 +20,7 @@ import {
   transportKey,
   withContext,
 } from '@x/schema'
-import { cancelledNotification, withRequestId } from '../request-notifications.ts'
+import { createCancelledNotification, withRequestId } from '../request-notifications.ts'
 import type { MessageWriter } from '../message-writer.ts'
 import type { ServiceSettings } from './options.ts'
 
@@ -42,9 +42,9 @@ interface RunningCall {
   readonly id: RequestId
   readonly cancellation: Cancellation
   /** `true` when it streams until either side ends it, as subscriptions/listen does. */
-  readonly streams: boolean
+  readonly isStreaming: boolean
   /** `true` after the first message of its stream. */
-  isOpen: boolean
+  hasNotified: boolean
   /** `true` when nothing more may be sent for it. */
   isEnded: boolean
 }
@@ -56,7 +56,7 @@ interface RegistryState {
   /** The context that all calls of the connection share. */
   readonly context: CallContext
   /** Calls by their ids, which the client may not reuse yet. */
-  readonly byId: Map<RequestId, RunningCall>
+  readonly callsById: Map<RequestId, RunningCall>
   /** Every running call, including those without a waiting client. */
   readonly runningCalls: Set<RunningCall>
   isStopping: boolean
@@ -70,19 +70,19 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
     writer,
     settings,
     context: createContext(writer),
-    byId: new Map(),
+    callsById: new Map(),
     runningCalls: new Set(),
     isStopping: false,
     onIdle: () => {},
   }
   return {
     run: (request, handler) => {
-      const rejection = checkNewCall(registryState, request.id)
+      const rejection = findNewCallError(registryState, request.id)
       if (rejection === undefined) runRequest(registryState, request, handler)
       else writeMessage(writer, errorResponse(request.id, rejection))
     },
     cancel: (id, reason) => {
-      const call = registryState.byId.get(id)
+      const call = registryState.callsById.get(id)
       if (call === undefined) return
       removeCall(registryState, call)
       cancel(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
@@ -97,14 +97,14 @@ export function createCallRegistry(exchange: Exchange, writer: MessageWriter, se
         if (registryState.runningCalls.size === 0) resolve()
       }),
     rejectPendingCalls: () => {
-      for (const call of registryState.byId.values())
+      for (const call of registryState.callsById.values())
         writeResponse(registryState, call, errorResponse(call.id, stoppingError()))
     },
   }
 }
 
-function checkNewCall({ byId, runningCalls, settings }: RegistryState, id: RequestId): McpError | undefined {
-  if (byId.has(id)) {
+function findNewCallError({ callsById, runningCalls, settings }: RegistryState, id: RequestId): McpError | undefined {
+  if (callsById.has(id)) {
     const message = 'A request with this id is pending: give each request a unique id'
     return new McpError(errorCodes.invalidRequest, message)
   }
@@ -118,24 +118,24 @@ const retryAfterMs = 1000
 /** Creates the context of a connection's calls. Its one peer has one address, whatever name it gives itself. */
 function createContext(writer: MessageWriter): CallContext {
   const call = withContext(createCall(), transportKey, 'stdio')
-  return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.drained).context
+  return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.waitForDrain).context
 }
 
 function runRequest(registryState: RegistryState, request: RpcRequest, handler: StreamHandler | undefined): void {
   const { id } = request
-  const streams = findMethodRow(request.method)?.isStreaming === true
-  const call: RunningCall = { id, cancellation: createCancellation(), streams, isOpen: false, isEnded: false }
-  registryState.byId.set(id, call)
+  const isStreaming = findMethodRow(request.method)?.isStreaming === true
+  const call: RunningCall = { id, cancellation: createCancellation(), isStreaming, hasNotified: false, isEnded: false }
+  registryState.callsById.set(id, call)
   registryState.runningCalls.add(call)
   const onCallError = (error: unknown): void => {
     if (!call.isEnded) writeResponse(registryState, call, errorResponse(id, toCallError(registryState, call, error)))
-    finishWork(registryState, call)
+    deleteRunningCall(registryState, call)
   }
   try {
-    serveStreamCall(registryState, call, { request, handler })
+    handleCall(registryState, call, { request, handler })
       .then((response) => {
         writeResponse(registryState, call, response)
-        finishWork(registryState, call)
+        deleteRunningCall(registryState, call)
       })
       .catch(onCallError)
   } catch (error) {
@@ -148,7 +148,7 @@ interface StreamCallRequest {
   readonly handler: StreamHandler | undefined
 }
 
-function serveStreamCall(
+function handleCall(
   registryState: RegistryState,
   call: RunningCall,
   { request, handler }: StreamCallRequest,
@@ -160,8 +160,8 @@ function serveStreamCall(
       createStreamCall(registryState, call, (message) => withRequestId(message, call.id)),
     )
   // Peers of other revisions are sent what the adapter gives, and nothing beside it.
-  const context = createStreamCall(registryState, call, (message) => message)
-  return handler(request, context, (peerRequest) => {
+  const streamCall = createStreamCall(registryState, call, (message) => message)
+  return handler(request, streamCall, (peerRequest) => {
     if (!call.isEnded) writer.write(encodeMessage(peerRequest))
   })
 }
@@ -189,16 +189,16 @@ function writeNotification(registryState: RegistryState, call: RunningCall, mess
   if (call.isEnded) return
   const { writer, settings } = registryState
   const text = encodeMessage(message)
-  if (writer.queued() + text.length <= settings.maxQueuedBytes) {
-    call.isOpen = true
+  if (writer.getQueuedBytes() + text.length <= settings.maxQueuedBytes) {
+    call.hasNotified = true
     writer.write(text)
-  } else if (call.streams) endSlowStream(registryState, call)
+  } else if (call.isStreaming) endSlowStream(registryState, call)
 }
 
 /** Ends a stream with a slow reader, and notifies the client, which may open it again. */
 function endSlowStream(registryState: RegistryState, call: RunningCall): void {
   removeCall(registryState, call)
-  writeMessage(registryState.writer, cancelledNotification(call.id, 'The reader of the stream was too slow'))
+  writeMessage(registryState.writer, createCancelledNotification(call.id, 'The reader of the stream was too slow'))
   cancel(call.cancellation, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
@@ -212,19 +212,19 @@ function writeResponse(registryState: RegistryState, call: RunningCall, response
   registryState.writer.write(text)
   // basic/patterns/cancellation: a server that ends a subscription sends a cancellation; the response alone does not
   // end the stream.
-  if (call.streams && call.isOpen) writeMessage(registryState.writer, cancelledNotification(call.id))
+  if (call.isStreaming && call.hasNotified) writeMessage(registryState.writer, createCancelledNotification(call.id))
 }
 
 function writeMessage(writer: MessageWriter, message: RpcNotification | RpcResponse): void {
   writer.write(encodeMessage(message))
 }
 
-function removeCall({ byId }: RegistryState, call: RunningCall): void {
+function removeCall({ callsById }: RegistryState, call: RunningCall): void {
   call.isEnded = true
-  byId.delete(call.id)
+  callsById.delete(call.id)
 }
 
-function finishWork(registryState: RegistryState, call: RunningCall): void {
+function deleteRunningCall(registryState: RegistryState, call: RunningCall): void {
   registryState.runningCalls.delete(call)
   if (registryState.runningCalls.size === 0) registryState.onIdle()
 }

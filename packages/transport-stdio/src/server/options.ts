@@ -60,20 +60,20 @@ const defaultMaxLineBytes = 16 * 1024 * 1024
 
 /** @throws RangeError for a number that is negative or not a number. */
 export function resolveServiceSettings(options: ServeStdioOptions): ServiceSettings {
-  const maxLineBytes = checkNonNegative('maxLineBytes', options.maxLineBytes ?? defaultMaxLineBytes)
+  const maxLineBytes = requireNonNegative('maxLineBytes', options.maxLineBytes ?? defaultMaxLineBytes)
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },
-    maxCalls: checkNonNegative('maxCalls', options.maxCalls ?? 1024),
-    maxQueuedBytes: checkNonNegative('maxQueuedBytes', options.maxQueuedBytes ?? 1_048_576),
-    graceMs: checkNonNegative('graceMs', options.graceMs ?? 1000),
+    maxCalls: requireNonNegative('maxCalls', options.maxCalls ?? 1024),
+    maxQueuedBytes: requireNonNegative('maxQueuedBytes', options.maxQueuedBytes ?? 1_048_576),
+    graceMs: requireNonNegative('graceMs', options.graceMs ?? 1000),
     principal: options.principal,
     onError: errorListener(options.onError, '@x/transport-stdio'),
     clock: options.runtime ?? platformRuntime,
   }
 }
 
-function checkNonNegative(name: string, value: number): number {
+function requireNonNegative(name: string, value: number): number {
   if (value >= 0) return value
   throw new RangeError(`${name} is ${value}: give a number of 0 or more`)
 }

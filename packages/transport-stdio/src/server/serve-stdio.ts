@@ -59,14 +59,14 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   const detachHost = server.attachHost()
   const call = withContext(createCall({ principal: settings.principal }), transportKey, 'stdio')
   const notificationCall = withContext(call, clientAddressKey, 'stdio')
-  const receive = (message: RpcNotification): void => server.receive(message, notificationCall)
+  const receiveNotification = (message: RpcNotification): void => server.receive(message, notificationCall)
   const lineReader = readLines(serviceStreams.input, settings.maxLineBytes, {
     onLine: (text) =>
       handleLine(text, settings.bounds, {
         calls,
         writer,
-        receiveNotification: receive,
-        protocolConnection: adapterConnection,
+        receiveNotification,
+        streamConnection,
       }),
     onSkipped: (skippedLine) => writer.write(encodeMessage(skippedLineResponse(skippedLine, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
@@ -79,12 +79,10 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   }
   const writer = createMessageWriter(serviceStreams.output, events, serviceStreams.send)
   const calls = createCallRegistry(server.exchange, writer, settings)
-  const adapterConnection = server.adapters.stream?.connect(
-    createStreamPeer(writer, settings, notificationCall.context),
-  )
+  const streamConnection = server.adapters.stream?.connect(createStreamPeer(writer, settings, notificationCall.context))
   const { closed, stop } = createShutdown((reason) => {
     ignoreStopRequests()
-    adapterConnection?.close()
+    streamConnection?.close()
     const { graceMs } = settings
     return stopServing({ inputReader: lineReader, calls, writer, streams: serviceStreams, settings }, reason, () =>
       detachHost({ graceMs }),
@@ -124,7 +122,7 @@ interface LineTargets {
   readonly calls: CallRegistry
   readonly writer: MessageWriter
   /** The adapter's part in these streams; undefined where only this revision is served. */
-  readonly protocolConnection: StreamConnection | undefined
+  readonly streamConnection: StreamConnection | undefined
 }
 
 /** Creates the client's side for the adapter of other revisions. */
@@ -132,7 +130,7 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
   const { principal, clock, onError, maxQueuedBytes } = settings
   const notify = (message: RpcNotification): boolean => {
     const text = encodeMessage(message)
-    if (writer.queued() + text.length > maxQueuedBytes) return false
+    if (writer.getQueuedBytes() + text.length > maxQueuedBytes) return false
     writer.write(text)
     return true
   }
@@ -143,12 +141,12 @@ function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, cont
 function handleLine(
   text: string,
   bounds: ParseBounds,
-  { calls, writer, receiveNotification, protocolConnection }: LineTargets,
+  { calls, writer, receiveNotification, streamConnection }: LineTargets,
 ): void {
   try {
     const message = parseMessage(text, bounds)
-    if (isRequest(message)) return calls.run(message, protocolConnection?.handlerFor(message))
-    protocolConnection?.receive(message)
+    if (isRequest(message)) return calls.run(message, streamConnection?.handlerFor(message))
+    streamConnection?.receive(message)
     // A client of this revision sends no responses; one is ignored, as every unknown notification is.
     if (!isNotification(message)) return
     const cancellation = readCancellation(message)

@@ -9,7 +9,7 @@ const signalNames = ['SIGTERM', 'SIGINT'] as const
  * Calls back once, at the first SIGTERM or SIGINT. After that, or after the returned function is called, signals have
  * their default effect, so that a second one ends a slow process.
  */
-function onFirstStopSignal(stop: (signal: string) => void): () => void {
+function listenForStopSignals(stop: (signal: string) => void): () => void {
   const removeProcessListeners = (): void => {
     for (const name of signalNames) process.off(name, handleStopSignal)
   }
@@ -64,9 +64,9 @@ function useGivenStreams(
 
 function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceStreams {
   const { release, ...streams } = acquireProcessStreams()
-  const watch: ServiceStreams['onStopSignal'] = (stop) => {
+  const watchStopSignals: ServiceStreams['onStopSignal'] = (stop) => {
     const ignoreSignal = onAbortSignal(signal, stop)
-    const ignoreProcessSignals = onFirstStopSignal((name) => stop(`The process received ${name}`))
+    const ignoreProcessSignals = listenForStopSignals((name) => stop(`The process received ${name}`))
     return () => {
       ignoreSignal()
       ignoreProcessSignals()
@@ -77,7 +77,7 @@ function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceS
     if (exit) scheduleExit()
     return Promise.resolve()
   }
-  return { ...streams, onStopSignal: watch, close }
+  return { ...streams, onStopSignal: watchStopSignals, close }
 }
 
 function onAbortSignal(signal: AbortSignal | undefined, stop: (reason: string) => void): () => void {

@@ -54,7 +54,7 @@ const noWaiterMessage = 'Nobody waits for this response here'
 type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
 
 /** Leaves a body that cannot be read to the transport, which rejects it. */
-function parseBody({ text, limits }: HttpRequestView): PostBody | undefined {
+function parseBody({ bodyText: text, limits }: HttpRequestView): PostBody | undefined {
   try {
     return parseBatch(text, maxBatchLength, limits.bounds) ?? parseMessage(text, limits.bounds)
   } catch (error) {

@@ -61,15 +61,15 @@ async function tryCreateLockFile(file: string): Promise<boolean> {
 
 /** Takes the file away if it still says the same; when another was faster, its file is put back. */
 async function removeStaleLock(file: string, text: string): Promise<void> {
-  const movedLock = `${file}.${process.pid}`
-  const isMoved = await rename(file, movedLock).then(
+  const movedLockFile = `${file}.${process.pid}`
+  const isMoved = await rename(file, movedLockFile).then(
     () => true,
     () => false,
   )
   if (!isMoved) return
-  const movedText = await readFile(movedLock, 'utf8')
+  const movedText = await readFile(movedLockFile, 'utf8')
   if (movedText !== text) await writeFile(file, movedText, { flag: 'wx' }).catch(() => {})
-  await rm(movedLock, { force: true })
+  await rm(movedLockFile, { force: true })
 }
 
 /** A file that says nothing is one that is being written, or was when the machine lost its power. */
@@ -85,8 +85,8 @@ function isHolderAlive({ pid, host, startedAt }: LockHolder): boolean {
   // This process does not have it, or it would have been found among those held: its pid was another's before.
   if (pid === process.pid) return false
   if (!isProcessRunning(pid)) return false
-  const now = readProcessStartTime(pid)
-  return startedAt === '' || now === '' || startedAt === now
+  const currentStartTime = readProcessStartTime(pid)
+  return startedAt === '' || currentStartTime === '' || startedAt === currentStartTime
 }
 
 function isProcessRunning(pid: number): boolean {

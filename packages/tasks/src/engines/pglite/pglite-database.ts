@@ -35,12 +35,12 @@ export function createPgliteDatabase(pglite: Pglite, { channel, onError, end }: 
 
 function createPgliteQuery(queries: PgliteQueries): Query {
   return async (text, values) => {
-    if (values !== undefined && values.length > 0) return pgliteRows(await queries.query(text, [...values]))
-    return (await queries.exec(text)).flatMap(pgliteRows)
+    if (values !== undefined && values.length > 0) return toSqlRows(await queries.query(text, [...values]))
+    return (await queries.exec(text)).flatMap(toSqlRows)
   }
 }
 
-function pgliteRows({ rows }: { readonly rows: readonly unknown[] }): readonly SqlRow[] {
+function toSqlRows({ rows }: { readonly rows: readonly unknown[] }): readonly SqlRow[] {
   // A driver gives rows as objects by column.
   return rows as readonly SqlRow[]
 }

@@ -1,6 +1,6 @@
 import type { ClaimedTask } from '../engine.ts'
 import type { SqlRow } from './sql-database.ts'
-import { timeFromNowSql, aliveCondition, type SqlStore } from './sql-store.ts'
+import { timeFromNowSql, notExpiredCondition, type SqlStore } from './sql-store.ts'
 import { claimColumns, claimedTaskId, toClaimedTask } from './task-rows.ts'
 
 /**
@@ -31,16 +31,16 @@ async function claimRows({ database, queue, tables, leaseMs }: SqlStore, maxClai
   const rows = await database.query(
     `WITH gone AS MATERIALIZED (
       SELECT id FROM ${tables.task}
-      WHERE leased_until <= statement_timestamp() AND status = 'working' AND ${aliveCondition}
+      WHERE leased_until <= statement_timestamp() AND status = 'working' AND ${notExpiredCondition}
       ORDER BY leased_until LIMIT $1::bigint FOR UPDATE SKIP LOCKED
     ), taken AS (
-      ${queue.takeSql('$1::bigint - (SELECT count(*) FROM gone)')}
+      ${queue.createTakeSql('$1::bigint - (SELECT count(*) FROM gone)')}
     ), ready AS MATERIALIZED (
       SELECT id AS ready_id, 1 AS failed FROM gone UNION ALL SELECT task_id, 0 FROM taken
     ), claimed AS (
       UPDATE ${tables.task} SET attempt = attempt + 1, failures = failures + failed, leased_until = ${timeFromNowSql('$2')}
       FROM ready
-      WHERE id = ready_id AND status = 'working' AND (failed = 1 OR leased_until IS NULL) AND ${aliveCondition}
+      WHERE id = ready_id AND status = 'working' AND (failed = 1 OR leased_until IS NULL) AND ${notExpiredCondition}
       RETURNING ${claimColumns}, created_at, failed
     )
     SELECT jobs, failed, ${claimColumns} FROM (SELECT count(*)::integer AS jobs FROM taken) AS counted LEFT JOIN claimed ON true
@@ -69,9 +69,9 @@ async function withStoredEntries(
   const storedEntries = ids.length === 0 ? [] : await database.query(sql, [ids])
   const rowsByOrigin = new Map<string, SqlRow[]>()
   for (const entry of storedEntries) {
-    const origin = `${entry['source']} ${entry['task_id']}`
-    const originRows = rowsByOrigin.get(origin)
-    if (originRows === undefined) rowsByOrigin.set(origin, [entry])
+    const originKey = `${entry['source']} ${entry['task_id']}`
+    const originRows = rowsByOrigin.get(originKey)
+    if (originRows === undefined) rowsByOrigin.set(originKey, [entry])
     else originRows.push(entry)
   }
   const entriesOf = (id: string, table: string): readonly SqlRow[] => rowsByOrigin.get(`${table} ${id}`) ?? []

@@ -12,17 +12,17 @@ export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRo
 }
 
 /** A limit below this has hardly ever room for all connections: it is not tried. */
-const minSharedLimit = 200
+const minSharedLockCallerLimit = 200
 
 async function insertTaskWithSharedLock(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
-  return task.callerLimit < minSharedLimit ? undefined : insertTask(store, task, true)
+  return task.callerLimit < minSharedLockCallerLimit ? undefined : insertTask(store, task, true)
 }
 
 /** `has_room` locks and counts; the row and its job are written in the same statement. */
 async function insertTask(
   { database, queue, tables }: SqlStore,
   task: NewTask,
-  isShared: boolean,
+  isLockShared: boolean,
 ): Promise<SqlRow | undefined> {
   const [row] = await database.query(
     `WITH room AS MATERIALIZED (
@@ -32,7 +32,7 @@ async function insertTask(
       SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${timeFromNowSql('$5')} FROM room WHERE has_room
       ON CONFLICT (id) DO NOTHING RETURNING *
     ), queued AS (
-      ${queue.insertSql('SELECT id, 0 FROM created')}
+      ${queue.createInsertSql('SELECT id, 0 FROM created')}
     )
     SELECT has_room, ${rowColumns} FROM room LEFT JOIN created ON true`,
     [
@@ -43,7 +43,7 @@ async function insertTask(
       task.lifetimeMs,
       task.callerLimit,
       toStoredText(task.owner),
-      isShared,
+      isLockShared,
     ],
   )
   if (row?.['has_room'] !== true) return undefined

@@ -10,9 +10,9 @@ export interface JobQueue {
    * Returns SQL that puts tasks into the queue: a SELECT of ids, with their pause in milliseconds, before which nobody
    * takes them.
    */
-  insertSql(selectSql: string): string
+  createInsertSql(selectSql: string): string
   /** Returns SQL that takes up to so many ids, as `task_id`, out of the queue; what another one takes is left to it. */
-  takeSql(limitSql: string): string
+  createTakeSql(limitSql: string): string
   close(): Promise<void>
 }
 
@@ -47,11 +47,11 @@ export async function openQueue(
   await boss.createQueue(queueName, { retentionSeconds: tenYearsSeconds })
   const table = `"${schema}".job`
   return {
-    insertSql: (selectSql) => `INSERT INTO ${table} (name, policy, data, start_after, keep_until)
+    createInsertSql: (selectSql) => `INSERT INTO ${table} (name, policy, data, start_after, keep_until)
       SELECT '${queueName}', 'standard', jsonb_build_object('id', ready.id),
         now() + ready.pause_ms * interval '1 millisecond', now() + interval '${tenYearsSeconds} seconds'
       FROM (${selectSql}) AS ready (id, pause_ms)`,
-    takeSql: (limitSql) => `DELETE FROM ${table} WHERE name = '${queueName}' AND id = ANY(ARRAY(
+    createTakeSql: (limitSql) => `DELETE FROM ${table} WHERE name = '${queueName}' AND id = ANY(ARRAY(
       SELECT id FROM ${table}
       WHERE name = '${queueName}' AND state < 'active' AND NOT blocked AND start_after <= now()
       ORDER BY priority DESC, created_on LIMIT ${limitSql} FOR UPDATE SKIP LOCKED

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@x/schema'
 import type { TaskAnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
-import { finishTaskSql, finishTaskValues } from './lease-writes.ts'
+import { createFinishTaskSql, createFinishTaskValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
-import { aliveCondition, openTaskCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
+import { notExpiredCondition, openTaskCondition, prolongedExpirySql, type SqlStore } from './sql-store.ts'
 import { hashEntryName, objectFromColumn, rowColumns, toStoredText, toTaskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
@@ -11,16 +11,17 @@ export async function readTask(
   id: string,
   owner: string,
 ): Promise<TaskRow | undefined> {
-  const sql = `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition}`
+  const sql = `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${notExpiredCondition}`
   const [row] = await database.query(sql, [toStoredText(id), toStoredText(owner)])
   return row && toTaskRow(row)
 }
 
 /** Reads a task of any owner: one row, by its primary key. */
 export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<TaskRow | undefined> {
-  const [row] = await database.query(`SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND ${aliveCondition}`, [
-    toStoredText(id),
-  ])
+  const [row] = await database.query(
+    `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND ${notExpiredCondition}`,
+    [toStoredText(id)],
+  )
   return row && toTaskRow(row)
 }
 
@@ -29,7 +30,7 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
   const { database, tables, notifyWork } = store
   const id = toStoredText(answers.id)
   const outcome = await database.transaction<TaskAnswerOutcome>(async (query) => {
-    const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`
+    const lockQuery = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${notExpiredCondition} FOR UPDATE`
     const [row] = await query(lockQuery, [id, toStoredText(answers.owner)])
     if (row === undefined) return 'unknown'
     const openRequests = new Map(Object.entries(objectFromColumn(row['requests'])))
@@ -54,7 +55,7 @@ async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answe
   const { id, openRequests, openResponses } = answers
   const entryNames = openResponses.map(([key]) => hashEntryName(key))
   const entries = openResponses.map(([key, response]) => JSON.stringify({ key, response }))
-  const [status, life] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifetimeMs]
+  const [status, lifetimeMs] = openRequests.size > 0 ? ['input_required', 0] : ['working', answers.lifetimeMs]
   // A key is asked once in the life of a task; if it were again, its first answer would stand.
   await query(
     `WITH kept AS (
@@ -62,11 +63,11 @@ async function storeTaskAnswers({ tables, queue }: SqlStore, query: Query, answe
       SELECT $1, name, entry FROM unnest($2::text[], $3::text[]) AS given (name, entry)
       ON CONFLICT DO NOTHING
     ), queued AS (
-      ${queue.insertSql("SELECT $1::text, 0 WHERE $5 = 'working'")}
+      ${queue.createInsertSql("SELECT $1::text, 0 WHERE $5 = 'working'")}
     )
     UPDATE ${tables.task} SET requests = $4, status = $5, expires_at = ${prolongedExpirySql('$6')}, updated_at = statement_timestamp()
     WHERE id = $1`,
-    [id, entryNames, entries, JSON.stringify(Object.fromEntries(openRequests)), status, life],
+    [id, entryNames, entries, JSON.stringify(Object.fromEntries(openRequests)), status, lifetimeMs],
   )
 }
 
@@ -77,7 +78,7 @@ export async function cancelOwnedTask(store: SqlStore, id: string, owner: string
   const outcome = await database.transaction<CancelOutcome>(async (query) => {
     const [row] = await query(
       `SELECT ${openTaskCondition} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
-      FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${aliveCondition} FOR UPDATE`,
+      FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${notExpiredCondition} FOR UPDATE`,
       [key, toStoredText(owner)],
     )
     if (row === undefined) return 'unknown'
@@ -87,8 +88,8 @@ export async function cancelOwnedTask(store: SqlStore, id: string, owner: string
       return 'notified'
     }
     // A job that is in the queue is dropped by whoever takes it.
-    const endParameters = finishTaskValues({ outcome: { status: 'cancelled' }, lifetimeMs: 0 })
-    await query(finishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
+    const endParameters = createFinishTaskValues({ outcome: { status: 'cancelled' }, lifetimeMs: 0 })
+    await query(createFinishTaskSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...endParameters])
     return 'cancelled'
   })
   if (outcome === 'notified') notifyCancel(id)

@@ -13,14 +13,14 @@ export interface PoolSettings {
 }
 
 /** Factor by which the time limit grows for the installation and maintenance of tables. */
-const maintenanceFactor = 6
+const maintenanceTimeoutFactor = 6
 
 /** A database over a pool of connections. */
 export function createPoolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
     query: createConnectionQuery(pool, timeoutMs),
-    maintenanceQuery: createConnectionQuery(pool, timeoutMs * maintenanceFactor),
+    maintenanceQuery: createConnectionQuery(pool, timeoutMs * maintenanceTimeoutFactor),
     transaction: (work) => runInTransaction(pool, timeoutMs, work),
     bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
     close: end,
@@ -43,7 +43,7 @@ async function runInTransaction<T>(
 ): Promise<T> {
   const connection = await pool.connect()
   const query = createConnectionQuery(connection, timeoutMs)
-  watchErrors(connection)
+  ignoreConnectionErrors(connection)
   try {
     // A process that stands still in the middle must not hold its rows: others wait for them to take its tasks over.
     await query(
@@ -67,7 +67,7 @@ const watchedConnections = new WeakSet<PostgresConnection>()
  * Adds a listener for errors of a connection, which reject its query as well; without one they would end the process.
  * The bus hears those that a pool opens from then on, and this one may be older, or its pool tell of none.
  */
-function watchErrors(connection: PostgresConnection): void {
+function ignoreConnectionErrors(connection: PostgresConnection): void {
   if (watchedConnections.has(connection)) return
   watchedConnections.add(connection)
   connection.on('error', () => {})

@@ -2,13 +2,13 @@ import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
-  acceptedAnswer,
+  createAcceptedAnswer,
   createClaimedTask,
   claimOne,
   sampleLifetimeMs,
-  newTask,
+  createNewTask,
   sampleOwner,
-  newRelease,
+  createRelease,
   sampleResult,
   createSuspendedTask,
 } from '../../contract/samples.ts'
@@ -48,14 +48,14 @@ async function count(table: string): Promise<number> {
 describe('the tables', () => {
   test('are made once when many instances begin at the same time', async () => {
     const engines = Array.from({ length: 5 }, () => open())
-    const made = engines.map((engine, index) => engine.create(newTask(`task-${index}`)))
+    const made = engines.map((engine, index) => engine.create(createNewTask(`task-${index}`)))
     expect(await Promise.all(made)).toHaveLength(5)
     expect(await count('mcp_tasks.version')).toBe(1)
     expect(await open().claim(10)).toHaveLength(5)
   })
 
   test('are used by a role that may not make any', async () => {
-    await open().create(newTask('a'))
+    await open().create(createNewTask('a'))
     await pool.query(`CREATE ROLE worker LOGIN PASSWORD 'worker'`)
     for (const schema of ['mcp_tasks', 'mcp_tasks_jobs']) {
       await pool.query(`GRANT USAGE ON SCHEMA ${schema} TO worker`)
@@ -75,14 +75,14 @@ describe('the tables', () => {
   })
 
   test('of a later version are left alone', async () => {
-    await open().create(newTask('a'))
+    await open().create(createNewTask('a'))
     await pool.query('UPDATE mcp_tasks.version SET number = 99')
     await expect(open().get('a', sampleOwner)).rejects.toThrow('are of version 99, and this knows 4 at most')
   })
 
   test('of two schemas know nothing of each other', async () => {
     const [one, other] = [open({ schema: 'one' }), open({ schema: 'other' })]
-    await one.create(newTask('a'))
+    await one.create(createNewTask('a'))
     expect(await other.get('a', sampleOwner)).toBeUndefined()
     expect(await other.claim(1)).toEqual([])
     expect(await one.claim(1)).toHaveLength(1)
@@ -105,13 +105,13 @@ describe('the tables', () => {
 describe('a task and its job', () => {
   test('are made together or not at all', async () => {
     const engine = open()
-    await engine.create(newTask('a'))
+    await engine.create(createNewTask('a'))
     expect(await count('mcp_tasks_jobs.job')).toBe(1)
-    await expect(engine.create(newTask('a'))).rejects.toThrow('There is a task "a" already')
-    expect(await engine.create(newTask('b', { callerLimit: 1 }))).toBe('full')
+    await expect(engine.create(createNewTask('a'))).rejects.toThrow('There is a task "a" already')
+    expect(await engine.create(createNewTask('b', { callerLimit: 1 }))).toBe('full')
     expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([1, 1])
     await pool.query('ALTER TABLE mcp_tasks_jobs.job RENAME TO elsewhere')
-    await expect(engine.create(newTask('c'))).rejects.toThrow('mcp_tasks_jobs.job')
+    await expect(engine.create(createNewTask('c'))).rejects.toThrow('mcp_tasks_jobs.job')
     await pool.query('ALTER TABLE mcp_tasks_jobs.elsewhere RENAME TO job')
     expect(await engine.get('c', sampleOwner)).toBeUndefined()
   })
@@ -119,18 +119,18 @@ describe('a task and its job', () => {
   test('leave nothing behind when the task is over, cancelled, expired or deleted', async () => {
     const engine = open()
     for (const id of ['done', 'cancelled', 'expired'])
-      await engine.create(newTask(id, { lifetimeMs: id === 'expired' ? 1 : sampleLifetimeMs }))
+      await engine.create(createNewTask(id, { lifetimeMs: id === 'expired' ? 1 : sampleLifetimeMs }))
     await engine.cancel('cancelled', sampleOwner)
     const task = await claimOne(engine)
     await engine.suspend(task, {
-      ...newRelease({ entries: [{ part: 'steps', key: 'a', value: 1 }] }),
+      ...createRelease({ entries: [{ member: 'steps', key: 'a', value: 1 }] }),
       requests: { a: {} },
       lifetimeMs: sampleLifetimeMs,
     })
     await engine.answer({
       id: 'done',
       owner: sampleOwner,
-      responses: { a: acceptedAnswer('yes') },
+      responses: { a: createAcceptedAnswer('yes') },
       lifetimeMs: sampleLifetimeMs,
     })
     const again = await claimOne(engine)
@@ -154,7 +154,7 @@ describe('a task and its job', () => {
     const [here, there] = [open(), open()]
     await here.get('a', sampleOwner)
     const making = Array.from({ length: tries }, (_, index) =>
-      (index % 2 ? here : there).create(newTask(`task-${index}`, { callerLimit })),
+      (index % 2 ? here : there).create(createNewTask(`task-${index}`, { callerLimit })),
     )
     const made = (await Promise.all(making)).filter((row) => row !== 'full').length
     const counts = [await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]
@@ -163,7 +163,7 @@ describe('a task and its job', () => {
 
   test('of a cancelled task among those that are taken does not keep the tasks behind it waiting', async () => {
     const engine = open()
-    for (const id of ['cancelled', 'a', 'b']) await engine.create(newTask(id))
+    for (const id of ['cancelled', 'a', 'b']) await engine.create(createNewTask(id))
     await engine.cancel('cancelled', sampleOwner)
     const wakes: string[] = []
     await engine.listen({ onWork: () => wakes.push('work'), onCancel: () => {} })
@@ -180,7 +180,7 @@ describe('a task and its job', () => {
     ['a mebibyte', 'a'.repeat(1_048_576)],
   ])('are not found by an id with %s', async (_, id) => {
     const engine = open()
-    await engine.create(newTask('a'))
+    await engine.create(createNewTask('a'))
     expect(await engine.get(id, sampleOwner)).toBeUndefined()
     expect(await engine.cancel(id, sampleOwner)).toBe('unknown')
     expect(await engine.get('a', id)).toBeUndefined()
@@ -188,7 +188,7 @@ describe('a task and its job', () => {
 
   test('of owners whose names PostgreSQL could not tell apart stay apart', async () => {
     const engine = open()
-    await engine.create(newTask('a', { owner: 'x\ud800' }))
+    await engine.create(createNewTask('a', { owner: 'x\ud800' }))
     expect(await engine.get('a', 'x\udbff')).toBeUndefined()
     expect(await engine.get('a', 'x\ufffd')).toBeUndefined()
     expect(await engine.get('a', '"x\\ud800"')).toBeUndefined()
@@ -197,7 +197,7 @@ describe('a task and its job', () => {
 
   test('live as long as any number of milliseconds says', async () => {
     const engine = open()
-    await engine.create(newTask('a', { lifetimeMs: Number.MAX_SAFE_INTEGER }))
+    await engine.create(createNewTask('a', { lifetimeMs: Number.MAX_SAFE_INTEGER }))
     expect((await engine.get('a', sampleOwner))?.ttlMs).toBe(Number.MAX_SAFE_INTEGER)
   })
 
@@ -207,21 +207,21 @@ describe('a task and its job', () => {
     const key = 'step/'.repeat(10_000)
     await engine.record(
       task,
-      newRelease({
+      createRelease({
         entries: [
-          { part: 'steps', key, value: 1 },
-          { part: 'steps', key, value: 2 },
+          { member: 'steps', key, value: 1 },
+          { member: 'steps', key, value: 2 },
         ],
       }),
     )
-    await expect.poll(() => engine.claim(1)).toMatchObject([{ entries: [{ part: 'steps', key, value: 2 }] }])
+    await expect.poll(() => engine.claim(1)).toMatchObject([{ entries: [{ member: 'steps', key, value: 2 }] }])
   })
 })
 
 describe('a pool of the application', () => {
   test('is used and not closed', async () => {
     const engine = postgresEngine(pool)
-    await engine.create(newTask('a'))
+    await engine.create(createNewTask('a'))
     const stop = await engine.listen({ onWork: () => {}, onCancel: () => {} })
     stop()
     await engine.close()
@@ -233,7 +233,7 @@ describe('a pool of the application', () => {
     const small = server.pool({ max: 2 })
     const engine = postgresEngine(small)
     const stop = await engine.listen({ onWork: () => {}, onCancel: () => {} })
-    await Promise.all(Array.from({ length: 10 }, (_, index) => engine.create(newTask(`task-${index}`))))
+    await Promise.all(Array.from({ length: 10 }, (_, index) => engine.create(createNewTask(`task-${index}`))))
     const claims = await Promise.all(Array.from({ length: 5 }, () => engine.claim(3)))
     const ends = claims
       .flat()

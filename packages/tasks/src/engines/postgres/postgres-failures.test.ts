@@ -4,9 +4,9 @@ import {
   createClaimedTask,
   claimOne,
   sampleLifetimeMs,
-  newTask,
+  createNewTask,
   sampleOwner,
-  newRelease,
+  createRelease,
   sampleResult,
 } from '../../contract/samples.ts'
 import { postgresEngine } from './postgres-engine.ts'
@@ -31,19 +31,19 @@ const away = /ECONNREFUSED|ECONNRESET|terminat|shutting down|starting up|closed/
 test('an engine whose database is away rejects, and works when it is there', async () => {
   const engine = postgresEngine(server.url)
   await server.kill()
-  await expect(engine.create(newTask('a'))).rejects.toThrow(away)
+  await expect(engine.create(createNewTask('a'))).rejects.toThrow(away)
   await expect(engine.listen({ onWork: () => {}, onCancel: () => {} })).rejects.toThrow(away)
   await server.restart()
-  expect(await engine.create(newTask('a'))).toMatchObject({ status: 'working' })
+  expect(await engine.create(createNewTask('a'))).toMatchObject({ status: 'working' })
   await engine.close()
 })
 
 test('a database that is restarted in the middle costs a task nothing', async () => {
   const engine = postgresEngine(server.url, { leaseMs: 60_000 })
   const task = await createClaimedTask(engine)
-  await engine.record(task, newRelease({ entries: [{ part: 'steps', key: 'one', value: 1 }] }))
+  await engine.record(task, createRelease({ entries: [{ member: 'steps', key: 'one', value: 1 }] }))
   await server.kill()
-  await expect(engine.record(task, newRelease({ statusMessage: 'Half' }))).rejects.toThrow(away)
+  await expect(engine.record(task, createRelease({ statusMessage: 'Half' }))).rejects.toThrow(away)
   await expect(engine.heartbeat([task])).rejects.toThrow(away)
   await expect(engine.finish(task, done)).rejects.toThrow(away)
   await server.restart()
@@ -63,7 +63,7 @@ test('who listens is told of work again after the database was restarted', async
   await server.restart()
   // What was lost meanwhile is made good by one word that there may be work.
   await expect.poll(() => heard, { timeout: 10_000 }).toBe(1)
-  await here.create(newTask('a'))
+  await here.create(createNewTask('a'))
   await expect.poll(() => heard).toBe(2)
   await claimOne(there)
   await here.cancel('a', sampleOwner)
@@ -94,11 +94,11 @@ test('a database that does not answer is waited for no longer than was said', as
   const busy = await pool.connect()
   await busy.query('BEGIN')
   await busy.query('SELECT FROM mcp_tasks.task FOR UPDATE')
-  await expect(engine.record(task, newRelease({ statusMessage: 'Half' }))).rejects.toThrow(/timeout/i)
+  await expect(engine.record(task, createRelease({ statusMessage: 'Half' }))).rejects.toThrow(/timeout/i)
   await expect(engine.cancel('a', sampleOwner)).rejects.toThrow(/timeout/i)
   await busy.query('ROLLBACK')
   busy.release()
-  expect(await engine.record(task, newRelease({ statusMessage: 'Half' }))).toBe('owned')
+  expect(await engine.record(task, createRelease({ statusMessage: 'Half' }))).toBe('owned')
   await pool.end()
   await engine.close()
 })
@@ -108,7 +108,7 @@ test('instances that claim, answer and end at the same time do not lock each oth
   const [first] = engines
   if (first === undefined) throw new Error('There is an engine')
   const ids = Array.from({ length: 60 }, (_, index) => `task-${index}`)
-  await Promise.all(ids.map((id) => first.create(newTask(id))))
+  await Promise.all(ids.map((id) => first.create(createNewTask(id))))
   const ended: string[] = []
   const work = async (engine: typeof first): Promise<void> => {
     while (ended.length < ids.length) {
@@ -120,7 +120,7 @@ test('instances that claim, answer and end at the same time do not lock each oth
             if (await engine.finish(task, done)) ended.push(task.id)
             return
           }
-          await engine.suspend(task, { ...newRelease(), requests: { ask: {} }, lifetimeMs: sampleLifetimeMs })
+          await engine.suspend(task, { ...createRelease(), requests: { ask: {} }, lifetimeMs: sampleLifetimeMs })
           const answering = engines.map((each) =>
             each.answer({ id: task.id, owner: sampleOwner, responses: { ask: {} }, lifetimeMs: sampleLifetimeMs }),
           )

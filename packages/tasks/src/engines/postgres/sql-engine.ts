@@ -25,7 +25,7 @@ export interface SqlEngineOptions {
  * time.
  */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
-  const leaseMs = checkLeaseMs(options.leaseMs ?? 10_000)
+  const leaseMs = requireLeaseMs(options.leaseMs ?? 10_000)
   const tables = tableNamesIn(options.schema ?? 'mcp_tasks')
   const settings = { leaseMs, tables, onError: errorListener(options.onError, '@x/tasks') }
   let storePromise: Promise<SqlStore> | undefined
@@ -61,7 +61,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     heartbeat: async (leases) => renewLeases(await getStore(), leases),
     record: async (lease, progress) => recordProgress(await getStore(), lease, progress),
     suspend: async (lease, suspension) => suspendTask(await getStore(), lease, suspension),
-    release: async (lease, taskRelease) => releaseTask(await getStore(), lease, taskRelease),
+    taskRelease: async (lease, taskRelease) => releaseTask(await getStore(), lease, taskRelease),
     finish: async (lease, taskEnd) => finishTask(await getStore(), lease, taskEnd),
     deleteExpiredTasks: async () => sweepExpiredRows(await getStore()),
     listen: async (listener) => registerListener(listenToDatabase(await getStore(), listener)),
@@ -142,7 +142,7 @@ async function sweepExpiredRows({ database, tables }: SqlStore): Promise<number>
   return Number(rows[0]?.['deleted'])
 }
 
-function checkLeaseMs(leaseMs: number): number {
+function requireLeaseMs(leaseMs: number): number {
   if (Number.isSafeInteger(leaseMs) && leaseMs >= 1) return leaseMs
   throw new RangeError(`leaseMs is ${leaseMs}; write a whole number of milliseconds from 1`)
 }

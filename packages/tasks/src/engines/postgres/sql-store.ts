@@ -17,17 +17,17 @@ export interface SqlStore {
 }
 
 /** True of a task whose time has not run out. */
-export const aliveCondition = '(expires_at IS NULL OR expires_at > statement_timestamp())'
+export const notExpiredCondition = '(expires_at IS NULL OR expires_at > statement_timestamp())'
 
 /** True of a task that has not ended. */
 export const openTaskCondition = "status IN ('working', 'input_required')"
 
 /** So many milliseconds from now, as a time. */
-export function timeFromNowSql(ms: string): string {
-  return `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
+export function timeFromNowSql(msPlaceholder: string): string {
+  return `statement_timestamp() + ${msPlaceholder}::float8 * interval '1 millisecond'`
 }
 
 /** When a task expires that is to be kept for so many milliseconds from now, and never for less than before. */
-export function prolongedExpirySql(ms: string): string {
-  return `CASE WHEN expires_at IS NULL OR ${ms}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(ms)}) END`
+export function prolongedExpirySql(msPlaceholder: string): string {
+  return `CASE WHEN expires_at IS NULL OR ${msPlaceholder}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${timeFromNowSql(msPlaceholder)}) END`
 }

@@ -122,20 +122,20 @@ export async function migrateTables({ query, transaction }: SqlDatabase, tables:
   const versionTableQuery = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
   const readVersion = async (runQuery: typeof query): Promise<number> => {
     if ((await runQuery(versionTableQuery, [tables.schema])).length === 0) return 0
-    const [stored] = await runQuery(`SELECT number FROM ${tables.version}`)
-    return Number(stored?.['number'])
+    const [versionRow] = await runQuery(`SELECT number FROM ${tables.version}`)
+    return Number(versionRow?.['number'])
   }
-  if (isCurrent(await readVersion(query), tables)) return
+  if (isCurrentVersion(await readVersion(query), tables)) return
   await transaction(async (runQuery) => {
     await runQuery('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mcp tasks: tables of ${tables.schema}`])
     const version = await readVersion(runQuery)
-    if (isCurrent(version, tables)) return
+    if (isCurrentVersion(version, tables)) return
     for (const migration of migrations.slice(version)) await runQuery(migration(tables))
     await runQuery(`UPDATE ${tables.version} SET number = $1`, [migrations.length])
   })
 }
 
-function isCurrent(version: number, { schema }: TableNames): boolean {
+function isCurrentVersion(version: number, { schema }: TableNames): boolean {
   if (version <= migrations.length) return version === migrations.length
   const advice = 'deploy that version of @x/tasks everywhere, or give this one another schema'
   throw new Error(

@@ -113,8 +113,8 @@ export function toStoredText(text: string): string {
 }
 
 /** The text that was stored. */
-export function fromStoredText(stored: string): string {
-  return stored.startsWith('"') ? String(JSON.parse(stored)) : stored
+export function fromStoredText(storedText: string): string {
+  return storedText.startsWith('"') ? String(JSON.parse(storedText)) : storedText
 }
 
 /** A name of the same length for every key, because an index takes no long ones. */

@@ -2,7 +2,7 @@ import { sleep, startBackgroundTimer } from '@x/core'
 import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import type { TaskContext } from '../options.ts'
-import { resetUnsupportedEntries } from './requeue.ts'
+import { createResetEntries } from './requeue.ts'
 import { addToJournalSize, type JournalSize, measureJournalSize } from './size-limits.ts'
 
 /** The reason why an attempt stops before its call has an outcome. */
@@ -27,8 +27,8 @@ export interface Attempt {
   /** Aborts the handler. */
   readonly controller: AbortController
   /** Aborts when nobody waits any more for what cannot be kept. */
-  readonly giveUpSignal: AbortSignal
-  readonly size: JournalSize
+  readonly abandonSignal: AbortSignal
+  readonly journalSize: JournalSize
   unrecordedEntries: JournalEntry[]
   lastStatusMessage: string | undefined
   /** The numbers that were reported last. */
@@ -51,8 +51,8 @@ export function openAttempt(task: ClaimedTask, abandonSignal: AbortSignal): Atte
   return {
     task,
     controller: new AbortController(),
-    giveUpSignal: abandonSignal,
-    size: measureJournalSize(task),
+    abandonSignal,
+    journalSize: measureJournalSize(task),
     unrecordedEntries: [],
     lastStatusMessage: undefined,
     lastProgress: undefined,
@@ -80,7 +80,7 @@ const stopMessages: Readonly<Record<AttemptStop['kind'], string>> = {
 }
 
 /** Lets an attempt go on to the end of its next step, where its task is released. */
-export function releaseAtBoundary(attempt: Attempt): void {
+export function requestRelease(attempt: Attempt): void {
   attempt.isReleasing = true
 }
 
@@ -90,16 +90,15 @@ export function endClaim(attempt: Attempt): void {
 }
 
 /** Stores the journal of an attempt: every commit is one write, which those that wait for it share. */
-export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: TaskContext): JournalStore {
+export function createJournalStore(attempt: Attempt, journal: JsonObject, context: TaskContext): JournalStore {
   return {
     journal,
     responses: attempt.task.responses,
     append: (entry) => {
       // Recording something for a task counts as serving it.
-      if (attempt.unrecordedEntries.length === 0)
-        attempt.unrecordedEntries.push(...resetUnsupportedEntries(attempt.task))
+      if (attempt.unrecordedEntries.length === 0) attempt.unrecordedEntries.push(...createResetEntries(attempt.task))
       attempt.unrecordedEntries.push(entry)
-      if (entry.part === 'steps') attempt.hasProgressed = true
+      if (entry.member === 'steps') attempt.hasProgressed = true
     },
     commit: () => {
       const { signal } = attempt.controller
@@ -121,9 +120,9 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.pendingWrites = attempt.pendingWrites.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.isFinished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
-    if (progressSizeError(attempt, progress, context) !== undefined) return
+    if (stopIfTooLarge(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
-    const state = await retryEngineCall(() => engine.record(attempt.task, progress), attempt.giveUpSignal, context)
+    const state = await retryEngineCall(() => engine.record(attempt.task, progress), attempt.abandonSignal, context)
     applyLeaseState(attempt, state ?? 'lost')
     if (progress.statusMessage !== undefined) context.taskChanges.notifyChange(attempt.task.id)
   })
@@ -131,13 +130,13 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
 }
 
 /** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
-export function progressSizeError(
+export function stopIfTooLarge(
   attempt: Attempt,
   { entries }: TaskProgress,
   context: TaskContext,
 ): WireError | undefined {
   if (attempt.stop?.kind === 'too_large') return attempt.stop.error
-  const error = addToJournalSize(attempt.size, entries, context.settings)
+  const error = addToJournalSize(attempt.journalSize, entries, context.settings)
   if (error !== undefined) stopAttempt(attempt, { kind: 'too_large', error })
   return error
 }
@@ -169,7 +168,7 @@ export function takeProgress(attempt: Attempt): TaskProgress {
 }
 
 function lastEntryOfEachKey(entries: readonly JournalEntry[]): readonly JournalEntry[] {
-  return [...new Map(entries.map((entry) => [JSON.stringify([entry.part, entry.key]), entry])).values()]
+  return [...new Map(entries.map((entry) => [JSON.stringify([entry.member, entry.key]), entry])).values()]
 }
 
 /** Milliseconds between two writes that bring nothing but a status message. */
@@ -179,7 +178,7 @@ const messageIntervalMs = 500
  * Takes progress for the status message and the numbers beside it; it is written with the next commit, or soon
  * (seps/2663-tasks-extension, tasks).
  */
-export function noteProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
+export function setLastProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
   attempt.lastStatusMessage = text.slice(0, maxMessageLength)

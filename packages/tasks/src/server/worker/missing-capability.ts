@@ -21,7 +21,7 @@ export interface RestoredCall {
  * Returns what the server lacks according to a response: the tool of the call, or all tools. Undefined for every other
  * response.
  */
-export async function missingCapabilityOf(
+export async function findUnmetCapability(
   response: RpcResponse,
   restoredCall: RestoredCall,
   context: TaskContext,
@@ -50,17 +50,22 @@ export async function hasTool(
   const call = withContext(
     createCall({ signal, principal: runnableCall.principal }),
     restoredPartsKey,
-    runnableCall.parts,
+    runnableCall.extensionRecords,
   )
-  let cursor: JsonObject = {}
+  let cursorParams: JsonObject = {}
   for (let page = 0; page < maxPages; page++) {
-    const request = { jsonrpc: '2.0', id: `page-${page}`, method: 'tools/list', params: { ...cursor, _meta } } as const
+    const request = {
+      jsonrpc: '2.0',
+      id: `page-${page}`,
+      method: 'tools/list',
+      params: { ...cursorParams, _meta },
+    } as const
     const listResponse = await innerExchange(request, call)
     if ('error' in listResponse) return listResponse.error.code !== errorCodes.methodNotFound
     const { tools, nextCursor } = listResponse.result
     if (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === name)) return true
     if (typeof nextCursor !== 'string') return false
-    cursor = { cursor: nextCursor }
+    cursorParams = { cursor: nextCursor }
   }
   return true
 }

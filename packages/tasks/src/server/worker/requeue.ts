@@ -34,24 +34,25 @@ export function planRequeue(
   unsupportedTaskTimeoutMs: number,
 ): RequeuePlan | WireError {
   let waitedMs = 0
-  for (let requeueIndex = 0; requeueIndex < requeueCount; requeueIndex++) waitedMs += requeuePauseMs(requeueIndex)
+  for (let requeueIndex = 0; requeueIndex < requeueCount; requeueIndex++)
+    waitedMs += computeRequeuePauseMs(requeueIndex)
   if (waitedMs < unsupportedTaskTimeoutMs)
-    return { entry: { part: requeuePart, value: requeueCount + 1 }, pauseMs: requeuePauseMs(requeueCount) }
+    return { entry: { member: requeuePart, value: requeueCount + 1 }, pauseMs: computeRequeuePauseMs(requeueCount) }
   const seconds = Math.floor(waitedMs / 1000)
   return { code, message: `For ${seconds} seconds no instance that had the task has known ${description}` }
 }
 
-function requeuePauseMs(requeueIndex: number): number {
+function computeRequeuePauseMs(requeueIndex: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.floor(requeueIndex / requeuesPerPause))
 }
 
 /** Returns the times that a task was requeued since an instance last supported it. */
 export function requeueCountOf({ entries }: ClaimedTask): number {
-  const requeueCount = entries.find(({ part }) => part === requeuePart)?.value
+  const requeueCount = entries.find(({ member: part }) => part === requeuePart)?.value
   return typeof requeueCount === 'number' ? requeueCount : 0
 }
 
 /** Returns the entries to record first when a task is supported again. */
-export function resetUnsupportedEntries(task: ClaimedTask): readonly JournalEntry[] {
-  return requeueCountOf(task) === 0 ? [] : [{ part: requeuePart, value: undefined }]
+export function createResetEntries(task: ClaimedTask): readonly JournalEntry[] {
+  return requeueCountOf(task) === 0 ? [] : [{ member: requeuePart, value: undefined }]
 }

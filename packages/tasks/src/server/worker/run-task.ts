@@ -17,16 +17,16 @@ import type { TaskContext } from '../options.ts'
 import {
   type Attempt,
   endClaim,
-  journalStoreOf,
-  noteProgress,
-  progressSizeError,
+  createJournalStore,
+  setLastProgress,
+  stopIfTooLarge,
   retryEngineCall,
   takeProgress,
   withProgressToken,
 } from './attempt.ts'
 import { planRequeue, requeueCountOf, type MissingCapability } from './requeue.ts'
-import { resultSizeError, requestsSizeError } from './size-limits.ts'
-import { missingCapabilityOf } from './missing-capability.ts'
+import { checkResultSize, checkRequestsSize } from './size-limits.ts'
+import { findUnmetCapability } from './missing-capability.ts'
 
 /** Works on a task until it has ended, waits for its client, or is released. Never rejects. */
 export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
@@ -36,10 +36,10 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
   if (task.failures >= maxFailures)
     return finishAttempt(attempt, failedEnd(tooManyFailuresError(task.failures)), context)
   try {
-    const work = await readPayload(task, context.settings.credentials)
-    if (work === undefined) return await requeueTask(attempt, unknownFormatCapability, context)
-    const response = await runAttempt(attempt, work, context)
-    if (response !== undefined) await applyResponse({ attempt, runnableCall: work, response }, context)
+    const runnableCall = await readPayload(task, context.settings.credentials)
+    if (runnableCall === undefined) return await requeueTask(attempt, unknownFormatCapability, context)
+    const response = await runAttempt(attempt, runnableCall, context)
+    if (response !== undefined) await applyResponse({ attempt, runnableCall, response }, context)
   } catch (error) {
     await endRejectedAttempt(attempt, error, context)
   } finally {
@@ -52,25 +52,25 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
 /** Runs the call. Rejects when its task was stopped, also when its handler did not end in time. */
 async function runAttempt(
   attempt: Attempt,
-  work: RunnableCall,
+  runnableCall: RunnableCall,
   context: TaskContext,
 ): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
-  const { method, params, principal, journal, parts } = work
+  const { method, params, principal, journal, extensionRecords } = runnableCall
   controller.signal.throwIfAborted()
   const request = { jsonrpc: '2.0', id: task.id, method, params: withProgressToken(params, task.id) } as const
-  const caller = createCall({
+  const baseCall = createCall({
     signal: controller.signal,
     principal,
     // Log messages have no way to a task's client (seps/2663-tasks-extension, task status notifications).
     notify: ({ method, params }) => {
-      if (method === 'notifications/progress') noteProgress(attempt, params, context)
+      if (method === 'notifications/progress') setLastProgress(attempt, params, context)
     },
   })
   const call = withContext(
-    withContext(caller, restoredPartsKey, parts),
+    withContext(baseCall, restoredPartsKey, extensionRecords),
     journalKey,
-    journalStoreOf(attempt, journal, context),
+    createJournalStore(attempt, journal, context),
   )
   const responsePromise = context.innerExchange(request, call)
   const cancelGraceTimer = startCancelGrace(attempt, context)
@@ -94,11 +94,11 @@ function startCancelGrace(attempt: Attempt, { settings }: TaskContext) {
     }
   })
   signal.addEventListener('abort', startGraceTimer, { once: true })
-  const forget = (): void => {
+  const clearTimer = (): void => {
     signal.removeEventListener('abort', startGraceTimer)
     settings.clock.clearTimeout(timer)
   }
-  return { promise, forget }
+  return { promise, forget: clearTimer }
 }
 
 interface AttemptResponse {
@@ -114,7 +114,7 @@ async function applyResponse(
   const { stop } = attempt
   if (stop?.kind === 'lost') return
   if (stop?.kind === 'too_large') return finishTooLargeTask(attempt, stop.error, context)
-  const unmetCapability = await missingCapabilityOf(
+  const unmetCapability = await findUnmetCapability(
     response,
     { runnableCall, signal: attempt.controller.signal },
     context,
@@ -143,22 +143,22 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability,
   const { engine, unsupportedTaskTimeoutMs, onError } = context.settings
   const requeueCount = requeueCountOf(attempt.task)
   const requeuePlan = planRequeue(requeueCount, unmetCapability, unsupportedTaskTimeoutMs)
-  if ('code' in requeuePlan) return finishAttempt(attempt, reportTooLargeResult(attempt, requeuePlan, context), context)
+  if ('code' in requeuePlan) return finishAttempt(attempt, reportFailure(attempt, requeuePlan, context), context)
   if (requeueCount === 0)
     onError(
       new Error(
         `Task ${attempt.task.id} is requeued for other instances, as this one does not know ${unmetCapability.description}`,
       ),
     )
-  const state = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
-    engine.release(attempt.task, {
+  const leaseState = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
+    engine.taskRelease(attempt.task, {
       entries: [requeuePlan.entry],
       statusMessage,
       hasProgressed: false,
       pauseMs: requeuePlan.pauseMs,
     }),
   )
-  if (state === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
+  if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
 /** Ends an attempt whose call rejected: it was stopped, or could not be made at all. */
@@ -181,19 +181,19 @@ async function endRejectedAttempt(attempt: Attempt, error: unknown, context: Tas
 
 async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
   const { engine, ttlMs: lifetimeMs } = context.settings
-  const sizeError = requestsSizeError(requests, context.settings)
+  const sizeError = checkRequestsSize(requests, context.settings)
   if (sizeError !== undefined) return finishTooLargeTask(attempt, sizeError, context)
-  const state = await writeClaimEnd(attempt, context, (progress) =>
+  const leaseState = await writeClaimEnd(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifetimeMs }),
   )
-  if (state === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
+  if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
 /** Releases a task, for any instance to continue at once. */
 export async function releaseAttempt(attempt: Attempt, context: TaskContext): Promise<void> {
   const { engine } = context.settings
-  const state = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
-  if (state === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
+  const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.taskRelease(attempt.task, progress))
+  if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
 type AttemptProgress = ReturnType<typeof takeProgress>
@@ -205,15 +205,15 @@ async function writeClaimEnd(
 ): Promise<LeaseState | undefined> {
   await attempt.pendingWrites
   const progress = takeProgress(attempt)
-  const sizeError = progressSizeError(attempt, progress, context)
+  const sizeError = stopIfTooLarge(attempt, progress, context)
   if (sizeError !== undefined) {
     await finishTooLargeTask(attempt, sizeError, context)
     return undefined
   }
-  const state = await retryEngineCall(() => write(progress), attempt.giveUpSignal, context)
-  if (state !== 'cancelling') endClaim(attempt)
-  if (state === 'owned') context.taskChanges.notifyChange(attempt.task.id)
-  return state
+  const leaseState = await retryEngineCall(() => write(progress), attempt.abandonSignal, context)
+  if (leaseState !== 'cancelling') endClaim(attempt)
+  if (leaseState === 'owned') context.taskChanges.notifyChange(attempt.task.id)
+  return leaseState
 }
 
 async function finishAttempt(
@@ -224,23 +224,19 @@ async function finishAttempt(
   await attempt.pendingWrites
   endClaim(attempt)
   const { settings } = context
-  const sizeError = resultSizeError(taskEnd, settings)
-  const endToStore = sizeError === undefined ? taskEnd : reportTooLargeResult(attempt, sizeError, context)
+  const sizeError = checkResultSize(taskEnd, settings)
+  const endToStore = sizeError === undefined ? taskEnd : reportFailure(attempt, sizeError, context)
   const write = () => settings.engine.finish(attempt.task, { ...endToStore, lifetimeMs: settings.ttlMs })
-  const writtenState = await retryEngineCall(write, attempt.giveUpSignal, context)
-  if (writtenState === true) context.taskChanges.notifyChange(attempt.task.id)
+  const isStored = await retryEngineCall(write, attempt.abandonSignal, context)
+  if (isStored === true) context.taskChanges.notifyChange(attempt.task.id)
 }
 
 function finishTooLargeTask(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {
-  return finishAttempt(attempt, reportTooLargeResult(attempt, error, context), context)
+  return finishAttempt(attempt, reportFailure(attempt, error, context), context)
 }
 
 /** Reports a failure to the author of the tool as well. */
-function reportTooLargeResult(
-  { task }: Attempt,
-  error: WireError,
-  { settings }: TaskContext,
-): Omit<TaskEnd, 'lifetimeMs'> {
+function reportFailure({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifetimeMs'> {
   settings.onError(new Error(`Task ${task.id}: ${error.message}`))
   return failedEnd(error)
 }

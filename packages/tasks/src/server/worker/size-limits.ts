@@ -7,18 +7,18 @@ export interface JournalSize {
   /** All of it: what the call brought along, the answers so far, and the entries. */
   totalBytes: number
   /** Each entry's, by part and key. */
-  readonly entries: Map<string, number>
+  readonly bytesByEntry: Map<string, number>
 }
 
 type SizeLimits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
 
 /** Measures what a claimed task brings along. */
 export function measureJournalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
-  const sizes = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
-  const total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+  const bytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
+  const entriesTotalBytes = [...bytesByEntry.values()].reduce((sum, bytes) => sum + bytes, 0)
   return {
-    totalBytes: total + jsonByteLengthOf(payload['journal'] ?? {}) + jsonByteLengthOf(responses),
-    entries: sizes,
+    totalBytes: entriesTotalBytes + jsonByteLengthOf(payload['journal'] ?? {}) + jsonByteLengthOf(responses),
+    bytesByEntry,
   }
 }
 
@@ -27,24 +27,24 @@ export function measureJournalSize({ payload, responses, entries }: ClaimedTask)
  * then nothing was counted, and nothing of it may be written.
  */
 export function addToJournalSize(
-  size: JournalSize,
+  journalSize: JournalSize,
   entries: readonly JournalEntry[],
   limits: SizeLimits,
 ): WireError | undefined {
-  const sizes = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
-  let { totalBytes } = size
-  for (const [name, bytes] of sizes) totalBytes += bytes - (size.entries.get(name) ?? 0)
+  const newBytesByEntry = new Map(entries.map((entry) => [entryNameOf(entry), jsonByteLengthOf(entry)]))
+  let { totalBytes } = journalSize
+  for (const [name, bytes] of newBytesByEntry) totalBytes += bytes - (journalSize.bytesByEntry.get(name) ?? 0)
   // A journal that was too large before, because of a long answer or a bound that was higher, is no reason to reject
   // entries that add nothing.
-  if (totalBytes > limits.maxJournalBytes && totalBytes > size.totalBytes)
+  if (totalBytes > limits.maxJournalBytes && totalBytes > journalSize.totalBytes)
     return journalLimitError(entries, totalBytes, limits)
-  for (const [name, bytes] of sizes) size.entries.set(name, bytes)
-  size.totalBytes = totalBytes
+  for (const [name, bytes] of newBytesByEntry) journalSize.bytesByEntry.set(name, bytes)
+  journalSize.totalBytes = totalBytes
   return undefined
 }
 
 /** Returns an error if the journal of a call is too large for it to become a task. */
-export function journalSizeError(journal: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
+export function checkJournalSize(journal: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
   const bytes = jsonByteLengthOf(journal)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(
@@ -55,14 +55,14 @@ export function journalSizeError(journal: JsonObject, { maxJournalBytes }: SizeL
 }
 
 /** Returns an error if requests for input are too large. */
-export function requestsSizeError(requests: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
+export function checkRequestsSize(requests: JsonObject, { maxJournalBytes }: SizeLimits): WireError | undefined {
   const bytes = jsonByteLengthOf(requests)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
 }
 
 /** Returns an error if the outcome of a task is too large. */
-export function resultSizeError(
+export function checkResultSize(
   { outcome }: Pick<TaskEnd, 'outcome'>,
   { maxResultBytes }: SizeLimits,
 ): WireError | undefined {
@@ -77,13 +77,13 @@ const smallerRecordAdvice = 'let a step give what names a large thing, and keep 
 
 function journalLimitError(
   entries: readonly JournalEntry[],
-  total: number,
+  totalBytes: number,
   { maxJournalBytes }: SizeLimits,
 ): WireError {
   const [largest] = entries.toSorted((one, other) => jsonByteLengthOf(other) - jsonByteLengthOf(one))
-  const { part = '', key = '' } = largest ?? {}
+  const { member: part = '', key = '' } = largest ?? {}
   const entryLabel = `${part} ${JSON.stringify(key.slice(0, 100))}`
-  const description = `What the task records has ${total} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
+  const description = `What the task records has ${totalBytes} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
   return tooLargeError(description, maxJournalBytes, smallerRecordAdvice)
 }
 
@@ -91,7 +91,7 @@ function tooLargeError(description: string, maxBytes: number, advice: string): W
   return { code: errorCodes.internal, message: `${description}, and may have ${maxBytes}: ${advice}` }
 }
 
-function entryNameOf({ part, key }: JournalEntry): string {
+function entryNameOf({ member: part, key }: JournalEntry): string {
   return JSON.stringify([part, key])
 }
 

@@ -1,6 +1,6 @@
 import { settlesWithin, sleep, startBackgroundTimer } from '@x/core'
 import type { TaskContext } from '../options.ts'
-import { applyLeaseState, type Attempt, openAttempt, releaseAtBoundary, stopAttempt } from './attempt.ts'
+import { applyLeaseState, type Attempt, openAttempt, requestRelease, stopAttempt } from './attempt.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
 import type { EngineListener } from '../../engines/engine.ts'
 
@@ -54,7 +54,7 @@ interface WorkerState {
   /** Aborts when nothing is to begin any more. */
   readonly closeController: AbortController
   readonly timers: Map<string, unknown>
-  readonly endListeners: Set<() => void>
+  readonly idleListeners: Set<() => void>
   /** Claims, heartbeats and deletions that have begun and not ended. */
   readonly backgroundWork: Set<Promise<void>>
   drainCount: number
@@ -75,7 +75,7 @@ export function createWorker(context: TaskContext): Worker {
     abandonController: new AbortController(),
     closeController: new AbortController(),
     timers: new Map(),
-    endListeners: new Set(),
+    idleListeners: new Set(),
     backgroundWork: new Set(),
     drainCount: 0,
     isClaiming: false,
@@ -132,7 +132,7 @@ function drainWorker(state: WorkerState): () => void {
   const { context } = state
   let isActive = true
   state.drainCount++
-  for (const attempt of state.attempts) releaseAtBoundary(attempt)
+  for (const attempt of state.attempts) requestRelease(attempt)
   return () => {
     if (isActive) state.drainCount--
     isActive = false
@@ -180,7 +180,7 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
   if (state.drainCount > 0) stopAttempt(attempt, { kind: 'released' })
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
-    if (state.attempts.size === 0) for (const end of state.endListeners) end()
+    if (state.attempts.size === 0) for (const notifyIdle of state.idleListeners) notifyIdle()
     claimFreeSlots(state)
   })
 }
@@ -193,13 +193,13 @@ async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void>
 }
 
 /** Repeats work, each time so many milliseconds after the last has ended. */
-function runEvery(state: WorkerState, ms: number, work: () => Promise<unknown>): void {
+function runEvery(state: WorkerState, intervalMs: number, runOnInterval: () => Promise<unknown>): void {
   const name = String(state.timers.size)
   const { clock } = state.context.settings
   const scheduleRun = (): void => {
-    if (!state.closeController.signal.aborted) state.timers.set(name, startBackgroundTimer(clock, runOnce, ms))
+    if (!state.closeController.signal.aborted) state.timers.set(name, startBackgroundTimer(clock, runOnce, intervalMs))
   }
-  const runOnce = (): void => runInBackground(state, () => work().finally(scheduleRun))
+  const runOnce = (): void => runInBackground(state, () => runOnInterval().finally(scheduleRun))
   scheduleRun()
 }
 
@@ -216,16 +216,16 @@ async function waitForBackgroundWork({ backgroundWork, context }: WorkerState): 
 }
 
 /** Resolves when no attempt is left, or after so many milliseconds. */
-function waitForAttempts({ attempts, endListeners, context }: WorkerState, ms: number): Promise<void> {
+function waitForAttempts({ attempts, idleListeners, context }: WorkerState, timeoutMs: number): Promise<void> {
   if (attempts.size === 0) return Promise.resolve()
   const { clock } = context.settings
   return new Promise((resolve) => {
-    const end = (): void => {
+    const finishWait = (): void => {
       clock.clearTimeout(timer)
-      endListeners.delete(end)
+      idleListeners.delete(finishWait)
       resolve()
     }
-    const timer = clock.setTimeout(end, ms)
-    endListeners.add(end)
+    const timer = clock.setTimeout(finishWait, timeoutMs)
+    idleListeners.add(finishWait)
   })
 }
