@@ -1,7 +1,7 @@
 import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey, sealedState } from '@x/state-codec'
 import { tasks as clientTasks } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
@@ -45,7 +45,7 @@ function createItems(order: readonly ('scopes' | 'tasks')[]) {
     name: 'items',
     version: '1.0.0',
     tools: [importItems],
-    state: sealed({ keys: [randomKey()] }),
+    state: sealedState({ keys: [randomKey()] }),
     extensions: order.map((name) => parts[name]),
   })
   return { server, created, worked }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type AuthServer, type AuthServerOptions, startAuthServer } from '@tooling/auth-server'
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey, sealedState } from '@x/state-codec'
 import { connectHttp, type HttpAuthorizer } from '@x/transport-http/client'
 import { nodeHandler } from '@x/transport-http/node'
 import { z } from 'zod'
@@ -54,7 +54,7 @@ export async function createRealWorld({ dpop = false, ...options }: RealOptions 
   })
   const extensions = [requireScopes({ 'tools/call': { update: ['items:write'] } })]
   const server = createServer({ name: 'items', version: '1.0.0', state: false, tools, extensions })
-  const bound = { required: true, nonce: sealed({ keys: [randomKey()], audience: 'items' }) }
+  const bound = { required: true, nonce: sealedState({ keys: [randomKey()], audience: 'items' }) }
   const auth = protect({ resource: url, issuers: [as.issuer], scopes: ['items:read'], ...(dpop && { dpop: bound }) })
   http.on('request', nodeHandler(server, auth))
   const exchanges: TokenExchange[] = []

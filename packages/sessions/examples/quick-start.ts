@@ -2,12 +2,12 @@ import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { sessions as sessionsOfClient } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey, sealedState } from '@x/state-codec'
 import { z } from 'zod'
 
 // The same keys on every instance, from its secrets: then any of them serves any session.
 const shopping = sessions({
-  codec: sealed({ keys: [process.env['STATE_KEY'] ?? randomKey()] }),
+  codec: sealedState({ keys: [process.env['STATE_KEY'] ?? randomKey()] }),
   state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } },
 })
 

@@ -2,7 +2,7 @@ import { type Context, createServer, tool } from '@x/server'
 import { createClient } from '@x/client'
 import { type ClientSessions, isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
 import { type Sessions, sessions as serverSessions } from '@x/sessions/server'
-import { memoryStore, randomKey, sealed, type StateStore, stored } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, type StateStore, storedState } from '@x/state-codec'
 import { createStateTable, postgresStore } from '@x/state-codec/postgres'
 import { redisStore } from '@x/state-codec/redis'
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
@@ -20,9 +20,9 @@ interface Fleet {
 }
 
 function fleetOf(stores: readonly StateStore[], options: { readonly large?: boolean } = {}): Fleet {
-  const codec = sealed({ keys: [randomKey()] })
+  const codec = sealedState({ keys: [randomKey()] })
   const instances = stores.map((store) => {
-    const stateCodec = options.large === true ? stored({ store }) : undefined
+    const stateCodec = options.large === true ? storedState({ store }) : undefined
     const state = { schema: z.object({ notes: z.array(z.string()) }), initial: { notes: [] } as Notes }
     const sessions = serverSessions({ codec, stateCodec, store, state })
     const note = tool('note', {

@@ -5,7 +5,7 @@
  */
 
 export type { JsonArray, JsonObject, JsonValue } from '@x/core'
-export { migrating, plain, sealed, signed, singleUse, stored } from './on-web.ts'
+export { migratingState, plainState, sealedState, signedState, singleUseState, storedState } from './on-web.ts'
 export { type KeyInput, randomKey } from './token/keys.ts'
 export type { PlainOptions } from './token/plain-codec.ts'
 export type { KeyedOptions } from './token/token-codec.ts'

@@ -4,7 +4,14 @@
  * @module @x/state-codec
  */
 
-export { migrating, plain, sealed, signed, singleUse, stored } from './on-node.ts'
+export {
+  migratingState,
+  plainState,
+  sealedState,
+  signedState,
+  singleUseState,
+  storedState,
+} from './on-node.ts'
 export { type KeyInput, randomKey } from './token/keys.ts'
 export type { PlainOptions } from './token/plain-codec.ts'
 export type { KeyedOptions } from './token/token-codec.ts'

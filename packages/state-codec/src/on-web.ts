@@ -12,7 +12,7 @@ import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
  *
  * @throws StateUsageError for invalid keys or options.
  */
-export function sealed(options: KeyedOptions): StateCodec {
+export function sealedState(options: KeyedOptions): StateCodec {
   return createTokenCodec(createSealedTokenType(createWebEncryption), options, webCrypto)
 }
 
@@ -21,7 +21,7 @@ export function sealed(options: KeyedOptions): StateCodec {
  *
  * @throws StateUsageError for invalid keys or options.
  */
-export function signed(options: KeyedOptions): StateCodec {
+export function signedState(options: KeyedOptions): StateCodec {
   return createTokenCodec(createSignedTokenType(createWebSigning), options, webCrypto)
 }
 
@@ -31,7 +31,7 @@ export function signed(options: KeyedOptions): StateCodec {
  *
  * @throws StateUsageError unless the options contain `insecure: true`.
  */
-export function plain(options: PlainOptions): StateCodec {
+export function plainState(options: PlainOptions): StateCodec {
   return createPlainCodec(options, webCrypto)
 }
 
@@ -40,17 +40,17 @@ export function plain(options: PlainOptions): StateCodec {
  *
  * @throws StateUsageError for invalid options.
  */
-export function stored(options: StoredOptions): StateCodec {
+export function storedState(options: StoredOptions): StateCodec {
   return createStoredCodec(options, webCrypto)
 }
 
 /**
- * Creates a codec that migrates from `stored` to another codec without losing a token, phase by phase. Phases advance
+ * Creates a codec that migrates from `storedState` to another codec without losing a token, phase by phase. Phases advance
  * and roll back. During a rolling deployment, instances may be in two adjacent phases. `report()` says when to advance.
  *
  * @throws StateUsageError for invalid options.
  */
-export function migrating(options: MigratingOptions): MigratingCodec {
+export function migratingState(options: MigratingOptions): MigratingCodec {
   return createMigratingCodec(options, webCrypto)
 }
 
@@ -60,6 +60,6 @@ export function migrating(options: MigratingOptions): MigratingCodec {
  *
  * @throws StateUsageError for a codec without `lifetimeMs`.
  */
-export function singleUse(codec: StateCodec, store: StateStore): StateCodec {
+export function singleUseState(codec: StateCodec, store: StateStore): StateCodec {
   return createSingleUseCodec(codec, store, webCrypto)
 }

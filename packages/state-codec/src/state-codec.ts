@@ -26,7 +26,7 @@ export interface OpenClaims {
    */
   readonly purpose: string
   /**
-   * Frequent member names of the values of this purpose: `sealed` writes each as one byte. The list is a part of the
+   * Frequent member names of the values of this purpose: `sealedState` writes each as one byte. The list is a part of the
    * format: whoever opens a token has the same names in the same places, and new names are added at the end.
    */
   readonly memberNames?: readonly string[] | undefined
@@ -45,7 +45,7 @@ export interface OpenClaims {
 export interface OpenOptions extends OpenClaims {
   /**
    * Called with the time that the token has left, in milliseconds by the codec's clock, before `open` resolves:
-   * `singleUse` remembers a use for so long. Where a codec does not call it, a use is remembered for `lifetimeMs`.
+   * `singleUseState` remembers a use for so long. Where a codec does not call it, a use is remembered for `lifetimeMs`.
    */
   readonly onTtl?: ((ttlMs: number) => void) | undefined
   /**

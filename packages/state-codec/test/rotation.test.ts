@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type KeyInput, randomKey, sealed, type StateCodec } from '../src/node.ts'
+import { type KeyInput, randomKey, sealedState, type StateCodec } from '../src/node.ts'
 
 const claims = { purpose: 'tools/call', binding: 'ada' }
 const [oldKey, newKey] = [randomKey(), randomKey()]
@@ -23,7 +23,7 @@ async function refusals(instances: readonly StateCodec[]): Promise<readonly stri
 async function roll(from: readonly KeyInput[], to: readonly KeyInput[]): Promise<readonly string[]> {
   const refused: string[] = []
   for (let restarted = 0; restarted <= 3; restarted++) {
-    const instances = [0, 1, 2].map((at) => sealed({ keys: at < restarted ? to : from }))
+    const instances = [0, 1, 2].map((at) => sealedState({ keys: at < restarted ? to : from }))
     refused.push(...(await refusals(instances)))
   }
   return refused
@@ -35,9 +35,9 @@ test('keys rotate in two phases, and every token opens on every instance', async
 })
 
 test('a token that was made before the rotation opens until its key is removed', async () => {
-  const token = await sealed({ keys: [oldKey] }).seal('state', claims)
-  expect(await sealed({ keys: [newKey, oldKey] }).open(token, claims)).toBe('state')
-  await expect(sealed({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({ code: 'unknown_key' })
+  const token = await sealedState({ keys: [oldKey] }).seal('state', claims)
+  expect(await sealedState({ keys: [newKey, oldKey] }).open(token, claims)).toBe('state')
+  await expect(sealedState({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({ code: 'unknown_key' })
 })
 
 test('without the first phase, tokens of the new key do not open on instances that were not restarted yet', async () => {
@@ -45,8 +45,8 @@ test('without the first phase, tokens of the new key do not open on instances th
 })
 
 test("instances with different keys reject each other's tokens, and the log has the reason", async () => {
-  const token = await sealed({ keys: [oldKey] }).seal('state', claims)
-  await expect(sealed({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({
+  const token = await sealedState({ keys: [oldKey] }).seal('state', claims)
+  await expect(sealedState({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({
     code: 'unknown_key',
     detail: expect.stringContaining('the instances do not have the same keys'),
   })

@@ -2,7 +2,15 @@ import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isStateError, memoryStore, randomKey, sealed, singleUse, stored, type StateStore } from '../src/node.ts'
+import {
+  isStateError,
+  memoryStore,
+  randomKey,
+  sealedState,
+  singleUseState,
+  storedState,
+  type StateStore,
+} from '../src/node.ts'
 import { createStateTable, postgresStore } from '../src/postgres.ts'
 import { redisStore } from '../src/redis.ts'
 
@@ -109,7 +117,10 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
 
   test('suspended states and single uses of one owner leave room for those of others', async () => {
     const keys = [randomKey()]
-    const codecs = [(store: StateStore) => stored({ store }), (store: StateStore) => singleUse(sealed({ keys }), store)]
+    const codecs = [
+      (store: StateStore) => storedState({ store }),
+      (store: StateStore) => singleUseState(sealedState({ keys }), store),
+    ]
     for (const codecOf of codecs) {
       const codec = codecOf(make({ maxEntriesPerOwner: 2 }))
       const [ada, bob] = [fresh(), fresh()]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
-import { memoryStore, randomKey, sealed, singleUse, stored, type StateStore } from '../src/node.ts'
+import { memoryStore, randomKey, sealedState, singleUseState, storedState, type StateStore } from '../src/node.ts'
 import { createStateTable, type PostgresStore, postgresStore } from '../src/postgres.ts'
 import { redisStore } from '../src/redis.ts'
 
@@ -90,9 +90,9 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
 
   test('a state that one instance stored opens on another', async () => {
     const { one, other } = stores()
-    const token = await stored({ store: one }).seal({ step: 2 }, { purpose: 'test', binding: 'ada' })
-    expect(await stored({ store: other }).open(token, { purpose: 'test', binding: 'ada' })).toEqual({ step: 2 })
-    await expect(stored({ store: other }).open(token, { purpose: 'test', binding: 'bob' })).rejects.toMatchObject({
+    const token = await storedState({ store: one }).seal({ step: 2 }, { purpose: 'test', binding: 'ada' })
+    expect(await storedState({ store: other }).open(token, { purpose: 'test', binding: 'ada' })).toEqual({ step: 2 })
+    await expect(storedState({ store: other }).open(token, { purpose: 'test', binding: 'bob' })).rejects.toMatchObject({
       code: 'binding',
     })
   })
@@ -100,8 +100,8 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
   test('of 50 simultaneous uses of a token over two instances, one succeeds [MRT-013]', async () => {
     const { one, other } = stores()
     const keys = [randomKey()]
-    const codecs = [singleUse(sealed({ keys }), one), singleUse(sealed({ keys }), other)]
-    const token = await sealed({ keys }).seal('once', { purpose: 'test' })
+    const codecs = [singleUseState(sealedState({ keys }), one), singleUseState(sealedState({ keys }), other)]
+    const token = await sealedState({ keys }).seal('once', { purpose: 'test' })
     const opened = await Promise.allSettled(
       Array.from({ length: 50 }, (_, at) => codecs[at % 2]?.open(token, { purpose: 'test' })),
     )
@@ -217,7 +217,7 @@ describeNeeding('redis', 'the store in Redis', (program) => {
     const [client] = clients
     if (!client) throw new Error('a client was made')
     const store = redisStore(client, { timeoutMs: 500 })
-    const codec = stored({ store })
+    const codec = storedState({ store })
     const token = await codec.seal('kept', { purpose: 'test' })
     await server.kill()
     await expect(codec.open(token, { purpose: 'test' })).rejects.toMatchObject({ code: 'unavailable' })
@@ -275,7 +275,7 @@ describe('the store in PostgreSQL', () => {
 
   test('when PostgreSQL stops, calls fail as unavailable; after its restart nothing is lost', async () => {
     const { one } = stores
-    const codec = stored({ store: one })
+    const codec = storedState({ store: one })
     const token = await codec.seal('kept', { purpose: 'test' })
     await server.kill()
     await expect(codec.open(token, { purpose: 'test' })).rejects.toMatchObject({ code: 'unavailable' })

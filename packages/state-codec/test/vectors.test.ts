@@ -23,7 +23,12 @@ const platforms = [
 
 describe.each(platforms)('with %s', (_, platform) => {
   const codecOf = ({ kind, keys, now, audience }: Opening, nonce = '') =>
-    platform[kind]({ keys, audience, runtime: { now: () => now }, random: () => Buffer.from(nonce, 'hex') })
+    platform[kind === 'sealed' ? 'sealedState' : 'signedState']({
+      keys,
+      audience,
+      runtime: { now: () => now },
+      random: () => Buffer.from(nonce, 'hex'),
+    })
 
   test.each(read<Vector>('tokens'))('$name: the token is reproduced and opened ($kind)', async (vector) => {
     const codec = codecOf(vector, vector.nonce)

@@ -22,7 +22,7 @@ import {
 } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { form } from '@x/server'
-import { isStateError, randomKey, sealed, signed, type StateCodec } from '@x/state-codec'
+import { isStateError, randomKey, sealedState, signedState, type StateCodec } from '@x/state-codec'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -50,8 +50,8 @@ describe('A text from a peer is parsed, or rejected by an error of the protocol 
   })
 
   test.each([
-    ['sealed', sealed({ keys: [randomKey()] })],
-    ['signed', signed({ keys: [randomKey()] })],
+    ['sealed', sealedState({ keys: [randomKey()] })],
+    ['signed', signedState({ keys: [randomKey()] })],
   ])('as a %s state, which nobody can make without the key', async (_title, codec) => {
     const real = await codec.seal({ a: 1 }, { purpose: 'test' })
     const nearly = fc

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { createCall, type Exchange, type JsonObject, metaKeys, methods, protocolVersion, type Server } from '@x/schema'
 import { createServer, resourceTemplate, sealedState, tool } from '@x/server'
 import { sessions } from '@x/sessions/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import { serveStdio } from '@x/transport-stdio'
 import fc from 'fast-check'
@@ -145,7 +145,7 @@ describe('A server answers whatever its client sends, shortly and without an int
 
 /** The server of these tests, with everything that reads what a client sends. */
 function hostedServer(): Server {
-  const codec = sealed({ keys })
+  const codec = sealedState({ keys })
   const counts = sessions({
     codec,
     state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },

@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { sessions as clientSessions } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey, sealedState } from '@x/state-codec'
 import { z } from 'zod'
 import { type Gauge, type MeasureOptions, optionsOf } from './gauge.ts'
 import { medianOf, type Round, shareOf, takeTurns } from './turns.ts'
@@ -54,7 +54,7 @@ interface Step {
 
 async function openSteps(): Promise<readonly Step[]> {
   const sessions = serverSessions({
-    codec: sealed({ keys: [randomKey()] }),
+    codec: sealedState({ keys: [randomKey()] }),
     state: { schema: z.object({ note: z.string() }), initial: { note: '' } },
   })
   const note = 'x'.repeat(100)

@@ -21,7 +21,7 @@ const packages = new URL('packages/', `${pathToFileURL(process.argv[2] ?? '.').h
 register('./source-loader.mjs', import.meta.url)
 const { createServer, tool } = await import(`${packages}server/src/index.ts`)
 const { serveHttp } = await import(`${packages}transport-http/src/node.ts`)
-const { randomKey, sealed } = await import(`${packages}state-codec/src/node.ts`)
+const { randomKey, sealedState } = await import(`${packages}state-codec/src/node.ts`)
 const { metaKeys, protocolVersion } = await import(`${packages}schema/src/index.ts`)
 
 const form = { type: 'object', properties: { color: { type: 'string' } }, required: ['color'] }
@@ -32,7 +32,7 @@ const tools = [
     run: ask,
   }),
 ]
-const state = sealed({ keys: [randomKey()] })
+const state = sealedState({ keys: [randomKey()] })
 const host = await serveHttp(createServer({ name: 'measured', version: '1.0.0', tools, state, strictReplay: false }), {
   port: 0,
 })

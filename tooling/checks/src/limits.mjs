@@ -114,7 +114,7 @@ function code(option) {
 
 const ownerNames = new Map([
   ['client', 'the client'],
-  ['sealed and signed', '`sealed`, `signed`'],
+  ['sealed and signed', '`sealedState`, `signedState`'],
   ['Redis, PostgreSQL', '`redisStore`, `postgresStore`'],
 ])
 

@@ -3,7 +3,7 @@ import { type Call, type Middleware, type ServerExtension, serverOf } from '@x/s
 import { createServer, sealedState, tool } from '@x/server'
 import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
 import { sessions } from '@x/sessions/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey } from '@x/state-codec'
 import { tasks as clientTasks, tasksOf } from '@x/tasks/client'
 import { tasks } from '@x/tasks/server'
 import { connectHttp } from '@x/transport-http/client'
@@ -37,7 +37,7 @@ function permutations<T>(list: readonly T[]): readonly (readonly T[])[] {
 }
 
 function openParts() {
-  const basket = sessions({ codec: sealed({ keys: [randomKey()] }) })
+  const basket = sessions({ codec: sealedState({ keys: [randomKey()] }) })
   const work = tool('work', {
     description: 'Works, as a task where the client takes that',
     task: 'allowed',
@@ -51,7 +51,7 @@ function openParts() {
   const tasking = tasks({ engine: memoryEngine(), pollIntervalMs: 20, workPollMs: 20 })
   return {
     seen,
-    definition: { tools: [work, who], state: sealed({ keys: [randomKey()] }) },
+    definition: { tools: [work, who], state: sealedState({ keys: [randomKey()] }) },
     list: [tasking, basket, extension],
   }
 }

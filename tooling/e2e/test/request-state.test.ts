@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import { type Exchange, type JsonObject, metaKeys } from '@x/schema'
 import { tool } from '@x/server'
-import { memoryStore, sealed, singleUse } from '@x/state-codec'
+import { memoryStore, sealedState, singleUseState } from '@x/state-codec'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -97,7 +97,7 @@ overEveryTransport('a state that comes back', (serve) => {
 
   test('too late is refused [MRT-011]', async () => {
     const clock = manualClock()
-    const dated = sealed({ keys: [keys.first], ttlMs: 1000, runtime: clock })
+    const dated = sealedState({ keys: [keys.first], ttlMs: 1000, runtime: clock })
     await using served = await serve({
       tools: [resolveTool()],
       state: dated,
@@ -114,7 +114,7 @@ overEveryTransport('a state that comes back', (serve) => {
   })
 
   test('a second time is refused where the server says so [MRT-013]', async () => {
-    const once = singleUse(sealed({ keys: [keys.first] }), memoryStore())
+    const once = singleUseState(sealedState({ keys: [keys.first] }), memoryStore())
     await using served = await serve({ tools: [resolveTool()], state: once, ...quiet })
     const { exchange } = served.connect()
     const requestState = await stateFor(exchange, resolveOne)

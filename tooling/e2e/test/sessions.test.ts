@@ -3,7 +3,7 @@ import type { CallToolResult } from '@x/schema'
 import { type Context, createServer, tool } from '@x/server'
 import { type ClientSessions, isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
 import { sessions as serverSessions, type Sessions } from '@x/sessions/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey, sealedState } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
@@ -30,7 +30,7 @@ function basketry(): Basketry {
   const deleted: unknown[] = []
   const keys = [randomKey()]
   const sessions = serverSessions({
-    codec: sealed({ keys }),
+    codec: sealedState({ keys }),
     state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
     onDelete: ({ state, principal }) => void deleted.push([state, principal?.subject]),
   })
@@ -57,7 +57,7 @@ function basketry(): Basketry {
   return {
     sessions,
     deleted,
-    definition: { tools: [add, pay, secret], state: sealed({ keys }), extensions: [sessions] },
+    definition: { tools: [add, pay, secret], state: sealedState({ keys }), extensions: [sessions] },
   }
 }
 

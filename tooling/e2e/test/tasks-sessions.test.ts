@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import { type Tool, tool } from '@x/server'
 import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
-import { randomKey, sealed, type StateCodec } from '@x/state-codec'
+import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { type TaskCalls, tasks as clientTasks, tasksOf } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
@@ -15,7 +15,7 @@ type Basket = { readonly items: readonly string[] }
 
 const basketOf = () =>
   serverSessions({
-    codec: sealed({ keys: [randomKey()] }),
+    codec: sealedState({ keys: [randomKey()] }),
     state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
   })
 type Baskets = ReturnType<typeof basketOf>
@@ -88,7 +88,7 @@ async function openShop(serve: Serve, credentials?: StateCodec): Promise<Shop> {
     hidden(sessions),
   ]
   const tasking = tasks({ engine, credentials, pollIntervalMs: 20, unsupportedTaskTimeoutMs: 1, workPollMs: 20 })
-  const served = await serve({ tools, state: sealed({ keys: [randomKey()] }), extensions: [tasking, sessions] })
+  const served = await serve({ tools, state: sealedState({ keys: [randomKey()] }), extensions: [tasking, sessions] })
   return {
     sessions,
     gate,
@@ -140,7 +140,7 @@ overEveryTransport('a task that begins in a session', (serve) => {
   })
 
   test('has the id of its session where the task keeps credentials, sealed', async () => {
-    await using shop = await openShop(serve, sealed({ keys: [randomKey()] }))
+    await using shop = await openShop(serve, sealedState({ keys: [randomKey()] }))
     const session = await shop.begin()
     expect(textOf(await session.callTool('name'))).toBe(session.id)
     expect(shop.payloads.join()).not.toContain(session.id)

@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { TLSSocket } from 'node:tls'
 import { isTokenError, needScopes, protect, type Protection, requireScopes } from '@x/auth/server'
 import { createServer, type McpServer, tool } from '@x/server'
-import { type KeyInput, sealed, type StateStore } from '@x/state-codec'
+import { type KeyInput, sealedState, type StateStore } from '@x/state-codec'
 import { documentHandler, httpHandler } from '@x/transport-http'
 import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
@@ -96,7 +96,7 @@ export function protectBound(issuer: string, keys: readonly KeyInput[], usedProo
   return protect({
     resource: 'https://mcp.example.com/mcp',
     issuers: [issuer],
-    dpop: { required: true, usedProofs, nonce: sealed({ keys, audience: 'items' }) },
+    dpop: { required: true, usedProofs, nonce: sealedState({ keys, audience: 'items' }) },
   })
 }
 // #endregion

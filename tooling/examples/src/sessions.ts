@@ -8,7 +8,7 @@ import {
   sessions as clientSessions,
 } from '@x/sessions/client'
 import { type Sessions, sessionResources, sessions } from '@x/sessions/server'
-import { type KeyInput, sealed, type StateStore, stored } from '@x/state-codec'
+import { type KeyInput, sealedState, type StateStore, storedState } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
 import { z } from 'zod'
 
@@ -18,7 +18,7 @@ export type Trip = z.infer<typeof tripState>
 
 export function defineTrips(keys: readonly KeyInput[]): Sessions<Trip> {
   return sessions({
-    codec: sealed({ keys, audience: 'travel' }),
+    codec: sealedState({ keys, audience: 'travel' }),
     state: { schema: tripState, initial: { nights: 0 } },
   })
 }
@@ -76,11 +76,11 @@ export const bookTrip = (trips: Sessions<Trip>): Tool =>
 // #region revocable
 export function defineRevocableTrips(keys: readonly KeyInput[], store: StateStore): Sessions<Trip> {
   return sessions({
-    codec: sealed({ keys, audience: 'travel' }),
+    codec: sealedState({ keys, audience: 'travel' }),
     // Which sessions live is known to all instances …
     store,
     // … and their states stay there too, with a handle of 43 characters in their place.
-    stateCodec: stored({ store, maxAgeMs: 86_400_000 }),
+    stateCodec: storedState({ store, maxAgeMs: 86_400_000 }),
     state: { schema: tripState, initial: { nights: 0 } },
   })
 }
@@ -110,7 +110,7 @@ export function createMapServer(keys: readonly KeyInput[], openMap: () => Promis
   // One map for each session at this instance, opened by the first call that wants it, closed with the session.
   const maps = sessionResources({ open: openMap, close: (map) => map.close(), maxOpenResources: 200 })
   const trips = sessions({
-    codec: sealed({ keys, audience: 'maps' }),
+    codec: sealedState({ keys, audience: 'maps' }),
     ttlMs: 3_600_000,
     onDelete: ({ id }) => maps.end(id),
   })

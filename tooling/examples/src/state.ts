@@ -2,19 +2,19 @@ import {
   isStateError,
   type KeyInput,
   memoryStore,
-  migrating,
+  migratingState,
   type MigratingCodec,
   type MigrationPhase,
-  sealed,
-  singleUse,
+  sealedState,
+  singleUseState,
   type StateCodec,
   type StateStore,
-  stored,
+  storedState,
 } from '@x/state-codec'
 
 // #region sealed
 export function createCodec(keys: readonly KeyInput[]): StateCodec {
-  return sealed({ keys, audience: 'tickets', ttlMs: 15 * 60_000, maxAgeMs: 2 * 60 * 60_000 })
+  return sealedState({ keys, audience: 'tickets', ttlMs: 15 * 60_000, maxAgeMs: 2 * 60 * 60_000 })
 }
 // #endregion sealed
 
@@ -45,24 +45,24 @@ export async function openOrExplain(codec: StateCodec, token: string, log: (line
 
 // #region stored
 export function createStoredCodec(store: StateStore = memoryStore()): StateCodec {
-  return stored({ store, audience: 'tickets' })
+  return storedState({ store, audience: 'tickets' })
 }
 // #endregion stored
 
 // #region single-use
 export function createPaymentCodec(keys: readonly KeyInput[], store: StateStore): StateCodec {
-  return singleUse(sealed({ keys, audience: 'payments' }), store)
+  return singleUseState(sealedState({ keys, audience: 'payments' }), store)
 }
 // #endregion single-use
 
 // #region migrating
 export function createMovingCodec(phase: MigrationPhase, store: StateStore, keys: readonly KeyInput[]): MigratingCodec {
   const claims = { audience: 'tickets', ttlMs: 15 * 60_000, maxAgeMs: 2 * 60 * 60_000 }
-  return migrating({
+  return migratingState({
     ...claims,
     phase,
     store,
-    state: sealed({ ...claims, keys }),
+    state: sealedState({ ...claims, keys }),
     onEvent: ({ type, purpose, code }) => console.warn('state migration', { type, purpose, code }),
   })
 }

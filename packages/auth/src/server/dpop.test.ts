@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { memoryStore, randomKey, sealed } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState } from '@x/state-codec'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { type ProtectedServer, createProtectedServer, resource } from '../testing/protected.ts'
@@ -134,7 +134,7 @@ test('where proofs are accepted, the first challenge names both ways', async () 
 })
 
 test('a server with nonces has each proof made with a recent one, whichever instance made it [AUE-012]', async () => {
-  const nonce = sealed({ keys: [randomKey()], audience: 'items' })
+  const nonce = sealedState({ keys: [randomKey()], audience: 'items' })
   await using server = await createProtectedServer({ dpop: { nonce } })
   await using sibling = await createProtectedServer({ dpop: { nonce }, issuers: () => [server.issuer.issuer] })
   const token = await bound(server)

@@ -11,7 +11,7 @@ const localOnlyMessage =
 export interface LegacyApi {
   /**
    * The answers that came without the `state` of their question (SEP-1685): 0 for long enough, with `canAdvance` in the
-   * report of a `migrating` codec, says that the fallback is not needed any more.
+   * report of a `migratingState` codec, says that the fallback is not needed any more.
    */
   readonly missingEchoCount: number
 }

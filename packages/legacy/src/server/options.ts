@@ -1,6 +1,6 @@
 import { type ErrorListener, errorListener, maxTimerMs } from '@x/core'
 import type { JsonObject } from '@x/schema'
-import { memoryStore, randomKey, sealed, singleUse, type StateCodec, type StateStore } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, singleUseState, type StateCodec, type StateStore } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 
 /** Something that an operator should know though calls go on. */
@@ -30,7 +30,7 @@ export interface StateQuestion {
 
 /** Options of the `state` of questions (SEP-1685). */
 export interface LegacyStateOptions {
-  /** Seals the states. It opens each once at an instance; `singleUse(codec, store)` extends that to the whole fleet. */
+  /** Seals the states. It opens each once at an instance; `singleUseState(codec, store)` extends that to the whole fleet. */
   readonly codec: StateCodec
   /**
    * `'all'` sends states to clients that have not declared `experimental.requestState` too. Only for clients that are
@@ -151,7 +151,7 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
   const checkMilliseconds = (name: keyof LegacyOptions, defaultMs: number): number =>
     checkWholeNumber(name, options[name] ?? defaultMs, maxTimerMs)
   return {
-    codec: options.codec ?? sealed({ keys: [randomKey()] }),
+    codec: options.codec ?? sealedState({ keys: [randomKey()] }),
     revisions: legacyRevisions.filter((revision) => givenOption.includes(revision)),
     sessionTtlMs: checkMilliseconds('sessionTtlMs', dayMs),
     answerTimeoutMs: checkMilliseconds('answerTimeoutMs', 600_000),
@@ -195,7 +195,7 @@ function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): Sta
 
 /** A state opens once at this instance, whatever the codec does. */
 function toSingleUseCodec(codec: StateCodec): StateCodec {
-  return singleUse(codec, memoryStore({ maxEntries: 100_000 }))
+  return singleUseState(codec, memoryStore({ maxEntries: 100_000 }))
 }
 
 function checkWholeNumber(name: string, value: unknown, maximum: number): number {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type ChangeBus, type McpServer, memoryBus, type Tool, tool } from '@x/server'
-import { memoryStore, sealed } from '@x/state-codec'
+import { memoryStore, sealedState } from '@x/state-codec'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { httpHandler } from '@x/transport-http'
 import type { LegacyOptions } from '../server/options.ts'
@@ -65,7 +65,7 @@ export interface LinkedServers {
 
 /** Starts instances that share keys, a store and a bus. */
 export function createLinkedServers(options: LegacyOptions = {}): LinkedServers {
-  const codec = sealed({ keys: [randomBytes(32)] })
+  const codec = sealedState({ keys: [randomBytes(32)] })
   const [shared, store] = [memoryBus(), memoryStore({ maxEntriesPerOwner: 10_000 })]
   const steps: string[] = []
   const errors: unknown[] = []

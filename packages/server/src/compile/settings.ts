@@ -1,5 +1,5 @@
 import { errorListener, type Runtime, runtimeOf } from '@x/core'
-import { randomKey, sealed, type StateCodec } from '@x/state-codec'
+import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import {
   type CallerLimit,
@@ -134,7 +134,7 @@ function createRandomKeyCodec(warn: ServerSettings['warn']): StateCodec {
   let codec: StateCodec | undefined
   const getCodec = (): StateCodec => {
     if (codec === undefined) {
-      codec = sealed({ keys: [randomKey()] })
+      codec = sealedState({ keys: [randomKey()] })
       warn({ code: 'random_key', message: randomKeyReason })
     }
     return codec

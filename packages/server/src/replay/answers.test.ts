@@ -1,5 +1,5 @@
 import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
-import { memoryStore, randomKey, sealed, singleUse } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, singleUseState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { InputDeclined } from '../index.ts'
@@ -246,11 +246,11 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
 })
 
 describe('fifty wrong answers, with every state that the client has had', () => {
-  const sealedOnly = () => sealed({ keys: [randomKey()] })
+  const sealedOnly = () => sealedState({ keys: [randomKey()] })
 
   test.each([
     ['are all taken, as an earlier state opens again', 50, sealedOnly],
-    ['are taken three times where a state opens once', 3, () => singleUse(sealedOnly(), memoryStore())],
+    ['are taken three times where a state opens once', 3, () => singleUseState(sealedOnly(), memoryStore())],
   ])('%s', async (_title, most, codec) => {
     const run: RunHandler = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
     const served = serve(run, { state: codec(), strictReplay: false })

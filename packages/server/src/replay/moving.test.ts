@@ -1,4 +1,4 @@
-import { memoryStore, stored } from '@x/state-codec'
+import { memoryStore, storedState } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -177,7 +177,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
 
   const unsealable: [string, () => Parameters<typeof serveWithLoad>[2]][] = [
     ['is too large to travel', () => ({ state: sealedState({ keys, maxBytes: 100 }) })],
-    ['cannot be stored, because the store is away', () => ({ state: stored({ store: away }) })],
+    ['cannot be stored, because the store is away', () => ({ state: storedState({ store: away }) })],
   ]
   test.each(unsealable)(
     'a call whose journal %s runs to its end where it is, without doing a step again',
@@ -213,7 +213,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
       await ctx.step('two', () => 2)
       return 'done'
     }
-    const state = stored({ store: { ...store, forOwner: undefined, add } })
+    const state = storedState({ store: { ...store, forOwner: undefined, add } })
     const served = serveWithLoad(createManualLoad(), run, { ...mode, state, shedding: { policy } })
     expect((await completeCall(served, next)).text).toBe('done')
     expect(isAway).toBe(false)

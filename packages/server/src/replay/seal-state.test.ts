@@ -1,5 +1,5 @@
 import { errorCodes, type JsonObject, metaKeys, type Principal } from '@x/schema'
-import { memoryStore, StateError, type StateCodec, stored } from '@x/state-codec'
+import { memoryStore, StateError, type StateCodec, storedState } from '@x/state-codec'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -148,7 +148,7 @@ describe.each(replayModes)('with strictReplay $strictReplay', (mode) => {
         get: (target, name, receiver) =>
           name === 'forOwner' ? undefined : reachable ? Reflect.get(target, name, receiver) : down,
       })
-      const served = serve(run, { ...mode, state: stored({ store: flaky }) })
+      const served = serve(run, { ...mode, state: storedState({ store: flaky }) })
       const { state } = await send(served)
       reachable = false
       const unsealed = await send(served, { state, responses: { a: answer } })

@@ -1,5 +1,5 @@
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
-import { memoryStore, sealed, singleUse, stored } from '@x/state-codec'
+import { memoryStore, singleUseState, storedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, DefinitionError, sealedState } from '../index.ts'
@@ -185,7 +185,10 @@ describe('what suspended calls leave in a store', () => {
   }
 
   test('has a share for each caller', async () => {
-    const served = serve(asking, { state: stored({ store: memoryStore({ maxEntries: 30 }) }), strictReplay: false })
+    const served = serve(asking, {
+      state: storedState({ store: memoryStore({ maxEntries: 30 }) }),
+      strictReplay: false,
+    })
     for (let at = 0; at < 3; at++) await send(served, {}, eve)
     expect((await send(served, {}, eve)).error).toMatchObject({
       code: errorCodes.internal,
@@ -201,7 +204,7 @@ describe('what suspended calls leave in a store', () => {
     let now = 1_000_000
     const clock = { now: () => now }
     const store = memoryStore({ maxEntries: 20, runtime: clock })
-    const state = singleUse(sealed({ keys, runtime: clock, ttlMs: 60_000, maxAgeMs: 600_000 }), store)
+    const state = singleUseState(sealedState({ keys, runtime: clock, ttlMs: 60_000, maxAgeMs: 600_000 }), store)
     const served = serve(asking, { state, strictReplay: false, runtime: { now: () => now } })
     const no = { sure: { action: 'accept', content: { sure: false } } }
     const round = async (options: AskOptions, given?: string) =>

@@ -1,6 +1,6 @@
 import { errorCodes } from '@x/schema'
 import { memoryBus } from '@x/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey, sealedState } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
 import { callIn, createSession, errorOf, resultOf, createNotesServer } from '../testing/asking.ts'
@@ -55,7 +55,7 @@ describe('sessions over a bus', () => {
     const shared = memoryBus()
     const told: unknown[] = []
     const bus: typeof shared = { ...shared, publish: (change) => (told.push(change), shared.publish(change)) }
-    const codec = sealed({ keys: [randomKey()] })
+    const codec = sealedState({ keys: [randomKey()] })
     const [here, there] = [
       createNotesServer({ codec, bus, runtime: Date }),
       createNotesServer({ codec, bus, runtime: Date }),

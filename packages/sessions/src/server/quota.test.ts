@@ -1,6 +1,6 @@
 import { clientAddressKey, createCall, errorCodes, metaKeys, protocolVersion, withContext } from '@x/schema'
 import { createServer } from '@x/server'
-import { memoryStore, randomKey, sealed, stored } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState, storedState } from '@x/state-codec'
 import { expect, test } from 'vitest'
 import { sessions } from '../server.ts'
 import type { SessionOptions } from './session-options.ts'
@@ -9,7 +9,7 @@ const sessionKey = 'io.modelcontextprotocol/session'
 
 /** A server with sessions, and requests of callers that have no principal. */
 function serving(options: Partial<SessionOptions> = {}) {
-  const extension = sessions({ codec: sealed({ keys: [randomKey()] }), onError: () => {}, ...options })
+  const extension = sessions({ codec: sealedState({ keys: [randomKey()] }), onError: () => {}, ...options })
   const server = createServer({ name: 'demo', version: '1', state: false, extensions: [extension] })
   return async (method: string, address: string, session?: unknown) => {
     const _meta = {
@@ -55,8 +55,8 @@ test('a session that is deleted makes room, and only once', async () => {
 test('states of sessions in a store count for their caller, until they are replaced', async () => {
   const store = memoryStore({ maxEntriesPerOwner: 3 })
   const keeping = sessions({
-    codec: sealed({ keys: [randomKey()] }),
-    stateCodec: stored({ store }),
+    codec: sealedState({ keys: [randomKey()] }),
+    stateCodec: storedState({ store }),
     state: { schema: { '~standard': { version: 1, vendor: 'test', validate: () => ({ value: 0 }) } }, initial: 0 },
     onError: () => {},
   })

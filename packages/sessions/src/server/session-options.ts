@@ -70,11 +70,11 @@ export interface SessionOptions<Name extends string = 'sessions'> {
    */
   readonly name?: Name | undefined
   /**
-   * Seals ids and states: `sealed({ keys })` of `@x/state-codec`, with the same keys at every instance. With `signed` a
+   * Seals ids and states: `sealedState({ keys })` of `@x/state-codec`, with the same keys at every instance. With `signedState` a
    * client can read the state.
    */
   readonly codec: StateCodec
-  /** Seals states, instead of `codec`: `stored({ store })` for those that are too large to travel. */
+  /** Seals states, instead of `codec`: `storedState({ store })` for those that are too large to travel. */
   readonly stateCodec?: StateCodec | undefined
   /**
    * Stores which sessions live, so that a deletion or `revoke` holds at every instance at once. Without it nothing is

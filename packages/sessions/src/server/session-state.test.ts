@@ -1,6 +1,6 @@
 import { platformRuntime } from '@x/core'
 import { type Context, tool } from '@x/server'
-import { memoryStore, stored } from '@x/state-codec'
+import { memoryStore, storedState } from '@x/state-codec'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import {
@@ -127,7 +127,7 @@ describe('States that stay in a store', () => {
     const now = createManualClock()
     const store = memoryStore({ runtime: now, maxEntries: 10, maxEntriesPerOwner: 10 })
     const codec = createCodec(now)
-    const { sessions } = createNotesSessions({ codec, runtime: now, stateCodec: stored({ store, runtime: now }) })
+    const { sessions } = createNotesSessions({ codec, runtime: now, stateCodec: storedState({ store, runtime: now }) })
     const server = createTestServer({ tools: [createNoteTool(sessions)], extensions: [sessions] })
     return { server, now }
   }

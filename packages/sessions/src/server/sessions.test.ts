@@ -1,4 +1,4 @@
-import { memoryStore, randomKey, sealed } from '@x/state-codec'
+import { memoryStore, randomKey, sealedState } from '@x/state-codec'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { sessionNotFoundCode } from '../session-metadata.ts'
@@ -23,8 +23,8 @@ test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a ttlMs of %d is refus
 })
 
 test('sessions that should live longer than their tokens open are refused, with what to change', () => {
-  const codec = sealed({ keys: [randomKey()], maxAgeMs: hour })
-  const long = sealed({ keys: [randomKey()], maxAgeMs: 9 * hour })
+  const codec = sealedState({ keys: [randomKey()], maxAgeMs: hour })
+  const long = sealedState({ keys: [randomKey()], maxAgeMs: 9 * hour })
   expect(() => createSessions({ codec, ttlMs: 2 * hour })).toThrow(`give the codec a maxAgeMs of ${2 * hour}`)
   expect(() => createSessions({ codec: long, stateCodec: codec, ttlMs: 2 * hour })).toThrow('stateCodec')
   expect(createSessions({ codec: long, ttlMs: 9 * hour }).name).toBe('sessions')
@@ -51,7 +51,7 @@ test('keys are rotated without losing a session: the new one is known everywhere
   const [old, fresh] = [randomKey(), randomKey()]
   const now = createManualClock()
   const instance = (...keys: string[]) => {
-    const { sessions } = createNotesSessions({ codec: sealed({ keys, runtime: now }), runtime: now })
+    const { sessions } = createNotesSessions({ codec: sealedState({ keys, runtime: now }), runtime: now })
     return createTestServer({ tools: [createNoteTool(sessions)], extensions: [sessions] })
   }
   const phases = [instance(old), instance(old, fresh), instance(fresh, old)]

@@ -51,7 +51,7 @@ export type StatefulSessionsOptions<State, Name extends string = 'sessions'> = S
  *
  * @throws SessionUsageError for options that contradict each other; a `TypeError` for an invalid `name`.
  *
- * @example const trips = sessions({ codec: sealed({ keys }), state: { schema: z.object({ city: z.string() }), initial:
+ * @example const trips = sessions({ codec: sealedState({ keys }), state: { schema: z.object({ city: z.string() }), initial:
  * { city: 'Oslo' } } }) const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions:
  * [trips] })
  */

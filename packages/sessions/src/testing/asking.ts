@@ -11,7 +11,7 @@ import {
   type WireError,
 } from '@x/schema'
 import { type Context, createServer, type McpServer, type ServerDefinition, type Tool, tool } from '@x/server'
-import { randomKey, sealed, type StateCodec } from '@x/state-codec'
+import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { z } from 'zod'
 import { parseSessionMetadata, sessionKey, type SessionMetadata } from '../session-metadata.ts'
 import { sessions as createSessions, type Sessions } from '../server/sessions.ts'
@@ -41,7 +41,7 @@ export function createManualClock(): ManualClock {
 
 /** A codec with a key of its own, by the test's clock. */
 export function createCodec(clock: Pick<Runtime, 'now'>, options: { readonly maxAgeMs?: number } = {}): StateCodec {
-  return sealed({ keys: [randomKey()], runtime: clock, ...options })
+  return sealedState({ keys: [randomKey()], runtime: clock, ...options })
 }
 
 /** Sessions with notes, and the errors that they reported. */

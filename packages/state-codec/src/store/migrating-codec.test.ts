@@ -2,16 +2,16 @@ import type { JsonValue } from '@x/core'
 import { describe, expect, test } from 'vitest'
 import {
   memoryStore,
-  migrating,
+  migratingState,
   type MigratingCodec,
   type MigratingOptions,
   type MigrationEvent,
   type MigrationPhase,
   randomKey,
-  sealed,
-  singleUse,
+  sealedState,
+  singleUseState,
   type StateStore,
-  stored,
+  storedState,
 } from '../node.ts'
 import { StateError } from '../state-error.ts'
 
@@ -31,12 +31,12 @@ function createFleet() {
     clock,
     store,
     events,
-    state: sealed({ keys: [key], runtime: clock }),
+    state: sealedState({ keys: [key], runtime: clock }),
     advance: (ms: number): void => void (now += ms),
     instance(phase: MigrationPhase, options: Partial<MigratingOptions> = {}): MigratingCodec {
-      return migrating({
+      return migratingState({
         phase,
-        state: sealed({ keys: [key], runtime: clock }),
+        state: sealedState({ keys: [key], runtime: clock }),
         store,
         runtime: clock,
         onEvent,
@@ -68,23 +68,23 @@ describe('a migration from a store to none [STA-009]', () => {
     },
   )
 
-  test('it begins with the handles of stored(), and ends with tokens that sealed() opens', async () => {
+  test('it begins with the handles of storedState(), and ends with tokens that sealedState() opens', async () => {
     const { instance, store, clock, state } = createFleet()
-    const handle = await stored({ store, runtime: clock }).seal('before', claims)
+    const handle = await storedState({ store, runtime: clock }).seal('before', claims)
     for (const phase of ['store', 'dual', 'state-first'] as const)
       expect(await instance(phase).open(handle, claims)).toBe('before')
     expect(await state.open(await instance('state').seal('after', claims), claims)).toBe('after')
-    expect(await stored({ store, runtime: clock }).open(await instance('store').seal('back', claims), claims)).toBe(
-      'back',
-    )
+    expect(
+      await storedState({ store, runtime: clock }).open(await instance('store').seal('back', claims), claims),
+    ).toBe('back')
   })
 
   test('every phase except "state" rejects a missing store', async () => {
     const { state, clock } = createFleet()
-    const codec = migrating({ phase: 'state', state, runtime: clock })
+    const codec = migratingState({ phase: 'state', state, runtime: clock })
     expect(await codec.open(await codec.seal(1, claims), claims)).toBe(1)
-    expect(() => migrating({ phase: 'dual', state })).toThrow('The phase "dual" needs a store')
-    expect(() => migrating({ phase: 'phase-1' as never, state })).toThrow('give store, dual, state-first, state')
+    expect(() => migratingState({ phase: 'dual', state })).toThrow('The phase "dual" needs a store')
+    expect(() => migratingState({ phase: 'phase-1' as never, state })).toThrow('give store, dual, state-first, state')
   })
 
   test('a handle that arrives in the phase without a store is rejected and counted', async () => {
@@ -115,7 +115,7 @@ describe('in the phase "dual"', () => {
   test('a state that does not open where the store does is a mismatch, with its code and without its value', async () => {
     const { instance, events } = createFleet()
     const token = await instance('dual').seal({ secret: 'hunter2' }, claims)
-    const other = instance('dual', { state: sealed({ keys: [randomKey()] }) })
+    const other = instance('dual', { state: sealedState({ keys: [randomKey()] }) })
     expect(await other.open(token, claims)).toEqual({ secret: 'hunter2' })
     expect(other.report()).toMatchObject({ openedCount: 1, agreedCount: 0, mismatchCount: 1 })
     expect(events).toMatchObject([{ type: 'mismatch', phase: 'dual', purpose: 'tools/call', code: 'unknown_key' }])
@@ -163,7 +163,7 @@ describe('in the phase "state-first"', () => {
   test('a state that does not open falls back to the store, and is counted [STA-007]', async () => {
     const { instance, events } = createFleet()
     const token = await instance('state-first').seal('value', claims)
-    const codec = instance('state-first', { state: sealed({ keys: [randomKey()] }) })
+    const codec = instance('state-first', { state: sealedState({ keys: [randomKey()] }) })
     expect(await codec.open(token, claims)).toBe('value')
     expect(codec.report()).toMatchObject({ openedCount: 1, fallbackCount: 1, canAdvance: false })
     expect(events).toMatchObject([{ type: 'fallback', code: 'unknown_key' }])
@@ -224,7 +224,7 @@ describe('the two parts of a token belong together', () => {
 
   test('so a single use stays single', async () => {
     const { instance, store } = createFleet()
-    const codec = singleUse(instance('state-first'), store)
+    const codec = singleUseState(instance('state-first'), store)
     const token = await codec.seal(1, claims)
     expect(await codec.open(token, claims)).toBe(1)
     const [handle = '', state = ''] = token.split('~')
@@ -246,7 +246,7 @@ describe('the report', () => {
   test('the advice is to stay for one token lifetime after the last problem', async () => {
     const { instance, advance, clock } = createFleet()
     const token = await instance('dual').seal(1, claims)
-    const codec = instance('dual', { state: sealed({ keys: [randomKey()], runtime: clock }) })
+    const codec = instance('dual', { state: sealedState({ keys: [randomKey()], runtime: clock }) })
     await codec.open(token, claims)
     const at = clock.now()
     advance(24 * hour)

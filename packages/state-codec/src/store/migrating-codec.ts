@@ -13,7 +13,7 @@ import {
 } from './migration-counter.ts'
 import { createHandleStore, handleLength, isHandle, type HandleStore } from './handle-store.ts'
 
-/** Options of `migrating`. The claim options apply to values in the store; give the state codec the same ones. */
+/** Options of `migratingState`. The claim options apply to values in the store; give the state codec the same ones. */
 export interface MigratingOptions extends ClaimOptions {
   readonly phase: MigrationPhase
   /** The target codec of the migration. */

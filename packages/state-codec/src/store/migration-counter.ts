@@ -73,7 +73,7 @@ const adviceByPhase: Readonly<Record<MigrationPhase, string>> = {
   store: 'When every instance runs this phase, advance to "dual"',
   dual: 'Advance to "state-first"',
   'state-first': 'Advance to "state"',
-  state: 'Replace migrating() by its state codec, and remove the store',
+  state: 'Replace migratingState() by its state codec, and remove the store',
 }
 
 /** Starts to count the events of a migration. */

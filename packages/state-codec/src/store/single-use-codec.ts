@@ -13,7 +13,7 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
   if (lifetimeMs === undefined || !(lifetimeMs > 0)) {
     throw new StateUsageError(
       'configuration',
-      'singleUse() needs a codec with lifetimeMs: used tokens are remembered for this long',
+      'singleUseState() needs a codec with lifetimeMs: used tokens are remembered for this long',
     )
   }
   const guardedStore = withStateErrors(store)

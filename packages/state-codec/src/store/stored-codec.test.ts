@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import * as portable from '../index.ts'
 import {
   memoryStore,
-  migrating,
+  migratingState,
   type OpenOptions,
   randomKey,
-  sealed,
-  signed,
-  singleUse,
+  sealedState,
+  signedState,
+  singleUseState,
   type StateStore,
-  stored,
+  storedState,
 } from '../node.ts'
 
 const claims = { purpose: 'tools/call', binding: 'ada' }
@@ -30,20 +30,20 @@ describe('a stored state', () => {
   test('travels as a random handle of 256 bits, and opens with either platform', async () => {
     const { store } = openStore()
     const [one, other] = [
-      await stored({ store }).seal('x'.repeat(100_000), claims),
-      await stored({ store }).seal(1, claims),
+      await storedState({ store }).seal('x'.repeat(100_000), claims),
+      await storedState({ store }).seal(1, claims),
     ]
     expect(one).toMatch(/^[\w-]{43}$/)
     expect(one).not.toBe(other)
-    expect(await portable.stored({ store }).open(one, claims)).toBe('x'.repeat(100_000))
+    expect(await portable.storedState({ store }).open(one, claims)).toBe('x'.repeat(100_000))
   })
 
   test('cannot be opened by a reader of the store: its handle is not in it', async () => {
     const { store, held } = openStore()
-    const token = await stored({ store }).seal(1, claims)
+    const token = await storedState({ store }).seal(1, claims)
     expect(JSON.stringify([...held])).not.toContain(token)
     for (const key of held.keys())
-      await expect(stored({ store }).open(key, claims)).rejects.toMatchObject({ code: 'malformed' })
+      await expect(storedState({ store }).open(key, claims)).rejects.toMatchObject({ code: 'malformed' })
   })
 
   test.each([
@@ -54,20 +54,20 @@ describe('a stored state', () => {
     ['another audience', undefined, { ...claims, audience: 'other' }, 'audience'],
   ])('is rejected for %s', async (_, token, other, code) => {
     const { store } = openStore()
-    const handle = await stored({ store }).seal(1, claims)
-    await expect(stored({ store }).open(token ?? handle, other)).rejects.toMatchObject({ code })
+    const handle = await storedState({ store }).seal(1, claims)
+    await expect(storedState({ store }).open(token ?? handle, other)).rejects.toMatchObject({ code })
   })
 
   test('expires by its own time, even if the store still has it', async () => {
     const { store } = openStore()
-    const at = (now: number) => stored({ store, ttlMs: 1000, runtime: { now: () => now } })
+    const at = (now: number) => storedState({ store, ttlMs: 1000, runtime: { now: () => now } })
     const token = await at(start).seal(1, claims)
     expect(await at(start + 999).open(token, claims)).toBe(1)
     await expect(at(start + 1000).open(token, claims)).rejects.toMatchObject({ code: 'expired' })
   })
 
   test('past the limit is rejected with its largest entries', async () => {
-    const codec = stored({ store: memoryStore(), maxBytes: 1000 })
+    const codec = storedState({ store: memoryStore(), maxBytes: 1000 })
     await expect(codec.seal({ a: { b: 'x'.repeat(2000) }, c: 1 }, claims)).rejects.toThrow('a.b (2002 bytes)')
   })
 
@@ -75,7 +75,7 @@ describe('a stored state', () => {
     const fail = async (): Promise<never> => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')
     }
-    const codec = stored({ store: { add: fail, get: fail, delete: fail } })
+    const codec = storedState({ store: { add: fail, get: fail, delete: fail } })
     const refusal = {
       code: 'unavailable',
       message: 'Invalid or expired state',
@@ -91,14 +91,17 @@ describe('a single use', () => {
 
   test('is rejected after one opening, on every instance [MRT-013]', async () => {
     const store = memoryStore()
-    const [one, other] = [singleUse(sealed({ keys }), store), portable.singleUse(portable.sealed({ keys }), store)]
+    const [one, other] = [
+      singleUseState(sealedState({ keys }), store),
+      portable.singleUseState(portable.sealedState({ keys }), store),
+    ]
     const token = await one.seal('once', claims)
     expect(await other.open(token, claims)).toBe('once')
     for (const codec of [one, other]) await expect(codec.open(token, claims)).rejects.toMatchObject({ code: 'used' })
   })
 
   test('is not consumed by a caller that may not open it', async () => {
-    const codec = singleUse(sealed({ keys }), memoryStore({ maxEntries: 1 }))
+    const codec = singleUseState(sealedState({ keys }), memoryStore({ maxEntries: 1 }))
     const token = await codec.seal('once', claims)
     for (let attempt = 0; attempt < 5; attempt++) {
       await expect(codec.open(token, { ...claims, binding: 'eve' })).rejects.toMatchObject({ code: 'binding' })
@@ -109,8 +112,8 @@ describe('a single use', () => {
   test('is remembered for as long as the token could open', async () => {
     let now = start
     const clock = { now: () => now }
-    const codec = singleUse(
-      sealed({ keys, runtime: clock, ttlMs: 2000, maxAgeMs: 2000 }),
+    const codec = singleUseState(
+      sealedState({ keys, runtime: clock, ttlMs: 2000, maxAgeMs: 2000 }),
       memoryStore({ runtime: clock }),
     )
     const token = await codec.seal('once', claims)
@@ -124,7 +127,7 @@ describe('a single use', () => {
   test('is rejected when the store cannot remember it', async () => {
     const full = memoryStore({ maxEntries: 1 })
     await full.add('other', '1', 1e9)
-    const codec = singleUse(sealed({ keys }), full)
+    const codec = singleUseState(sealedState({ keys }), full)
     await expect(codec.open(await codec.seal(1, claims), claims)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
@@ -133,11 +136,11 @@ describe('a single use', () => {
     const clock = { now: () => now }
     const store = memoryStore({ runtime: clock, maxEntries: 10 })
     for (const codec of [
-      sealed({ keys, runtime: clock }),
-      signed({ keys, runtime: clock }),
-      stored({ store: memoryStore(), runtime: clock }),
+      sealedState({ keys, runtime: clock }),
+      signedState({ keys, runtime: clock }),
+      storedState({ store: memoryStore(), runtime: clock }),
     ]) {
-      const once = singleUse(codec, store)
+      const once = singleUseState(codec, store)
       for (let round = 0; round < 10; round++)
         await once.open(await once.seal(round, { ...claims, ttlMs: 60_000 }), claims)
       const next = await once.seal('next', { ...claims, ttlMs: 600_000 })
@@ -151,10 +154,10 @@ describe('a single use', () => {
 
   test('of a codec that does not say when its tokens expire is remembered for all of its lifetime', async () => {
     let now = start
-    const { seal, open, lifetimeMs } = sealed({ keys })
+    const { seal, open, lifetimeMs } = sealedState({ keys })
     const silent = { seal, open: (token: string, { onTtl: _, ...own }: OpenOptions) => open(token, own), lifetimeMs }
     const store = memoryStore({ runtime: { now: () => now }, maxEntries: 1 })
-    const codec = singleUse(silent, store)
+    const codec = singleUseState(silent, store)
     await codec.open(await codec.seal(1, claims), claims)
     now += (lifetimeMs ?? 0) - 1
     await expect(store.add('other', '1', 1)).rejects.toMatchObject({ code: 'unavailable' })
@@ -163,26 +166,26 @@ describe('a single use', () => {
   })
 
   test('needs a codec that has lifetimeMs', () => {
-    const { seal, open } = sealed({ keys })
-    expect(() => singleUse({ seal, open }, memoryStore())).toThrow('needs a codec with lifetimeMs')
+    const { seal, open } = sealedState({ keys })
+    expect(() => singleUseState({ seal, open }, memoryStore())).toThrow('needs a codec with lifetimeMs')
   })
 })
 
 describe('a value that another one replaces', () => {
   test('is deleted when that one is opened, by whichever instance, and in a store that cannot let keys expire as well', async () => {
     const { store, held } = openStore()
-    const first = await stored({ store }).seal(1, claims)
-    const second = await portable.stored({ store }).seal(2, { ...claims, replaces: first })
-    expect([held.size, await stored({ store }).open(first, claims)]).toEqual([2, 1])
-    expect(await stored({ store }).open(second, claims)).toBe(2)
+    const first = await storedState({ store }).seal(1, claims)
+    const second = await portable.storedState({ store }).seal(2, { ...claims, replaces: first })
+    expect([held.size, await storedState({ store }).open(first, claims)]).toEqual([2, 1])
+    expect(await storedState({ store }).open(second, claims)).toBe(2)
     expect(held.size).toBe(1)
-    await expect(stored({ store }).open(first, claims)).rejects.toMatchObject({ code: 'missing' })
+    await expect(storedState({ store }).open(first, claims)).rejects.toMatchObject({ code: 'missing' })
     expect(JSON.stringify([...held])).not.toContain(first)
   })
 
   test('is deleted by a migration too, which knows its handle', async () => {
     const { store, held } = openStore()
-    const codec = migrating({ phase: 'dual', state: sealed({ keys: [randomKey()] }), store })
+    const codec = migratingState({ phase: 'dual', state: sealedState({ keys: [randomKey()] }), store })
     const first = await codec.seal(1, claims)
     const second = await codec.seal(2, { ...claims, replaces: first })
     expect([held.size, await codec.open(first, claims), await codec.open(second, claims), held.size]).toEqual([
@@ -192,7 +195,7 @@ describe('a value that another one replaces', () => {
 
   test('does not deprive others: what is not of this codec replaces nothing', async () => {
     const { store, held } = openStore()
-    const codec = stored({ store })
+    const codec = storedState({ store })
     await codec.open(await codec.seal(2, { ...claims, replaces: 'a.b.c' }), claims)
     expect(held.size).toBe(1)
   })

@@ -3,7 +3,7 @@ import type { ClaimOptions, StateCodec, StateStore } from '../state-codec.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { createHandleStore } from './handle-store.ts'
 
-/** Options of `stored`. */
+/** Options of `storedState`. */
 export interface StoredOptions extends ClaimOptions {
   /** The store of the values; every instance must reach the same one. */
   readonly store: StateStore

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { randomBytes } from 'node:crypto'
 import { isCanonicalBase64url } from './base64url.ts'
 import { nodeCrypto } from './crypto-provider-node.ts'
-import { sealed } from '../node.ts'
+import { sealedState } from '../node.ts'
 
 const keys = [onNode.randomKey()]
 const claims = { purpose: 'tools/call', binding: { principal: 'ada' } }
@@ -56,8 +56,8 @@ describe('a canonical Base64url text', () => {
 })
 
 describe.each([
-  ['sealed', onNode.sealed, portable.sealed],
-  ['signed', onNode.signed, portable.signed],
+  ['sealed', onNode.sealedState, portable.sealedState],
+  ['signed', onNode.signedState, portable.signedState],
 ] as const)('%s tokens', (_, createOnNode, createPortable) => {
   // The first exceeds the buffer by more than an envelope, the others are close to its size on either side.
   test.each([100_000, 0, 24_000, 24_300, 24_500, 24_600])(
@@ -87,7 +87,7 @@ describe.each([
 
 test('no two tokens have the same nonce, in any codec', async () => {
   const key = randomBytes(32)
-  const codecs = [sealed({ keys: [key] }), sealed({ keys: [key] })]
+  const codecs = [sealedState({ keys: [key] }), sealedState({ keys: [key] })]
   const nonces = new Set<string>()
   for (let at = 0; at < 1000; at++) {
     for (const codec of codecs) nonces.add((await codec.seal(at, { purpose: `purpose ${at % 3}` })).split('.')[2] ?? '')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { randomKey, sealed } from '../node.ts'
+import { randomKey, sealedState } from '../node.ts'
 import { parseKeys } from './keys.ts'
 
 const secret = Buffer.from('f1c9d3a25e7b804416ad93c0be57682f0d9a81e43b7c52f6981eadc40573b26f', 'hex')
@@ -69,8 +69,8 @@ test.each([
 
 test('the message of an invalid key says how to make one, and does not show it', () => {
   const passphrase = 'correct horse battery staple and some more words'
-  expect(() => sealed({ keys: [passphrase] })).toThrow(/randomBytes\(32\).*openssl rand/)
-  expect(() => sealed({ keys: [passphrase] })).not.toThrow(/horse/)
+  expect(() => sealedState({ keys: [passphrase] })).toThrow(/randomBytes\(32\).*openssl rand/)
+  expect(() => sealedState({ keys: [passphrase] })).not.toThrow(/horse/)
 })
 
 describe('random keys', () => {
@@ -85,8 +85,8 @@ describe('random keys', () => {
 
 test('a key is copied, so that its owner may overwrite it', async () => {
   const bytes = Buffer.from(secret)
-  const codec = sealed({ keys: [bytes] })
+  const codec = sealedState({ keys: [bytes] })
   bytes.fill(0)
   const token = await codec.seal(1, { purpose: 'test' })
-  expect(await sealed({ keys: [secret] }).open(token, { purpose: 'test' })).toBe(1)
+  expect(await sealedState({ keys: [secret] }).open(token, { purpose: 'test' })).toBe(1)
 })

@@ -14,7 +14,7 @@ import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import type { CryptoProvider } from './crypto-provider.ts'
 import { checkTokenSize, defaultMaxBytes } from './token-codec.ts'
 
-/** Options of `plain`. */
+/** Options of `plainState`. */
 export interface PlainOptions extends ClaimOptions {
   /** Acknowledges that anybody may read and alter the tokens. */
   readonly insecure: true
@@ -26,7 +26,7 @@ export function createPlainCodec(options: PlainOptions, provider: CryptoProvider
   if (options?.insecure !== true) {
     throw new StateUsageError(
       'configuration',
-      'plain() protects nothing: use sealed({ keys }), or say plain({ insecure: true })',
+      'plainState() protects nothing: use sealedState({ keys }), or say plainState({ insecure: true })',
     )
   }
   const claimOptions = resolveClaimOptions(options, defaultMaxBytes)

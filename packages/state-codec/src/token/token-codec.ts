@@ -134,7 +134,7 @@ export function checkTokenSize(token: string, value: JsonValue, maxBytes: number
   const entries = describeLargestEntries(value)
   throw new StateUsageError(
     'too_large',
-    `The state makes a token of ${token.length} bytes, the most is ${maxBytes}. The largest entries: ${entries}. Carry less, or use stored()`,
+    `The state makes a token of ${token.length} bytes, the most is ${maxBytes}. The largest entries: ${entries}. Carry less, or use storedState()`,
   )
 }
 

@@ -9,7 +9,7 @@ const platforms = [
   ['node:crypto', onNode, portable],
   ['Web Crypto', portable, onNode],
 ] as const
-const kinds = ['sealed', 'signed'] as const
+const kinds = ['sealedState', 'signedState'] as const
 const cases = platforms.flatMap(([name, maker, reader]) => kinds.map((kind) => ({ name, maker, reader, kind })))
 
 const minute = 60_000
@@ -108,7 +108,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
   })
 
   test.each([
-    ['another purpose', { ...claims, purpose: 'prompts/get' }, kind === 'sealed' ? 'forged' : 'purpose'],
+    ['another purpose', { ...claims, purpose: 'prompts/get' }, kind === 'sealedState' ? 'forged' : 'purpose'],
     ['another audience', { ...claims, audience: 'billing' }, 'audience'],
     ['another principal', { ...claims, binding: { ...claims.binding, principal: 'eve' } }, 'binding'],
     ['another tool', { ...claims, binding: { ...claims.binding, tool: 'delete' } }, 'binding'],
@@ -190,7 +190,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
   })
 
   test('a token of another kind does not open with the same key', async () => {
-    const other = kind === 'sealed' ? 'signed' : 'sealed'
+    const other = kind === 'sealedState' ? 'signedState' : 'sealedState'
     const codec = reader[kind]({ keys })
     const content = Buffer.from(JSON.stringify({ at: start, until: start * 2, since: start, value: 1 })).toString(
       'base64url',
@@ -198,7 +198,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     const header = (fields: object): string => Buffer.from(JSON.stringify(fields)).toString('base64url')
     const foreign = [
       await maker[other]({ keys }).seal(1, claims),
-      await maker.plain({ insecure: true }).seal(1, claims),
+      await maker.plainState({ insecure: true }).seal(1, claims),
       `${header({ alg: 'none' })}.${content}.`,
       `${header({ alg: 'none' })}.${content}.${'A'.repeat(43)}`,
       `${header({ alg: 'dir', enc: 'A128GCM', kid: 'x', typ: 'tools/call' })}..${'A'.repeat(16)}.AAAA.${'A'.repeat(22)}`,
@@ -213,7 +213,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
       outcome(reader[kind]({ keys }).open(token, { ...claims, memberNames: names }))
     expect(await open(['flow', 'round', 'other'])).toEqual({ value })
     // JSON has its names in full.
-    expect(await open(['flow'])).toEqual(kind === 'sealed' ? { code: 'malformed' } : { value })
+    expect(await open(['flow'])).toEqual(kind === 'sealedState' ? { code: 'malformed' } : { value })
   })
 
   test('a token past the limit is rejected before it is parsed', async () => {
@@ -243,7 +243,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
 })
 
 test('a sealed token reveals nothing of its value, and two tokens of the same value differ', async () => {
-  const codec = onNode.sealed({ keys: [oldKey] })
+  const codec = onNode.sealedState({ keys: [oldKey] })
   const [one, other] = [await codec.seal('hunter2', claims), await codec.seal('hunter2', claims)]
   expect(one).not.toBe(other)
   const shown = one.split('.').map((segment) => Buffer.from(segment, 'base64url').toString('latin1'))
@@ -251,7 +251,7 @@ test('a sealed token reveals nothing of its value, and two tokens of the same va
 })
 
 test('values of equal length have tokens of equal length: nothing is compressed', async () => {
-  const codec = onNode.sealed({ keys: [oldKey] })
+  const codec = onNode.sealedState({ keys: [oldKey] })
   const lengths = ['a'.repeat(500), onNode.randomKey().repeat(8).slice(0, 500)].map(
     async (value) => (await codec.seal(value, claims)).length,
   )
@@ -259,7 +259,7 @@ test('values of equal length have tokens of equal length: nothing is compressed'
 })
 
 test('the cache of purposes is bounded, and each purpose still opens', async () => {
-  const codec = onNode.sealed({ keys: [oldKey] })
+  const codec = onNode.sealedState({ keys: [oldKey] })
   const tokens = await Promise.all(Array.from({ length: 600 }, (_, at) => codec.seal(at, { purpose: `purpose ${at}` })))
   for (const [at, token] of tokens.entries()) expect(await codec.open(token, { purpose: `purpose ${at}` })).toBe(at)
 })
@@ -278,7 +278,7 @@ test.each([
   ['a hole', [1, undefined], '"1" is undefined'],
   ['too many levels', JSON.parse(`${'['.repeat(400)}${']'.repeat(400)}`), 'nested deeper than 300 levels'],
 ])('%s is rejected with a message that names its path', async (_, value, message) => {
-  const sealing = onNode.sealed({ keys: [oldKey] }).seal(value as JsonValue, claims)
+  const sealing = onNode.sealedState({ keys: [oldKey] }).seal(value as JsonValue, claims)
   await expect(sealing).rejects.toMatchObject({ code: 'not_json', message: expect.stringContaining(message) })
 })
 
@@ -291,17 +291,19 @@ test.each([
   ['a lifetime that is not a number', {}, { ...claims, ttlMs: Number.NaN }],
   ['a start that is not a number', {}, { ...claims, since: Number.NaN }],
 ])('%s is a usage error', async (_, options, mistaken) => {
-  const seal = async (): Promise<string> => onNode.sealed({ keys: [oldKey], ...options }).seal(1, mistaken)
+  const seal = async (): Promise<string> => onNode.sealedState({ keys: [oldKey], ...options }).seal(1, mistaken)
   await expect(seal()).rejects.toMatchObject({ name: 'StateUsageError', code: 'configuration' })
 })
 
 test('plain requires insecure: true and checks its claims', async () => {
-  expect(() => onNode.plain({} as never)).toThrow('use sealed({ keys }), or say plain({ insecure: true })')
-  const codec = portable.plain({ insecure: true, runtime: { now: () => start } })
+  expect(() => onNode.plainState({} as never)).toThrow(
+    'use sealedState({ keys }), or say plainState({ insecure: true })',
+  )
+  const codec = portable.plainState({ insecure: true, runtime: { now: () => start } })
   const token = await codec.seal({ readable: true }, claims)
   expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).toContain('readable')
   expect(await codec.open(token, claims)).toEqual({ readable: true })
-  const later = onNode.plain({ insecure: true, runtime: { now: () => start + 61 * minute } })
+  const later = onNode.plainState({ insecure: true, runtime: { now: () => start + 61 * minute } })
   expect(await outcome(later.open(token, claims))).toEqual({ code: 'expired' })
   expect(await outcome(codec.open(token, { ...claims, purpose: 'other' }))).toEqual({ code: 'purpose' })
   expect(await outcome(codec.open(token, { purpose: claims.purpose }))).toEqual({ code: 'binding' })

@@ -1,6 +1,6 @@
 import { createServer, resourceTemplate, sealedState, type ServerDefinition, tool } from '@x/server'
 import { sessions } from '@x/sessions/server'
-import { memoryStore, randomKey, sealed, stored } from '@x/state-codec'
+import { memoryStore, randomKey, storedState } from '@x/state-codec'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
 import { z } from 'zod'
@@ -54,11 +54,11 @@ export function createQuotaServers(
       name: 'quotas',
       tools: [wait, hold, work],
       resourceTemplates: [files],
-      state: stored({ store: storeOf(), runtime: clock }),
+      state: storedState({ store: storeOf(), runtime: clock }),
       maxCallsPerCaller: quota,
       subscriptions: { maxStreamsPerCaller: quota, maxTopicsPerCaller: quota * 2 },
       extensions: [
-        sessions({ codec: sealed({ keys, runtime: clock }), store: storeOf(), runtime, onError: () => {} }),
+        sessions({ codec: sealedState({ keys, runtime: clock }), store: storeOf(), runtime, onError: () => {} }),
         // Nobody works on the tasks: they stay open until they expire.
         tasks({ engine, maxTasksPerCaller: quota, runWorker: false, onError: () => {} }),
       ],

@@ -1,6 +1,6 @@
 import { createServer, resourceTemplate, sealedState, type ServerDefinition, tool } from '@x/server'
 import { sessions as sessionsExtension } from '@x/sessions/server'
-import { memoryStore, randomKey, sealed, singleUse, stored } from '@x/state-codec'
+import { memoryStore, randomKey, singleUseState, storedState } from '@x/state-codec'
 import { type RequestView, serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
 import { z } from 'zod'
@@ -86,12 +86,12 @@ const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, ru
 const usesStore = memoryStore({ maxEntries: storeSize * 10, runtime: clock })
 const once = serverOf('once', {
   ...offers,
-  state: singleUse(sealed({ keys, ttlMs: 60_000, runtime: clock }), usesStore),
+  state: singleUseState(sealedState({ keys, ttlMs: 60_000, runtime: clock }), usesStore),
 })
 
 const account = z.object({ plan: z.string(), credit: z.number(), locked: z.boolean() })
 const trial = { plan: 'trial', credit: 1, locked: true }
-const sessionOptions = { codec: sealed({ keys, runtime: clock }), runtime: { now: clock.now }, onError: () => {} }
+const sessionOptions = { codec: sealedState({ keys, runtime: clock }), runtime: { now: clock.now }, onError: () => {} }
 const accounts = sessionsExtension({
   ...sessionOptions,
   state: { schema: account, initial: { plan: 'full', credit: 100, locked: false } },
@@ -109,7 +109,7 @@ const inSessions = serverOf('sessions', {
 
 const counts = sessionsExtension({
   ...sessionOptions,
-  stateCodec: stored({ store: memoryStore({ maxEntries: storeSize * 10, runtime: clock }), runtime: clock }),
+  stateCodec: storedState({ store: memoryStore({ maxEntries: storeSize * 10, runtime: clock }), runtime: clock }),
   state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
 })
 const count = tool('count', {

@@ -1,4 +1,4 @@
-import { type JsonValue, randomKey, sealed as sealedOnNode, type StateCodec } from '@x/state-codec'
+import { type JsonValue, randomKey, sealedState as sealedOnNode, type StateCodec } from '@x/state-codec'
 import { bareCipher, bareToken } from './bare-aes.ts'
 
 /** One way to seal a value and to open it again, and the two halves of that. */
@@ -40,7 +40,7 @@ export async function sealsOf(value: JsonValue, { peers }: { readonly peers: boo
     open: () => bareToken.open(token),
   }
   if (!peers) return [floor, ours]
-  const jose = await sealOf('jose', (await portableEntry()).sealed({ keys }), value)
+  const jose = await sealOf('jose', (await portableEntry()).sealedState({ keys }), value)
   return [floor, ours, cipherAlone(value), jose]
 }
 
@@ -58,7 +58,7 @@ function cipherAlone(value: JsonValue): Seal {
   return { name: 'AES alone', length: bytes.length, seal, open: () => bareCipher.open(bytes) }
 }
 
-type Entry = { readonly sealed: typeof sealedOnNode }
+type Entry = { readonly sealedState: typeof sealedOnNode }
 
 /** The entry for everywhere but Node, which Node itself would never be given. */
 async function portableEntry(): Promise<Entry> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { McpServer } from '@x/server'
-import { memoryStore, migrating, sealed, type StateCodec } from '@x/state-codec'
+import { memoryStore, migratingState, sealedState, type StateCodec } from '@x/state-codec'
 import { httpHandler } from '@x/transport-http'
 import { describe, expect, test } from 'vitest'
 import {
@@ -24,7 +24,7 @@ const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
 
 /** Instances that share nothing but their keys; requests go to the one that the balancer chose. */
 function createFleet(options: LegacyOptions = {}, ownCodec?: StateCodec) {
-  const codec = ownCodec ?? sealed({ keys: [randomBytes(32)] })
+  const codec = ownCodec ?? sealedState({ keys: [randomBytes(32)] })
   const steps: string[] = []
   const warnings: LegacyWarning[] = []
   const pair = createPairTool(steps)
@@ -86,7 +86,7 @@ describe('a question with its state', () => {
   })
 
   test('goes to all clients where the author says so, and to none without the option [STA-008 LEG-099]', async () => {
-    const codec = sealed({ keys: [randomBytes(32)] })
+    const codec = sealedState({ keys: [randomBytes(32)] })
     const fleet = createFleet({ state: { codec, sendTo: 'all' } })
     await fleet.client.initialize({ capabilities: allCapabilities })
     expect((await question(await fleet.client.openStream(createToolCall('greet')))).state).toEqual(expect.any(String))
@@ -96,7 +96,7 @@ describe('a question with its state', () => {
   })
 
   test('is sealed by the codec that its author chose for the tool and the kind, or has none', async () => {
-    const [codec, own] = [sealed({ keys: [randomBytes(32)] }), sealed({ keys: [randomBytes(32)] })]
+    const [codec, own] = [sealedState({ keys: [randomBytes(32)] }), sealedState({ keys: [randomBytes(32)] })]
     const fleet = createFleet({
       state: {
         codec,
@@ -119,7 +119,7 @@ describe('a question with its state', () => {
   })
 
   test('names its codecs in a form that an answer can repeat', () => {
-    const codec = sealed({ keys: [randomBytes(32)] })
+    const codec = sealedState({ keys: [randomBytes(32)] })
     expect(() => createFleet({ state: { codec, otherCodecs: { 'a:b': codec } } })).toThrow(
       'letters, digits and hyphens',
     )
@@ -244,7 +244,7 @@ describe('a state that comes back', () => {
   test('of another session, of another question, late or a second time is refused with the same answer [STA-006 LEG-101]', async () => {
     let now = Date.now()
     const clock = { now: () => now }
-    const fleet = createFleet({ state: sealed({ keys: [randomBytes(32)], runtime: clock }) })
+    const fleet = createFleet({ state: sealedState({ keys: [randomBytes(32)], runtime: clock }) })
     await fleet.client.initialize({ capabilities: echoing })
     const events = await fleet.client.openStream(createToolCall('both'))
     const [form, model] = [await question(events), await question(events)]
@@ -301,7 +301,11 @@ test.each(['dual', 'state-first', 'state'] as const)(
   'a migration in the phase %s opens what comes back, and reports when to move on [STA-009]',
   async (phase) => {
     const store = memoryStore()
-    const codec = migrating({ phase, state: sealed({ keys: [randomBytes(32)] }), ...(phase !== 'state' && { store }) })
+    const codec = migratingState({
+      phase,
+      state: sealedState({ keys: [randomBytes(32)] }),
+      ...(phase !== 'state' && { store }),
+    })
     const fleet = createFleet({ state: codec })
     await fleet.client.initialize({ capabilities: echoing })
     const { id, state, eventId } = await question(await fleet.client.openStream(createToolCall('greet')))
