@@ -14,7 +14,7 @@ export function isScope(text: string): boolean {
  *
  * @throws TypeError for one that is malformed; `where` says whose it was.
  */
-export function checkScopes(label: string, scopes: unknown): Scopes {
+export function parseScopes(label: string, scopes: unknown): Scopes {
   if (!Array.isArray(scopes)) throw new TypeError(`${label} has to be an array of scopes`)
   for (const scope of scopes) {
     if (typeof scope !== 'string' || !isScope(scope))
@@ -41,6 +41,9 @@ export function expandScopes(scopes: Scopes, impliedScopes: ReadonlyMap<string, 
 /** Makes a table of what users give. Throws a TypeError for scopes that are malformed. */
 export function compileImpliedScopes(impliedScopes: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
   return new Map(
-    Object.entries(impliedScopes).map(([scope, others]) => [scope, checkScopes(`impliedScopes["${scope}"]`, others)]),
+    Object.entries(impliedScopes).map(([scope, impliedScopeNames]) => [
+      scope,
+      parseScopes(`impliedScopes["${scope}"]`, impliedScopeNames),
+    ]),
   )
 }

@@ -28,7 +28,7 @@ export interface SessionNames {
   /** The extension's identifier, in reverse DNS. */
   readonly identifier: string
   /** The key in `_meta`. */
-  readonly key: string
+  readonly metaKey: string
   readonly header: string
   readonly methods: { readonly create: string; readonly delete: string }
   /** True for the names of the draft, false for those of a further kind. */
@@ -38,7 +38,7 @@ export interface SessionNames {
 const standardNames: SessionNames = {
   name: 'sessions',
   identifier: 'io.modelcontextprotocol/sessions',
-  key: sessionKey,
+  metaKey: sessionKey,
   header: sessionHeader,
   methods: sessionMethods,
   isStandard: true,
@@ -59,7 +59,7 @@ export function createSessionNames(name: string): SessionNames {
   return {
     name,
     identifier: `x.sessions/${name}`,
-    key: `x.sessions/${name}`,
+    metaKey: `x.sessions/${name}`,
     header: `${sessionHeader}-${name}`,
     methods: { create: `${name}/create`, delete: `${name}/delete` },
     isStandard: false,
@@ -122,10 +122,10 @@ const dateTimePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\
  * Returns the session that a request or a result names: its metadata, the issue with it, or undefined for no session.
  */
 export function readSessionMetadata(
-  holder: JsonObject | undefined,
+  paramsOrResult: JsonObject | undefined,
   key: string,
 ): SessionMetadata | { readonly issue: string } | undefined {
-  const meta = holder?._meta
+  const meta = paramsOrResult?._meta
   if (!isJsonObject(meta) || !Object.hasOwn(meta, key)) return undefined
   return parseSessionMetadata(meta[key])
 }

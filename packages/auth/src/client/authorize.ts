@@ -44,7 +44,7 @@ export interface AuthServerSettings {
 
 /** Dependencies of an authorizer of any kind. */
 export interface AuthorizerDeps extends TokenSource {
-  readonly issuers: ReadonlyMap<string, AuthServerSettings>
+  readonly settingsByIssuer: ReadonlyMap<string, AuthServerSettings>
   /** Issuers that the user has credentials for. */
   readonly preferredIssuers: readonly string[]
   /** The only issuer that may be used. */
@@ -57,7 +57,7 @@ export interface AuthorizerDeps extends TokenSource {
 /** Returns what it takes to send to an authorization server, which `source` has named. */
 export type AuthServerContextResolver = (
   issuer: string,
-  source: URL,
+  sourceUrl: URL,
   signal: AbortSignal,
 ) => Promise<TokenRequirements['serverContext']>
 
@@ -68,18 +68,18 @@ const maxCachedServers = 100
 export function createAuthServerContextResolver({
   fetch,
   now,
-  issuers,
+  settingsByIssuer,
   dpop,
 }: AuthorizerDeps): AuthServerContextResolver {
   const servers = new Map<string, { readonly fetchedAt: number; readonly server: AuthorizationServer }>()
-  return async (issuer, source, signal) => {
-    const { alias, resource } = issuers.get(issuer) ?? {}
+  return async (issuer, sourceUrl, signal) => {
+    const { alias, resource } = settingsByIssuer.get(issuer) ?? {}
     const sendsResource = resource !== 'omit'
-    const knownServer = servers.get(issuer)
-    if (knownServer !== undefined && now() - knownServer.fetchedAt < metadataTtlMs) {
-      return { server: knownServer.server, fetch, signal, sendsResource, dpop: selectDpop(knownServer.server, dpop) }
+    const cachedServer = servers.get(issuer)
+    if (cachedServer !== undefined && now() - cachedServer.fetchedAt < metadataTtlMs) {
+      return { server: cachedServer.server, fetch, signal, sendsResource, dpop: selectDpop(cachedServer.server, dpop) }
     }
-    const server = await discoverServerMetadata({ issuer, source, alias, fetch, signal })
+    const server = await discoverServerMetadata({ issuer, sourceUrl, alias, fetch, signal })
     if (servers.size >= maxCachedServers) servers.clear()
     servers.set(issuer, { fetchedAt: now(), server })
     return { server, fetch, signal, sendsResource, dpop: selectDpop(server, dpop) }
@@ -88,8 +88,8 @@ export function createAuthServerContextResolver({
 
 /** Returns the proofs for a server that binds tokens to keys (RFC 9449, section 5.1). */
 function selectDpop(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | undefined {
-  const { issuer, dpop_signing_alg_values_supported: algorithms } = server
-  if (dpop === undefined || algorithms?.includes('ES256')) return dpop
+  const { issuer, dpop_signing_alg_values_supported: supportedAlgorithms } = server
+  if (dpop === undefined || supportedAlgorithms?.includes('ES256')) return dpop
   if (!dpop.isRequired) return undefined
   const message = `The authorization server ${quoteText(issuer)} does not list ES256 in dpop_signing_alg_values_supported`
   throw new AuthError('dpop_unsupported', message, { issuer })
@@ -155,7 +155,7 @@ async function chooseIssuer(
   )
   if (knownIssuer !== undefined) return knownIssuer
   for (const issuer of issuers) {
-    if ((await records.clients.read(records.clients.key(issuer))) !== undefined) return issuer
+    if ((await records.clients.read(records.clients.toKey(issuer))) !== undefined) return issuer
   }
   return issuers[0] ?? ''
 }

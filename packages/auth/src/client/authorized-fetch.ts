@@ -35,7 +35,7 @@ export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOp
       const headers = new Headers(request.headers)
       for (const [name, value] of Object.entries(await auth.headers(target))) headers.set(name, value)
       const response = await fetch(url, { ...request, headers, redirect: 'manual' })
-      const decision = await auth.onResponse(responseHead(response), target)
+      const decision = await auth.onResponse(toResponseHead(response), target)
       if (decision !== 'retry' || attempt === maxAttempts) return response
       await response.body?.cancel()
     }
@@ -48,6 +48,6 @@ function checkRequest(url: URL, { body }: RequestInit, endpoint: URL | undefined
   throw new TypeError(`The login is for ${endpoint.origin} and not for ${url.origin}`)
 }
 
-function responseHead({ status, headers }: Response): HttpResponseHead {
+function toResponseHead({ status, headers }: Response): HttpResponseHead {
   return { status, header: (name) => headers.get(name) ?? undefined }
 }

@@ -7,9 +7,9 @@ import {
   type AuthServerContextResolver,
   createAuthServerContextResolver,
 } from './authorize.ts'
-import { dpopErrorOf, isTokenChallenge, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
+import { findDpopError, isTokenChallenge, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
-import { type DpopOptions, dpopOf } from './dpop.ts'
+import { type DpopOptions, resolveDpop } from './dpop.ts'
 import { type AuthStore, memoryStore } from './store.ts'
 import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { openRecords, type StoredToken } from './stored.ts'
@@ -31,13 +31,13 @@ export interface AuthorizerOptions {
 }
 
 /** Returns the dependencies of an authorizer that its options stand for. */
-export function authorizerDepsOf(
+export function resolveAuthorizerDeps(
   options: AuthorizerOptions,
 ): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
   const { store, fetch = platformFetch, runtime } = options
   const now = runtime?.now ?? Date.now
   const records = openRecords(store ?? memoryStore())
-  return { records, fetch, now, dpop: dpopOf(options.dpop, { records, isStored: store !== undefined, now }) }
+  return { records, fetch, now, dpop: resolveDpop(options.dpop, { records, isStored: store !== undefined, now }) }
 }
 
 /** Counts how often the scopes of an operation were asked for lately. */
@@ -52,15 +52,15 @@ const maxOperations = 1000
 
 // basic/authorization, step-up flow: a server that is never content must not send a person to log in for ever.
 function createStepUpLimiter(now: () => number): StepUpLimiter {
-  const attempts = new Map<string, { readonly startedAt: number; readonly count: number }>()
+  const attemptWindows = new Map<string, { readonly startedAt: number; readonly count: number }>()
   return {
     tryAcquire: (operation) => {
-      const attempt = attempts.get(operation)
-      const isRecent = attempt !== undefined && now() - attempt.startedAt < stepUpWindowMs
-      const { startedAt, count } = isRecent ? attempt : { startedAt: now(), count: 0 }
+      const attemptWindow = attemptWindows.get(operation)
+      const isRecent = attemptWindow !== undefined && now() - attemptWindow.startedAt < stepUpWindowMs
+      const { startedAt, count } = isRecent ? attemptWindow : { startedAt: now(), count: 0 }
       if (count >= maxAttemptsInWindow) return false
-      if (!isRecent && attempts.size >= maxOperations) attempts.clear()
-      attempts.set(operation, { startedAt, count: count + 1 })
+      if (!isRecent && attemptWindows.size >= maxOperations) attemptWindows.clear()
+      attemptWindows.set(operation, { startedAt, count: count + 1 })
       return true
     },
   }
@@ -96,7 +96,7 @@ const maxAuthorizations = 3
 
 /** Makes an authorizer from a way to obtain tokens. */
 export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
-  const calls = new WeakMap<HttpTarget, CallState>()
+  const callStates = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
     ...deps,
     storedCredentials: createStoredCredentials(deps),
@@ -104,16 +104,16 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     sharedRequests: createSharedRequests(),
     stepUpLimiter: createStepUpLimiter(deps.now),
     callStateOf: (target) => {
-      const call = calls.get(target) ?? { authorizationCount: 0 }
-      calls.set(target, call)
-      return call
+      const callState = callStates.get(target) ?? { authorizationCount: 0 }
+      callStates.set(target, callState)
+      return callState
     },
   }
   const { storedCredentials, resolveServerContext, sharedRequests } = state
   return {
     storedCredentials,
     resolveServerContext,
-    headers: (target) => tokenHeaders(state, target),
+    headers: (target) => createTokenHeaders(state, target),
     onResponse: (head, target) => {
       deps.dpop?.rememberNonce('resource', target.url, head.header('dpop-nonce'))
       if (head.status === 401) return handleUnauthorized(state, head, target)
@@ -129,12 +129,12 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   }
 }
 
-async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise<HttpHeaders> {
-  const token = await state.storedCredentials.load(target.url)
-  if (token === undefined) return {}
-  const isRenewable = token.token.refresh !== undefined || !state.requiresUserInteraction
-  const mustRenew = isRenewable && isRenewalDue(token.token, state.now())
-  const { access, thumbprint } = mustRenew ? await renewToken(state, token, target) : token.token
+async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): Promise<HttpHeaders> {
+  const credential = await state.storedCredentials.load(target.url)
+  if (credential === undefined) return {}
+  const isRenewable = credential.token.refresh !== undefined || !state.requiresUserInteraction
+  const mustRenew = isRenewable && isRenewalDue(credential.token, state.now())
+  const { access, thumbprint } = mustRenew ? await renewToken(state, credential, target) : credential.token
   state.callStateOf(target).lastSentToken = access
   if (thumbprint === undefined || state.dpop === undefined) return { authorization: `Bearer ${access}` }
   const { requestUrl: url = target.url, method } = target
@@ -181,19 +181,22 @@ async function handleUnauthorized(
 ): Promise<'retry' | undefined> {
   const header = head.header('www-authenticate')
   if (!isTokenChallenge(header)) return undefined
-  const call = state.callStateOf(target)
-  const token = state.storedCredentials.peek(target.url)
-  if (token?.token.thumbprint !== undefined && token.token.access === call.lastSentToken) {
+  const callState = state.callStateOf(target)
+  const credential = state.storedCredentials.peek(target.url)
+  if (credential?.token.thumbprint !== undefined && credential.token.access === callState.lastSentToken) {
     const decision = handleProofError(state, head, target)
     if (decision !== undefined) return decision
   }
   // Another call has got a newer token meanwhile.
-  if (token !== undefined && token.token.access !== call.lastSentToken) return 'retry'
-  if (call.obtainedBy === 'authorization') {
+  if (credential !== undefined && credential.token.access !== callState.lastSentToken) return 'retry'
+  if (callState.obtainedBy === 'authorization') {
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
-    throw new AuthError('token_refused', message, { issuer: token?.endpoint.issuer })
+    throw new AuthError('token_refused', message, { issuer: credential?.endpoint.issuer })
   }
-  return getToken(state, target, { challenge: parseTokenChallenge(header), canRefresh: call.obtainedBy !== 'refresh' })
+  return getToken(state, target, {
+    challenge: parseTokenChallenge(header),
+    canRefresh: callState.obtainedBy !== 'refresh',
+  })
 }
 
 /**
@@ -204,17 +207,17 @@ function handleProofError(
   head: HttpResponseHead,
   target: HttpTarget,
 ): 'retry' | undefined {
-  const error = dpopErrorOf(head.header('www-authenticate'))
+  const error = findDpopError(head.header('www-authenticate'))
   if (error !== 'use_dpop_nonce' && error !== 'invalid_dpop_proof') return undefined
   const { origin } = target.url
-  const call = callStateOf(target)
+  const callState = callStateOf(target)
   if (error === 'invalid_dpop_proof') {
     const message = `${origin} refuses the DPoP proof: the clock must be right, and the address one without redirects`
     throw new AuthError('token_refused', message, { error })
   }
   const isNonceOffered = head.header('dpop-nonce') !== undefined && dpop?.nonceOf('resource', target.url) !== undefined
-  if (isNonceOffered && call.nonceRetryToken !== call.lastSentToken) {
-    if (call.lastSentToken !== undefined) call.nonceRetryToken = call.lastSentToken
+  if (isNonceOffered && callState.nonceRetryToken !== callState.lastSentToken) {
+    if (callState.lastSentToken !== undefined) callState.nonceRetryToken = callState.lastSentToken
     return 'retry'
   }
   const problem = isNonceOffered ? 'refuses the nonce that it gave a moment ago' : 'asks for a nonce and gives none'
@@ -228,27 +231,35 @@ async function handleForbidden(
   target: HttpTarget,
 ): Promise<'retry' | undefined> {
   const challenge = parseTokenChallenge(head.header('www-authenticate'))
-  const call = state.callStateOf(target)
-  if (challenge.error !== 'insufficient_scope' || challenge.scopes === undefined || call.lastSentToken === undefined)
+  const callState = state.callStateOf(target)
+  if (
+    challenge.error !== 'insufficient_scope' ||
+    challenge.scopes === undefined ||
+    callState.lastSentToken === undefined
+  )
     return undefined
-  const token = state.storedCredentials.peek(target.url)
-  if (hasNewerToken(challenge.scopes, token, call.lastSentToken)) return 'retry'
+  const credential = state.storedCredentials.peek(target.url)
+  if (hasNewerToken(challenge.scopes, credential, callState.lastSentToken)) return 'retry'
   // A person may grant more the second time; a machine gets the same again.
-  if (!state.requiresUserInteraction && challenge.scopes.every((scope) => token?.token.requested.includes(scope)))
+  if (!state.requiresUserInteraction && challenge.scopes.every((scope) => credential?.token.requested.includes(scope)))
     return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
   return getToken(state, target, {
     challenge,
     canRefresh: false,
-    isAllowed: () => state.stepUpLimiter.tryAcquire(operation),
+    isStepUpAllowed: () => state.stepUpLimiter.tryAcquire(operation),
   })
 }
 
-function hasNewerToken(scopes: readonly string[], token: StoredCredential | undefined, sentToken: string): boolean {
+function hasNewerToken(
+  scopes: readonly string[],
+  credential: StoredCredential | undefined,
+  sentToken: string,
+): boolean {
   return (
-    token !== undefined &&
-    token.token.access !== sentToken &&
-    scopes.every((scope) => token.token.requested.includes(scope))
+    credential !== undefined &&
+    credential.token.access !== sentToken &&
+    scopes.every((scope) => credential.token.requested.includes(scope))
   )
 }
 
@@ -257,18 +268,18 @@ interface GetTokenOptions {
   readonly challenge: TokenChallenge
   readonly canRefresh: boolean
   /** Asked before a person is. */
-  readonly isAllowed?: () => boolean
+  readonly isStepUpAllowed?: () => boolean
 }
 
 async function getToken(
   state: AuthorizerState,
   target: HttpTarget,
-  { challenge, canRefresh, isAllowed = () => true }: GetTokenOptions,
+  { challenge, canRefresh, isStepUpAllowed = () => true }: GetTokenOptions,
 ): Promise<'retry' | undefined> {
-  const call = state.callStateOf(target)
+  const callState = state.callStateOf(target)
   const { url: endpoint, signal } = target
-  const canObtainToken = (): boolean => call.authorizationCount < maxAuthorizations && isAllowed()
-  const query = { endpoint, challenge, rejectedToken: call.lastSentToken, canRefresh, canObtainToken }
+  const canObtainToken = (): boolean => callState.authorizationCount < maxAuthorizations && isStepUpAllowed()
+  const query = { endpoint, challenge, rejectedToken: callState.lastSentToken, canRefresh, canObtainToken }
   for (;;) {
     let isOwnAttempt = false
     const tokenResult = await state.sharedRequests.join(
@@ -279,9 +290,9 @@ async function getToken(
         return authorize(state, query, sharedSignal)
       },
     )
-    if (tokenResult !== undefined && tokenResult.token.access !== call.lastSentToken) {
-      call.obtainedBy = tokenResult.obtainedBy
-      if (tokenResult.obtainedBy === 'authorization') call.authorizationCount += 1
+    if (tokenResult !== undefined && tokenResult.token.access !== callState.lastSentToken) {
+      callState.obtainedBy = tokenResult.obtainedBy
+      if (tokenResult.obtainedBy === 'authorization') callState.authorizationCount += 1
       return 'retry'
     }
     // The outcome of another call, or of an attempt before this one was refused, says nothing of this call.

@@ -104,11 +104,11 @@ export function parseTokenChallenge(header: string | undefined): TokenChallenge 
   const findParam = (name: string): string | undefined =>
     challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined)
   const scope = findParam('scope')
-  return { metadataUrl: findParam('resource_metadata'), scopes: scopesIn(scope), error: findParam('error') }
+  return { metadataUrl: findParam('resource_metadata'), scopes: parseScopeList(scope), error: findParam('error') }
 }
 
 /** Reads the error of the DPoP challenge alone (RFC 9449, section 7.1). */
-export function dpopErrorOf(header: string | undefined): string | undefined {
+export function findDpopError(header: string | undefined): string | undefined {
   return parseChallenges(header)
     .find(({ scheme }) => scheme === 'dpop')
     ?.params.get('error')
@@ -117,7 +117,7 @@ export function dpopErrorOf(header: string | undefined): string | undefined {
 /**
  * The scopes of a list that is separated by spaces; entries that are no scopes are left out (RFC 6749, section 3.3).
  */
-function scopesIn(list: string | undefined): readonly string[] | undefined {
-  const scopes = list?.split(' ').filter(isScope) ?? []
+function parseScopeList(scopeList: string | undefined): readonly string[] | undefined {
+  const scopes = scopeList?.split(' ').filter(isScope) ?? []
   return scopes.length === 0 ? undefined : [...new Set(scopes)]
 }

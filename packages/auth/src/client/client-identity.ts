@@ -49,11 +49,11 @@ export async function findOrRegisterClient(
   context: { readonly records: AuthRecords; readonly target: RedirectTarget; readonly now: number },
 ): Promise<StoredClient> {
   const { issuer, registration_endpoint: endpoint } = serverContext.server
-  const configuredClient = configuredClientFor(serverContext.server, identity)
+  const configuredClient = findConfiguredClient(serverContext.server, identity)
   if (configuredClient !== undefined) return configuredClient
   rejectForeignIssuer(issuer, identity)
   const { records, target, now } = context
-  const key = records.clients.key(issuer)
+  const key = records.clients.toKey(issuer)
   const storedClient = await records.clients.read(key)
   if (
     storedClient !== undefined &&
@@ -65,7 +65,10 @@ export async function findOrRegisterClient(
     const message = `The authorization server ${quoteText(issuer)} registers no clients: give it one in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })
   }
-  const registeredClient = await registerClient(serverContext, registrationOf(serverContext.server, identity, target))
+  const registeredClient = await registerClient(
+    serverContext,
+    createRegistration(serverContext.server, identity, target),
+  )
   const client =
     registeredClient.redirectUris.length > 0
       ? registeredClient
@@ -81,12 +84,12 @@ export async function findKnownClient(
   query: { readonly records: AuthRecords; readonly id: string },
 ): Promise<StoredClient | undefined> {
   const { records, id } = query
-  const configuredClient = configuredClientFor(server, identity)
-  const foundClient = configuredClient ?? (await records.clients.read(records.clients.key(server.issuer)))
+  const configuredClient = findConfiguredClient(server, identity)
+  const foundClient = configuredClient ?? (await records.clients.read(records.clients.toKey(server.issuer)))
   return foundClient?.id === id ? foundClient : undefined
 }
 
-function configuredClientFor(server: AuthorizationServer, identity: ClientIdentity): StoredClient | undefined {
+function findConfiguredClient(server: AuthorizationServer, identity: ClientIdentity): StoredClient | undefined {
   const { metadataUrl, registrations = [] } = identity
   const registration = registrations.find(({ issuer }) => issuer === server.issuer)
   if (registration !== undefined) return { ...registration, redirectUris: [] }
@@ -114,7 +117,7 @@ function acceptsRedirectUri({ redirectUris }: StoredClient, uri: string): boolea
   return redirectUris.some((registeredUri) => registeredUri === uri || registeredUri === portlessUri.href)
 }
 
-function registrationOf(
+function createRegistration(
   { token_endpoint_auth_methods_supported: methods }: AuthorizationServer,
   identity: ClientIdentity,
   target: RedirectTarget,

@@ -37,16 +37,16 @@ export interface CodeFlowOptions {
 const loginTimeoutMs = 600_000
 
 /** Obtains tokens by sending a person to the authorization server: the code flow with PKCE (basic/authorization). */
-export function createCodeFlow(login: CodeFlowOptions): ObtainToken {
+export function createCodeFlow(options: CodeFlowOptions): ObtainToken {
   return async (requirements) => {
     checkPkce(requirements.serverContext.server)
-    const openedRedirect = await login.redirect.open(requirements.serverContext.signal)
+    const redirectListener = await options.redirect.open(requirements.serverContext.signal)
     try {
-      const { state, url } = await beginLogin(login, requirements, openedRedirect)
-      const answerUrl = await openedRedirect.visit(url, state)
-      return await finishLogin(login, requirements.serverContext, await takePendingLogin(login, answerUrl, state))
+      const { state, url } = await beginLogin(options, requirements, redirectListener)
+      const answerUrl = await redirectListener.visit(url, state)
+      return await finishLogin(options, requirements.serverContext, await takePendingLogin(options, answerUrl, state))
     } finally {
-      await openedRedirect.close()
+      await redirectListener.close()
     }
   }
 }
@@ -59,19 +59,19 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.
 }
 
 async function beginLogin(
-  login: CodeFlowOptions,
+  options: CodeFlowOptions,
   requirements: TokenRequirements,
-  openedRedirect: RedirectListener,
+  redirectListener: RedirectListener,
 ): Promise<{ state: string; url: URL }> {
-  const { records, now } = login
+  const { records, now } = options
   const { serverContext, resource, scopes, endpoint } = requirements
   const { issuer, authorization_endpoint: authorizationEndpoint } = serverContext.server
   if (authorizationEndpoint === undefined) {
     throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
   }
-  const { uri, registeredUris = [uri] } = openedRedirect
-  const clientRedirectTarget = { uri, registeredUris, applicationType: login.redirect.applicationType }
-  const client = await findOrRegisterClient(serverContext, login.identity, {
+  const { uri, registeredUris = [uri] } = redirectListener
+  const clientRedirectTarget = { uri, registeredUris, applicationType: options.redirect.applicationType }
+  const client = await findOrRegisterClient(serverContext, options.identity, {
     records,
     target: clientRedirectTarget,
     now: now(),
@@ -88,18 +88,18 @@ async function beginLogin(
   if (serverContext.sendsResource) params.set('resource', resource)
   if (scopes.length > 0) params.set('scope', scopes.join(' '))
   // RFC 9449, section 10: a code that is stolen is of no use without the key.
-  if (serverContext.dpop !== undefined) params.set('dpop_jkt', await serverContext.dpop.thumbprint())
+  if (serverContext.dpop !== undefined) params.set('dpop_jkt', await serverContext.dpop.getThumbprint())
   // OpenID Connect Core, section 11: offline access is given when the person was asked.
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
-  const sharedFields = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
-  const pendingLogin: PendingLogin = { ...sharedFields, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
-  await records.pendingLogins.write(records.pendingLogins.key(state), pendingLogin)
+  const loginFields = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
+  const pendingLogin: PendingLogin = { ...loginFields, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
+  await records.pendingLogins.write(records.pendingLogins.toKey(state), pendingLogin)
   const requiresPushedRequest = serverContext.server.require_pushed_authorization_requests === true
-  const visibleParams = requiresPushedRequest
+  const authorizationParams = requiresPushedRequest
     ? await pushAuthorizationRequest(serverContext, toAuthenticatedClient(client, serverContext.server), params)
     : params
   const url = new URL(authorizationEndpoint)
-  for (const [name, value] of visibleParams) url.searchParams.set(name, value)
+  for (const [name, value] of authorizationParams) url.searchParams.set(name, value)
   return { state, url }
 }
 
@@ -122,7 +122,7 @@ export async function takePendingLogin(
   const [state = ''] = stateValues
   const isValidState =
     stateValues.length === 1 && state !== '' && (expectedState === undefined || state === expectedState)
-  const key = records.pendingLogins.key(state)
+  const key = records.pendingLogins.toKey(state)
   const login = isValidState
     ? await withLock(records.store, key, async () => {
         const storedLogin = await records.pendingLogins.read(key)
@@ -143,13 +143,13 @@ export async function finishLogin(
   const { server } = serverContext
   const { client: storedClient, redirectUri, verifier, requested, resource } = login
   const client = toAuthenticatedClient(storedClient, server)
-  const params = checkAuthResponse(server, client.client, login)
+  const params = validateAuthResponse(server, client.client, login)
   const sentResource = serverContext.sendsResource ? resource : undefined
   const grant = await exchangeCode(serverContext, { ...client, params, redirectUri, verifier, resource: sentResource })
   return { ...toStoredToken(grant, now()), requested, clientId: storedClient.id }
 }
 
-function checkAuthResponse(
+function validateAuthResponse(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
   { responseUrl, state }: AnsweredLogin,

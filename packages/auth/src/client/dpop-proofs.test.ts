@@ -20,7 +20,7 @@ test('Any proof is good for its request, and for no other [AUE-014]', async () =
       const proof = await dpop.createProof({ nonceSource: 'resource', url, method, accessToken: access })
       const request = { method, headers: { dpop: proof } } as unknown as ReceivedRequest
       const check = { url: url.origin + url.pathname, accessToken: access, nonce, usedProofIds: seen }
-      const thumbprint = await dpop.thumbprint()
+      const thumbprint = await dpop.getThumbprint()
       expect(await checkProof(request, check)).toEqual({ thumbprint })
       const error = 'invalid_dpop_proof'
       expect(await checkProof(request, check)).toEqual({ error })

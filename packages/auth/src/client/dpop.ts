@@ -33,7 +33,7 @@ export interface ProofRequest {
 export interface Dpop {
   readonly isRequired: boolean
   /** Returns the thumbprint of the public key (RFC 7638), which tokens are bound to. */
-  thumbprint(): Promise<string>
+  getThumbprint(): Promise<string>
   /** Returns a proof for one request; it is good for no second one (RFC 9449, section 4.2). */
   createProof(request: ProofRequest): Promise<string>
   nonceOf(source: NonceSource, url: URL): string | undefined
@@ -60,29 +60,29 @@ function createDpop(
 ): Dpop {
   if (keyPair !== undefined) checkKeyPair(keyPair)
   const nonces = new Map<string, string>()
-  const nonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
+  const toNonceKey = (source: NonceSource, { origin }: URL): string => `${source} ${origin}`
   let pendingKey: Promise<ProofKey> | undefined
-  const key = (): Promise<ProofKey> => {
-    pendingKey ??= keyPair === undefined ? loadOrCreateKey(context.records, context.isStored) : proofKeyOf(keyPair)
+  const getKey = (): Promise<ProofKey> => {
+    pendingKey ??= keyPair === undefined ? loadOrCreateKey(context.records, context.isStored) : toProofKey(keyPair)
     // A store that is away now may be back for the next request.
     pendingKey.catch(() => (pendingKey = undefined))
     return pendingKey
   }
-  const nonceOf = (source: NonceSource, url: URL): string | undefined => nonces.get(nonceKey(source, url))
+  const nonceOf = (source: NonceSource, url: URL): string | undefined => nonces.get(toNonceKey(source, url))
   return {
     isRequired: required,
-    thumbprint: async () => (await key()).thumbprint,
+    getThumbprint: async () => (await getKey()).thumbprint,
     nonceOf,
     rememberNonce: (source, url, nonce) => {
       if (!nonce || !noncePattern.test(nonce)) return
-      const storageKey = nonceKey(source, url)
-      nonces.delete(storageKey)
-      const [oldest] = nonces.keys()
-      if (nonces.size >= maxNonces && oldest !== undefined) nonces.delete(oldest)
-      nonces.set(storageKey, nonce)
+      const nonceMapKey = toNonceKey(source, url)
+      nonces.delete(nonceMapKey)
+      const [oldestKey] = nonces.keys()
+      if (nonces.size >= maxNonces && oldestKey !== undefined) nonces.delete(oldestKey)
+      nonces.set(nonceMapKey, nonce)
     },
     createProof: async ({ nonceSource, url, method, accessToken }) => {
-      const { privateKey, jwk } = await key()
+      const { privateKey, jwk } = await getKey()
       const claims = {
         jti: generateRandomNonce(),
         htm: method,
@@ -105,7 +105,7 @@ function checkKeyPair({ privateKey, publicKey }: NonNullable<DpopOptions['keyPai
   throw new TypeError('`dpop.keyPair` must be an ECDSA pair of P-256 that signs, with an extractable public key')
 }
 
-async function proofKeyOf({ privateKey, publicKey }: NonNullable<DpopOptions['keyPair']>): Promise<ProofKey> {
+async function toProofKey({ privateKey, publicKey }: NonNullable<DpopOptions['keyPair']>): Promise<ProofKey> {
   const { kty, crv, x, y } = await exportJWK(publicKey)
   const jwk: JWK = { kty: kty ?? '', crv: crv ?? '', x: x ?? '', y: y ?? '' }
   return { privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
@@ -113,8 +113,8 @@ async function proofKeyOf({ privateKey, publicKey }: NonNullable<DpopOptions['ke
 
 /** Takes the key out of the store, or makes one: once over all processes that share the store with a lock. */
 async function loadOrCreateKey({ store, keys }: AuthRecords, isStored: boolean): Promise<ProofKey> {
-  if (!isStored) return proofKeyOf(await generateKeyPair(algorithm))
-  const storageKey = keys.key('dpop')
+  if (!isStored) return toProofKey(await generateKeyPair(algorithm))
+  const storageKey = keys.toKey('dpop')
   return withLock(store, storageKey, async () => {
     const storedKey = await keys.read(storageKey)
     const importedProofKey = storedKey && (await importStoredKey(storedKey))
@@ -122,7 +122,7 @@ async function loadOrCreateKey({ store, keys }: AuthRecords, isStored: boolean):
     const generatedPair = await generateKeyPair(algorithm, { extractable: true })
     const { x = '', y = '', d = '' } = await exportJWK(generatedPair.privateKey)
     await keys.write(storageKey, { x, y, d })
-    return proofKeyOf(generatedPair)
+    return toProofKey(generatedPair)
   })
 }
 
@@ -139,7 +139,7 @@ async function importStoredKey({ x, y, d }: StoredKey): Promise<ProofKey | undef
 }
 
 /** Makes the proofs that an option asks for. */
-export function dpopOf(
+export function resolveDpop(
   dpopOption: boolean | DpopOptions | undefined,
   context: Parameters<typeof createDpop>[1],
 ): Dpop | undefined {
@@ -150,5 +150,5 @@ export function dpopOf(
 /** True for a bearer token where those are allowed, and for one that is bound to this key. */
 export async function matchesBinding(dpop: Dpop | undefined, { thumbprint }: StoredToken): Promise<boolean> {
   if (thumbprint === undefined) return dpop?.isRequired !== true
-  return dpop !== undefined && (await dpop.thumbprint()) === thumbprint
+  return dpop !== undefined && (await dpop.getThumbprint()) === thumbprint
 }

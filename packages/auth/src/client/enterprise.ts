@@ -84,26 +84,26 @@ function createIdentityExchange({
     const server = await findServer(fetch, signal)
     const serverContext = { server, fetch, signal }
     const client = await authenticate(server)
-    const token = assertionOf(await identity({ rejectedToken: undefined, signal }))
+    const assertion = toIdentityAssertion(await identity({ rejectedToken: undefined, signal }))
     try {
-      return await exchangeToken(serverContext, client, exchangeFieldsOf(requirements, token))
+      return await exchangeToken(serverContext, client, createExchangeFields(requirements, assertion))
     } catch (error) {
       if (!isAuthError(error) || error.error !== 'invalid_grant') throw error
-      const nextAssertion = assertionOf(await identity({ rejectedToken: token.token, signal }))
+      const nextAssertion = toIdentityAssertion(await identity({ rejectedToken: assertion.token, signal }))
       // The same one would be refused again.
-      if (nextAssertion.token === token.token) throw error
-      return exchangeToken(serverContext, client, exchangeFieldsOf(requirements, nextAssertion))
+      if (nextAssertion.token === assertion.token) throw error
+      return exchangeToken(serverContext, client, createExchangeFields(requirements, nextAssertion))
     }
   }
 }
 
-function assertionOf(identity: string | IdentityAssertion): IdentityAssertion {
+function toIdentityAssertion(identity: string | IdentityAssertion): IdentityAssertion {
   const assertion = typeof identity === 'string' ? { token: identity, type: 'id_token' as const } : identity
   if (assertion.token !== '') return assertion
   throw new AuthError('client_needed', '`identity` returned an empty token: the person has to log in at the provider')
 }
 
-function exchangeFieldsOf(
+function createExchangeFields(
   { serverContext, resource, scopes }: TokenRequirements,
   { token, type }: IdentityAssertion,
 ): Record<string, string> {
@@ -124,7 +124,7 @@ function createIdentityServerFinder({
 }: IdentityProvider): (fetch: FetchFunction, signal: AbortSignal) => Promise<AuthorizationServer> {
   for (const url of [issuer, ...(tokenEndpoint === undefined ? [] : [tokenEndpoint])]) checkProviderUrl(url)
   if (tokenEndpoint !== undefined) return async () => ({ issuer, token_endpoint: tokenEndpoint })
-  return (fetch, signal) => discoverServerMetadata({ issuer, source: new URL(issuer), fetch, signal })
+  return (fetch, signal) => discoverServerMetadata({ issuer, sourceUrl: new URL(issuer), fetch, signal })
 }
 
 function checkProviderUrl(text: string): void {

@@ -1,7 +1,7 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
-import { createAuthorizer, type AuthorizerOptions, authorizerDepsOf } from './authorizer.ts'
+import { createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import { matchesBinding } from './dpop.ts'
 import { withoutFragment } from './safe-url.ts'
 import {
@@ -65,7 +65,7 @@ export function clientCredentials(options: ClientCredentialsOptions): MachineAut
     request: async (requirements) =>
       requestGrant(requirements.serverContext, await authenticate(requirements.serverContext.server), {
         grantType: 'client_credentials',
-        fields: grantFields(requirements),
+        fields: createGrantFields(requirements),
       }),
   })
 }
@@ -102,19 +102,19 @@ export function workload(options: WorkloadOptions): MachineAuth {
 export async function requestWithAssertion(
   requirements: TokenRequirements,
   authenticate: ClientAuthenticator,
-  text: string,
+  assertionText: string,
 ): Promise<TokenGrant> {
   // Files end with a line break.
-  const assertion = text.trim()
+  const assertion = assertionText.trim()
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
   const client = await authenticate(requirements.serverContext.server)
   return requestGrant(requirements.serverContext, client, {
     grantType: jwtBearerGrantType,
-    fields: { ...grantFields(requirements), assertion },
+    fields: { ...createGrantFields(requirements), assertion },
   })
 }
 
-function grantFields({ serverContext, resource, scopes }: TokenRequirements): Record<string, string> {
+function createGrantFields({ serverContext, resource, scopes }: TokenRequirements): Record<string, string> {
   return {
     ...(serverContext.sendsResource && { resource }),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
@@ -124,11 +124,11 @@ function grantFields({ serverContext, resource, scopes }: TokenRequirements): Re
 /** Makes an authorizer from a grant that needs no person. */
 export function createMachineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
   const { issuer, alias, resource } = options
-  const deps = authorizerDepsOf(options)
+  const deps = resolveAuthorizerDeps(options)
   const { clientId } = grant
   const authorizer = createAuthorizer({
     ...deps,
-    issuers: new Map([[issuer, { alias, resource }]]),
+    settingsByIssuer: new Map([[issuer, { alias, resource }]]),
     preferredIssuers: [],
     configuredIssuer: issuer,
     requiresUserInteraction: false,

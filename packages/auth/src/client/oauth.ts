@@ -1,7 +1,7 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
 import type { AuthServerSettings } from './authorize.ts'
-import { type Authorizer, createAuthorizer, type AuthorizerOptions, authorizerDepsOf } from './authorizer.ts'
+import { type Authorizer, createAuthorizer, type AuthorizerOptions, resolveAuthorizerDeps } from './authorizer.ts'
 import { checkClientIdentity, type ClientIdentity, findKnownClient } from './client-identity.ts'
 import { matchesBinding } from './dpop.ts'
 import { createCodeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
@@ -43,7 +43,7 @@ export interface OAuth extends HttpAuthorizer {
 export function oauth(options: OAuthOptions): OAuth {
   const { client: identity, redirect, issuers = {} } = options
   checkClientIdentity(identity)
-  const deps = authorizerDepsOf(options)
+  const deps = resolveAuthorizerDeps(options)
   const { records, now } = deps
   const codeFlowOptions = { identity, redirect, records, now }
   const authorizer = createAuthorizer({
@@ -55,7 +55,7 @@ export function oauth(options: OAuthOptions): OAuth {
     },
     isUsable: (token) => matchesBinding(deps.dpop, token),
     requiresUserInteraction: true,
-    issuers: new Map(Object.entries(issuers)),
+    settingsByIssuer: new Map(Object.entries(issuers)),
     preferredIssuers: identity.registrations?.map(({ issuer }) => issuer) ?? [],
   })
   return {
@@ -73,7 +73,7 @@ export function oauth(options: OAuthOptions): OAuth {
         new AbortController().signal,
       )
       const token = await finishLogin(codeFlowOptions, serverContext, answeredLogin)
-      await records.tokens.write(records.tokens.key(answeredLogin.issuer, answeredLogin.resource), token)
+      await records.tokens.write(records.tokens.toKey(answeredLogin.issuer, answeredLogin.resource), token)
       await authorizer.storedCredentials.store(endpoint, answeredLogin, token)
       return { url: answeredLogin.endpoint }
     },

@@ -59,7 +59,7 @@ async function fetchResourceMetadata(url: string, { fetch, signal }: ResourceQue
 
 function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): ResourceMetadata {
   const { resource } = fields
-  if (typeof resource !== 'string' || !isResourceOf(resource, endpoint)) {
+  if (typeof resource !== 'string' || !coversEndpoint(resource, endpoint)) {
     const namedResource = typeof resource === 'string' ? quoteText(resource) : 'no resource'
     const message = `The metadata at ${url} names ${namedResource}; it must be ${endpoint.origin}${endpoint.pathname}`
     throw new AuthError('resource_mismatch', message)
@@ -73,7 +73,7 @@ function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): 
 }
 
 /** True for the endpoint itself, and for its origin with a path that the endpoint's begins with, segment by segment. */
-function isResourceOf(resource: string, endpoint: URL): boolean {
+function coversEndpoint(resource: string, endpoint: URL): boolean {
   if (!URL.canParse(resource) || /[\s#]/.test(resource)) return false
   const url = new URL(resource)
   if (url.origin !== endpoint.origin || url.username !== '' || url.password !== '') return false

@@ -5,20 +5,20 @@ import { AuthError, quoteText } from './auth-error.ts'
  * Parses an address that `named` mentions and `source` vouches for. Only https is allowed, or http between loopbacks; a
  * document from elsewhere names no loopback address. Throws {@link AuthError} `unsafe_url`.
  */
-export function parseSafeUrl(text: string, source: URL, label: string): URL {
+export function parseSafeUrl(text: string, sourceUrl: URL, label: string): URL {
   const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
-  const problem = url === undefined ? 'which is no absolute URL' : findUrlProblem(url, source)
+  const problem = url === undefined ? 'which is no absolute URL' : findUrlProblem(url, sourceUrl)
   if (url === undefined || problem !== undefined) {
     throw new AuthError('unsafe_url', `${label} is ${quoteText(text)}, ${problem}`)
   }
   return url
 }
 
-function findUrlProblem(url: URL, source: URL): string | undefined {
+function findUrlProblem(url: URL, sourceUrl: URL): string | undefined {
   const isLoopbackUrl = isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'which is not https'
   if (url.username !== '' || url.password !== '') return 'which holds credentials'
-  if (isLoopbackUrl && !isLoopbackHost(source.hostname)) return `a loopback address, named by ${source.origin}`
+  if (isLoopbackUrl && !isLoopbackHost(sourceUrl.hostname)) return `a loopback address, named by ${sourceUrl.origin}`
   return url.protocol === 'http:' && !isLoopbackUrl ? 'which is not https' : undefined
 }
 

@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import { metadataUrls } from '../oauth-urls.ts'
+import { createMetadataUrls } from '../oauth-urls.ts'
 import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
@@ -10,7 +10,7 @@ import { parseSafeUrl } from './safe-url.ts'
 export interface ServerQuery {
   readonly issuer: string
   /** The address that names the issuer: a loopback address is only taken from a loopback. */
-  readonly source: URL
+  readonly sourceUrl: URL
   /** Another spelling of the issuer in its own metadata, which the user vouches for. */
   readonly alias?: string | undefined
   readonly fetch: FetchFunction
@@ -31,7 +31,7 @@ const endpointNames = [
  */
 export async function discoverServerMetadata(query: ServerQuery): Promise<AuthorizationServer> {
   const { issuer, fetch, signal } = query
-  const urls = metadataUrls(parseSafeUrl(issuer, query.source, 'The issuer'))
+  const urls = createMetadataUrls(parseSafeUrl(issuer, query.sourceUrl, 'The issuer'))
   let failure: AuthError | undefined
   for (const url of urls) {
     const request = { headers: { accept: 'application/json' }, timeoutMs: metadataTimeoutMs, signal }
@@ -51,13 +51,13 @@ export async function discoverServerMetadata(query: ServerQuery): Promise<Author
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 
-function parseServerMetadata(fields: JsonObject, query: ServerQuery, location: string): AuthorizationServer {
+function parseServerMetadata(fields: JsonObject, query: ServerQuery, metadataUrl: string): AuthorizationServer {
   const { issuer, alias } = query
   const namedIssuer = fields['issuer']
   // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
   if (typeof namedIssuer !== 'string' || (namedIssuer !== issuer && namedIssuer !== alias)) {
     const issuerText = typeof namedIssuer === 'string' ? quoteText(namedIssuer) : 'no issuer'
-    const message = `The metadata at ${location} names ${issuerText}; it must be ${quoteText(issuer)}, letter for letter`
+    const message = `The metadata at ${metadataUrl} names ${issuerText}; it must be ${quoteText(issuer)}, letter for letter`
     throw new AuthError('issuer_mismatch', message, { issuer })
   }
   const endpointUrls: Record<string, string> = {}
@@ -69,7 +69,7 @@ function parseServerMetadata(fields: JsonObject, query: ServerQuery, location: s
 }
 
 function pickStringLists(fields: JsonObject): Record<string, string[]> {
-  const names = [
+  const fieldNames = [
     'code_challenge_methods_supported',
     'scopes_supported',
     'token_endpoint_auth_methods_supported',
@@ -78,15 +78,15 @@ function pickStringLists(fields: JsonObject): Record<string, string[]> {
     'grant_types_supported',
     'dpop_signing_alg_values_supported',
   ]
-  const stringLists = names.map((name) => [name, stringsOf(fields[name])] as const)
+  const stringLists = fieldNames.map((name) => [name, stringsOf(fields[name])] as const)
   return Object.fromEntries(stringLists.flatMap(([name, list]) => (list === undefined ? [] : [[name, [...list]]])))
 }
 
 function pickFlags(fields: JsonObject): Record<string, boolean> {
-  const names = [
+  const fieldNames = [
     'authorization_response_iss_parameter_supported',
     'client_id_metadata_document_supported',
     'require_pushed_authorization_requests',
   ]
-  return Object.fromEntries(names.filter((name) => fields[name] === true).map((name) => [name, true]))
+  return Object.fromEntries(fieldNames.filter((name) => fields[name] === true).map((name) => [name, true]))
 }

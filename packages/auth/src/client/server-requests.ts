@@ -52,7 +52,7 @@ function createBasicAuth(secret: string): oauth.ClientAuth {
 }
 
 /** Options of every request of the library. Addresses were checked when the metadata was read, loopbacks among them. */
-export function requestOptions(serverContext: AuthServerContext, send: SendForm = sendForm): RequestOptions {
+export function createRequestOptions(serverContext: AuthServerContext, send: SendForm = sendForm): RequestOptions {
   return {
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url, request) => send(serverContext, url, request),
@@ -83,7 +83,7 @@ function rejectUnavailableServer({ status }: Response, issuer: string): void {
 /** The {@link AuthError} for what a request of the library failed with. */
 export async function toRejectionError(error: unknown, issuer: string): Promise<unknown> {
   if (isAuthError(error)) return error
-  const { code, description } = await oauthErrorOf(error)
+  const { code, description } = await readOAuthError(error)
   if (code !== undefined) {
     const details = description === undefined ? '' : `: ${quoteText(maskTokens(description))}`
     const message = `The authorization server ${quoteText(issuer)} refused with ${quoteText(code)}${details}`
@@ -105,7 +105,7 @@ function maskTokens(description: string): string {
   return description.replaceAll(/\beyJ[\w-]+(?:\.[\w-]*)*/g, '…')
 }
 
-async function oauthErrorOf(error: unknown): Promise<OAuthErrorFields> {
+async function readOAuthError(error: unknown): Promise<OAuthErrorFields> {
   if (error instanceof oauth.ResponseBodyError) {
     return { code: error.error, description: error.error_description }
   }
@@ -135,7 +135,13 @@ export async function pushAuthorizationRequest(
 ): Promise<URLSearchParams> {
   const { server } = serverContext
   try {
-    const response = await oauth.pushedAuthorizationRequest(server, client, auth, params, requestOptions(serverContext))
+    const response = await oauth.pushedAuthorizationRequest(
+      server,
+      client,
+      auth,
+      params,
+      createRequestOptions(serverContext),
+    )
     const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, response)
     return new URLSearchParams({ client_id: client.client_id, request_uri })
   } catch (error) {
@@ -150,7 +156,7 @@ export async function revokeToken(
   token: { readonly value: string; readonly hint: 'refresh_token' | 'access_token' },
 ): Promise<void> {
   const { server } = serverContext
-  const options = { ...requestOptions(serverContext), additionalParameters: { token_type_hint: token.hint } }
+  const options = { ...createRequestOptions(serverContext), additionalParameters: { token_type_hint: token.hint } }
   try {
     await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, auth, token.value, options))
   } catch (error) {

@@ -47,13 +47,13 @@ const lockQueues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
 
 /** Runs alone for a key: over processes where the store can, and in this process in any case. */
 export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
-  const queue = lockQueues.get(store) ?? new Map<string, Promise<unknown>>()
-  lockQueues.set(store, queue)
+  const queueByKey = lockQueues.get(store) ?? new Map<string, Promise<unknown>>()
+  lockQueues.set(store, queueByKey)
   const runLocked = (): Promise<T> => (store.lock === undefined ? run() : store.lock(key, run))
-  const queuedRun = (queue.get(key) ?? Promise.resolve()).then(runLocked, runLocked)
-  queue.set(key, queuedRun)
+  const queuedRun = (queueByKey.get(key) ?? Promise.resolve()).then(runLocked, runLocked)
+  queueByKey.set(key, queuedRun)
   const removeFromQueue = (): void => {
-    if (queue.get(key) === queuedRun) queue.delete(key)
+    if (queueByKey.get(key) === queuedRun) queueByKey.delete(key)
   }
   queuedRun.then(removeFromQueue, removeFromQueue)
   return queuedRun

@@ -25,21 +25,21 @@ export function createStoredCredentials({
   records,
   isUsable,
 }: Pick<TokenSource, 'records' | 'isUsable'>): StoredCredentials {
-  const tokens = new Map<string, StoredCredential>()
+  const credentials = new Map<string, StoredCredential>()
   const pendingReads = new Map<string, Promise<StoredCredential | undefined>>()
-  const endpointKey = ({ href }: URL): string => records.endpoints.key(href)
+  const toEndpointKey = ({ href }: URL): string => records.endpoints.toKey(href)
 
   const readCredential = async (url: URL): Promise<StoredCredential | undefined> => {
-    const endpoint = await records.endpoints.read(endpointKey(url))
+    const endpoint = await records.endpoints.read(toEndpointKey(url))
     if (endpoint === undefined) return undefined
-    const token = await records.tokens.read(records.tokens.key(endpoint.issuer, endpoint.resource))
+    const token = await records.tokens.read(records.tokens.toKey(endpoint.issuer, endpoint.resource))
     const isUsableToken = token !== undefined && (await isUsable(token))
-    if (isUsableToken && !tokens.has(url.href)) tokens.set(url.href, { endpoint, token })
-    return tokens.get(url.href)
+    if (isUsableToken && !credentials.has(url.href)) credentials.set(url.href, { endpoint, token })
+    return credentials.get(url.href)
   }
   const getCredential = async (url: URL): Promise<StoredCredential | undefined> => {
     const { href } = url
-    if (tokens.has(href)) return tokens.get(href)
+    if (credentials.has(href)) return credentials.get(href)
     // Once, so that requests to a server without authorization do not read the store.
     const pendingRead = pendingReads.get(href) ?? readCredential(url)
     pendingReads.set(href, pendingRead)
@@ -47,21 +47,21 @@ export function createStoredCredentials({
     return pendingRead
   }
   return {
-    peek: ({ href }) => tokens.get(href),
+    peek: ({ href }) => credentials.get(href),
     load: getCredential,
-    loadEndpoint: async (url) => tokens.get(url.href)?.endpoint ?? records.endpoints.read(endpointKey(url)),
+    loadEndpoint: async (url) => credentials.get(url.href)?.endpoint ?? records.endpoints.read(toEndpointKey(url)),
     store: async (url, { issuer, resource }, token) => {
       const endpoint = { issuer, resource, requested: token.requested }
-      await records.endpoints.write(endpointKey(url), endpoint)
-      tokens.set(url.href, { endpoint, token })
+      await records.endpoints.write(toEndpointKey(url), endpoint)
+      credentials.set(url.href, { endpoint, token })
     },
     forget: async (url) => {
       const credential = await getCredential(url)
-      tokens.delete(url.href)
+      credentials.delete(url.href)
       pendingReads.delete(url.href)
-      await records.endpoints.remove(endpointKey(url))
+      await records.endpoints.remove(toEndpointKey(url))
       if (credential)
-        await records.tokens.remove(records.tokens.key(credential.endpoint.issuer, credential.endpoint.resource))
+        await records.tokens.remove(records.tokens.toKey(credential.endpoint.issuer, credential.endpoint.resource))
     },
   }
 }

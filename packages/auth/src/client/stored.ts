@@ -136,7 +136,7 @@ const pendingLoginRecordKind: RecordKind<PendingLogin> = {
 
 /** The records of one kind in a store. */
 export interface RecordStore<T> {
-  readonly key: (...keyParts: string[]) => string
+  readonly toKey: (...keyParts: string[]) => string
   read(key: string): Promise<T | undefined>
   write(key: string, value: T): Promise<void>
   remove(key: string): Promise<void>
@@ -156,7 +156,7 @@ export interface AuthRecords {
 export function openRecords(store: AuthStore): AuthRecords {
   const createRecordStore = <T>({ name, parse }: RecordKind<T>): RecordStore<T> => ({
     // Encoded, so that no part can hold what separates the parts.
-    key: (...keyParts) => [name, ...keyParts.map(encodeURIComponent)].join(' '),
+    toKey: (...keyParts) => [name, ...keyParts.map(encodeURIComponent)].join(' '),
     read: async (key) => {
       const fields = parseJsonObject((await store.get(key)) ?? '')
       return fields === undefined ? undefined : parse(fields)

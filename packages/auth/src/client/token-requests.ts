@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi'
 import { AuthError, quoteText } from './auth-error.ts'
 import {
   toRejectionError,
-  requestOptions,
+  createRequestOptions,
   sendForm,
   type SendForm,
   type AuthenticatedClient,
@@ -19,22 +19,25 @@ export interface TokenGrant {
   readonly thumbprint: string | undefined
 }
 
-const refreshBeforeMs = 30_000
+const refreshBeforeExpiryMs = 30_000
 
 /** The part of a stored token that its grant says. */
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { accessToken, refreshToken, thumbprint } = grant
-  return { access: accessToken, refresh: refreshToken, thumbprint, ...lifetimeOf(grant, now) }
+  return { access: accessToken, refresh: refreshToken, thumbprint, ...computeExpiryTimes(grant, now) }
 }
 
 /**
  * The end of what was granted, and the time to renew it, in milliseconds since 1970; nothing when the server did not
  * say.
  */
-function lifetimeOf({ expiresInMs: lifetimeMs }: TokenGrant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
+function computeExpiryTimes(
+  { expiresInMs: lifetimeMs }: TokenGrant,
+  now: number,
+): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
   if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
   // A token that lives for less than a minute is good for half of that.
-  return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeMs, lifetimeMs / 2) }
+  return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeExpiryMs, lifetimeMs / 2) }
 }
 
 /** Parameters with which an authorization code is exchanged. */
@@ -47,10 +50,13 @@ export interface CodeExchange extends AuthenticatedClient {
 }
 
 /** Exchanges an authorization code for tokens (RFC 6749, section 4.1.3). */
-export function exchangeCode(serverContext: AuthServerContext, exchange: CodeExchange): Promise<TokenGrant> {
+export function exchangeCode(serverContext: AuthServerContext, codeExchange: CodeExchange): Promise<TokenGrant> {
   const { server } = serverContext
-  const { client, auth, params, redirectUri, verifier, resource } = exchange
-  const options = { ...requestOptions(serverContext, sendWithProof), additionalParameters: resourceFields(resource) }
+  const { client, auth, params, redirectUri, verifier, resource } = codeExchange
+  const options = {
+    ...createRequestOptions(serverContext, sendWithProof),
+    additionalParameters: createResourceFields(resource),
+  }
   return runGrantRequest(serverContext, async () => {
     const response = await oauth.authorizationCodeGrantRequest(
       server,
@@ -73,8 +79,8 @@ export function requestRefreshGrant(
 ): Promise<TokenGrant> {
   const { server } = serverContext
   const options = {
-    ...requestOptions(serverContext, sendWithProof),
-    additionalParameters: resourceFields(params.resource),
+    ...createRequestOptions(serverContext, sendWithProof),
+    additionalParameters: createResourceFields(params.resource),
   }
   return runGrantRequest(serverContext, async () => {
     const response = await oauth.refreshTokenGrantRequest(server, client, auth, params.refreshToken, options)
@@ -102,7 +108,7 @@ export function requestGrant(
       auth,
       grantType,
       fields,
-      requestOptions(serverContext, sendWithProof),
+      createRequestOptions(serverContext, sendWithProof),
     )
     return oauth.processGenericTokenEndpointResponse(server, client, response)
   })
@@ -115,15 +121,15 @@ export async function exchangeToken(
   fields: Readonly<Record<string, string>>,
 ): Promise<string> {
   const { server } = serverContext
-  const type = 'urn:ietf:params:oauth:grant-type:token-exchange'
+  const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange'
   const grant = await runGrantRequest(serverContext, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
       auth,
-      type,
+      grantType,
       fields,
-      requestOptions(serverContext, sendWithProof),
+      createRequestOptions(serverContext, sendWithProof),
     )
     // RFC 8693, section 2.2.1: the type of what is no access token is N_A.
     const recognizedTokenTypes = { n_a: () => {} }
@@ -134,7 +140,7 @@ export async function exchangeToken(
   return grant.accessToken
 }
 
-function resourceFields(resource: string | undefined): Record<string, string> {
+function createResourceFields(resource: string | undefined): Record<string, string> {
   return resource === undefined ? {} : { resource }
 }
 
@@ -148,7 +154,7 @@ async function runGrantRequest(
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds } = response
     // RFC 6750, section 2.1: anything else could not be sent in a header.
     if (!/^[\x21-\x7e]+$/.test(accessToken)) throw new Error('the access token is no token')
-    const thumbprint = await checkBoundThumbprint(serverContext, response.token_type)
+    const thumbprint = await resolveBoundThumbprint(serverContext, response.token_type)
     return {
       accessToken,
       refreshToken,
@@ -174,10 +180,13 @@ async function retryWithNonce<T>({ server, dpop }: AuthServerContext, run: () =>
   }
 }
 
-async function checkBoundThumbprint({ server, dpop }: AuthServerContext, type: string): Promise<string | undefined> {
-  if (type === 'dpop') {
+async function resolveBoundThumbprint(
+  { server, dpop }: AuthServerContext,
+  tokenType: string,
+): Promise<string | undefined> {
+  if (tokenType === 'dpop') {
     if (dpop === undefined) throw new Error('the access token is bound to a key that is not known here')
-    return dpop.thumbprint()
+    return dpop.getThumbprint()
   }
   if (!dpop?.isRequired) return undefined
   const message = `The authorization server ${quoteText(server.issuer)} issued a token that is not bound to the key`

@@ -62,7 +62,7 @@ export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
  */
 export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
-  const key = records.tokens.key(request.serverContext.server.issuer, request.resource)
+  const key = records.tokens.toKey(request.serverContext.server.issuer, request.resource)
   return withLock(records.store, key, async () => {
     const foundToken = await records.tokens.read(key)
     const storedToken = foundToken && (await source.isUsable(foundToken)) ? foundToken : undefined
@@ -97,7 +97,7 @@ async function obtainNewToken(
   // basic/authorization, step-up flow: what was asked for before stays.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
   const token = await source.obtain({ ...request, scopes })
-  await records.tokens.write(records.tokens.key(request.serverContext.server.issuer, request.resource), token)
+  await records.tokens.write(records.tokens.toKey(request.serverContext.server.issuer, request.resource), token)
   return { token, obtainedBy: 'authorization' }
 }
 
@@ -122,7 +122,7 @@ async function refreshStoredToken(
       requested,
       clientId,
     }
-    await source.records.tokens.write(source.records.tokens.key(serverContext.server.issuer, resource), token)
+    await source.records.tokens.write(source.records.tokens.toKey(serverContext.server.issuer, resource), token)
     return { token, obtainedBy: 'refresh' }
   } catch (error) {
     if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporaryError(error)) throw error
@@ -136,10 +136,10 @@ async function recoverFromInvalidGrant(
   { serverContext, resource }: TokenRequest,
   storedToken: StoredToken,
 ): Promise<TokenResult | undefined> {
-  const key = records.tokens.key(serverContext.server.issuer, resource)
-  const otherToken = await records.tokens.read(key)
-  if (otherToken !== undefined && otherToken.refresh !== storedToken.refresh)
-    return { token: otherToken, obtainedBy: 'store' }
+  const key = records.tokens.toKey(serverContext.server.issuer, resource)
+  const currentToken = await records.tokens.read(key)
+  if (currentToken !== undefined && currentToken.refresh !== storedToken.refresh)
+    return { token: currentToken, obtainedBy: 'store' }
   await records.tokens.write(key, { ...storedToken, refresh: undefined })
   return undefined
 }

@@ -21,8 +21,8 @@ export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): F
     if (url.protocol !== 'https:') throw new TypeError(`Only https is allowed, not ${url.protocol}`)
     const isAllowedHost = allowedHosts.includes(url.hostname)
     if (!isAllowedHost && isPrivateAddress(url.hostname.replace(/^\[|\]$/g, '')))
-      throw privateAddressError(url.hostname)
-    const text = body === undefined || body === null ? undefined : await new Response(body).text()
+      throw createPrivateAddressError(url.hostname)
+    const bodyText = body === undefined || body === null ? undefined : await new Response(body).text()
     return new Promise((resolve, reject) => {
       const request = sendHttps(url, {
         method,
@@ -42,7 +42,7 @@ export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): F
         const stream = hasBody ? ReadableStream.from<Uint8Array>(Readable.from(incomingMessage)) : null
         resolve(new Response(stream, { status, headers: headerPairs }))
       })
-      request.end(text)
+      request.end(bodyText)
     })
   }
 }
@@ -51,13 +51,13 @@ const lookupPublicAddress: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const refusedAddress = addresses?.find(({ address }) => isPrivateAddress(address))
     if (error !== null) callback(error, '')
-    else if (refusedAddress !== undefined) callback(privateAddressError(hostname), '')
+    else if (refusedAddress !== undefined) callback(createPrivateAddressError(hostname), '')
     else if (options.all === true) callback(null, addresses)
     else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
   })
 }
 
-function privateAddressError(host: string): Error {
+function createPrivateAddressError(host: string): Error {
   return new TypeError(`${host} has an address of this machine or of a private network`)
 }
 

@@ -34,11 +34,11 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
         uri: `http://${loopbackAddress}:${port}${path}`,
         registeredUris: uris.length > 0 ? uris : [`http://${loopbackAddress}${path}`],
         visit: async (url, state) => {
-          const answer = waitForRedirect(server, { port, path, state, signal })
+          const redirectUrlPromise = waitForRedirect(server, { port, path, state, signal })
           showLoginUrl(url)
           // Without a browser the person has the address.
           await Promise.resolve(open(url)).catch(() => undefined)
-          return answer
+          return redirectUrlPromise
         },
         close: async () => {
           server.closeAllConnections()
@@ -106,10 +106,10 @@ function parseLoginRedirect(
 ): URL | undefined {
   const host = `${loopbackAddress}:${expectedRedirect.port}`
   if (method !== 'GET' || headers.host !== host || !url.startsWith('/')) return undefined
-  const answer = new URL(`http://${host}${url}`)
-  const isExpectedAnswer =
-    answer.pathname === expectedRedirect.path && answer.searchParams.get('state') === expectedRedirect.state
-  return isExpectedAnswer ? answer : undefined
+  const redirectUrl = new URL(`http://${host}${url}`)
+  const isExpectedRedirect =
+    redirectUrl.pathname === expectedRedirect.path && redirectUrl.searchParams.get('state') === expectedRedirect.state
+  return isExpectedRedirect ? redirectUrl : undefined
 }
 
 function sendPage(response: ServerResponse, status: number, text: string): void {

@@ -1,11 +1,11 @@
 import type { Principal } from '@x/schema'
-import { type TokenBinding, type BindingOptions, parseTokenBinding, checkBinding, isPlainBearer } from './binding.ts'
+import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import {
   type AccessToken,
-  credentialsKey,
+  toCredentialsKey,
   type HttpRequestHead,
-  isBearerKey,
+  isCanonicalBearer,
   parseAuthorization,
   readAuthorization,
 } from './credentials.ts'
@@ -22,7 +22,7 @@ export type AuthenticationResult = Principal | HttpErrorResponse
 export interface AuthenticationState extends BindingOptions {
   /** The answers, by the scheme with which a request came. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
-  readonly issuerOf: (token: string) => Issuer
+  readonly resolveIssuer: (token: string) => Issuer
   readonly verifiedTokens: TokenCache<VerifiedToken>
   /** The tokens that are being verified, so that each is verified once. */
   readonly pendingVerifications: Map<string, Promise<VerifiedToken>>
@@ -48,8 +48,8 @@ export function authenticate(
   state: AuthenticationState,
 ): AuthenticationResult | Promise<AuthenticationResult> {
   const header = readAuthorization(request)
-  const knownIdentity = typeof header === 'string' ? findKnownBearer(header, request, state) : undefined
-  if (knownIdentity !== undefined) return knownIdentity
+  const knownResult = typeof header === 'string' ? findVerifiedBearer(header, request, state) : undefined
+  if (knownResult !== undefined) return knownResult
   const credentials = typeof header === 'string' ? parseAuthorization(header) : header
   if (credentials === undefined) return defaultChallengesOf(state).missingToken
   if ('token' in credentials) return identifyCaller(credentials, request, state)
@@ -58,15 +58,17 @@ export function authenticate(
 }
 
 /** Returns the identity of a token without a binding that was verified before; nearly every request has one. */
-function findKnownBearer(
+function findVerifiedBearer(
   header: string,
   request: HttpRequestHead,
   state: AuthenticationState,
 ): AuthenticationResult | undefined {
-  if (!isBearerKey(header)) return undefined
-  const digest = digestOf(header, connectionOf(request))
-  const token = typeof digest === 'string' ? state.verifiedTokens.get(digest, state.now()) : undefined
-  return token !== undefined && isPlainBearer(token.binding, 'bearer', state) ? token.authenticationResult : undefined
+  if (!isCanonicalBearer(header)) return undefined
+  const digest = computeDigest(header, connectionOf(request))
+  const verifiedToken = typeof digest === 'string' ? state.verifiedTokens.get(digest, state.now()) : undefined
+  return verifiedToken !== undefined && isPlainBearer(verifiedToken.binding, 'bearer', state)
+    ? verifiedToken.authenticationResult
+    : undefined
 }
 
 interface HashedHeader {
@@ -80,7 +82,7 @@ interface HashedHeader {
  */
 const lastHeaderByConnection = new WeakMap<object, HashedHeader>()
 
-function digestOf(header: string, connection: object | undefined): string | Promise<string> {
+function computeDigest(header: string, connection: object | undefined): string | Promise<string> {
   const lastHeader = connection && lastHeaderByConnection.get(connection)
   if (lastHeader?.header === header) return lastHeader.digest
   const digest = sha256(header)
@@ -108,11 +110,11 @@ async function identifyCaller(
   try {
     const { authenticationResult, binding } = await getOrVerifyToken(
       credentials.token,
-      await sha256(credentialsKey(credentials)),
+      await sha256(toCredentialsKey(credentials)),
       state,
     )
     if (isPlainBearer(binding, credentials.scheme, state)) return authenticationResult
-    const nonce = await checkBinding(credentials, { request, binding }, state)
+    const nonce = await verifyBinding(credentials, { request, binding }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
     // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any
@@ -137,19 +139,19 @@ function getOrVerifyToken(
 }
 
 async function verifyToken(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
-  const issuer = state.issuerOf(token)
+  const issuer = state.resolveIssuer(token)
   const claims = await issuer.verify(token)
   const binding = parseTokenBinding(claims)
   const principal = freezePrincipal(withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state))
   const { createScopeChallenge } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
-  const identity = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
+  const authenticationResult = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
   const cachedUntil = state.now() + issuer.cacheMs
   state.verifiedTokens.set(
     digest,
-    { authenticationResult: identity, binding },
+    { authenticationResult, binding },
     Math.min(cachedUntil, principal.expiresAt ?? cachedUntil),
   )
-  return { authenticationResult: identity, binding }
+  return { authenticationResult, binding }
 }
 
 function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {
@@ -179,11 +181,11 @@ interface CachedEntry<T> {
  * A cache of at most `size` entries. It has two halves: what is read moves to the young one, and when that is full the
  * old one is dropped; so what is in use stays, and a read costs one look at a map.
  */
-export function createTokenCache<T>(size: number): TokenCache<T> {
+export function createTokenCache<T>(maxEntries: number): TokenCache<T> {
   let currentEntries = new Map<string, CachedEntry<T>>()
   let previousEntries = new Map<string, CachedEntry<T>>()
   const addEntry = (digest: string, entry: CachedEntry<T>): void => {
-    if (currentEntries.size >= size / 2) {
+    if (currentEntries.size >= maxEntries / 2) {
       previousEntries = currentEntries
       currentEntries = new Map()
     }

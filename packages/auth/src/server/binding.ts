@@ -29,11 +29,11 @@ export interface BindingOptions {
  */
 export function parseTokenBinding({ cnf }: JsonObject): TokenBinding | undefined {
   if (cnf === undefined) return undefined
-  const { jkt, 'x5t#S256': certificate, ...others } = isJsonObject(cnf) ? cnf : { cnf }
-  const isSupported = Object.keys(others).length === 0 && isOptionalText(jkt) && isOptionalText(certificate)
-  if (!isSupported || (jkt ?? certificate) === undefined)
+  const { jkt, 'x5t#S256': certificateThumbprint, ...others } = isJsonObject(cnf) ? cnf : { cnf }
+  const isSupported = Object.keys(others).length === 0 && isOptionalText(jkt) && isOptionalText(certificateThumbprint)
+  if (!isSupported || (jkt ?? certificateThumbprint) === undefined)
     throw new TokenError('invalid_claim', 'The token is bound in a way that cannot be checked here')
-  return { ...(jkt !== undefined && { jkt }), ...(certificate !== undefined && { certificateThumbprint: certificate }) }
+  return { ...(jkt !== undefined && { jkt }), ...(certificateThumbprint !== undefined && { certificateThumbprint }) }
 }
 
 function isOptionalText(value: unknown): value is string | undefined {
@@ -53,7 +53,7 @@ export function isPlainBearer(
  * Checks that a token came from whom it is bound to. Resolves with a nonce when the client is to make its proof anew
  * with it; rejects with a {@link TokenError}.
  */
-export async function checkBinding(
+export async function verifyBinding(
   { token, scheme }: AccessToken,
   { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: TokenBinding | undefined },
   { proofVerifier, isProofRequired, certificateOf }: BindingOptions,

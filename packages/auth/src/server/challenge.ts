@@ -43,31 +43,39 @@ type ChallengeParameters = Readonly<Record<string, string>>
 export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' | 'dpop'): Challenges {
   const { metadataUrl } = settings
   const scope = settings.scopes.join(' ')
-  const challengeResponse = (status: number, message: string, parameters: ChallengeParameters): HttpErrorResponse => {
+  const createChallengeResponse = (
+    status: number,
+    message: string,
+    parameters: ChallengeParameters,
+  ): HttpErrorResponse => {
     const allParameters = { ...parameters, resource_metadata: metadataUrl }
     return { status, message, headers: { 'WWW-Authenticate': writeChallenge(allParameters, settings, scheme) } }
   }
   const invalidProofMessage = 'Send a fresh proof for this request and this token in the DPoP header'
   return {
-    missingToken: challengeResponse(401, 'Send an access token', { scope }),
-    invalidToken: challengeResponse(401, 'The access token is not valid here', { error: 'invalid_token', scope }),
-    malformedRequest: challengeResponse(400, 'Send one Authorization header: "Bearer", a space and the access token', {
-      error: 'invalid_request',
-    }),
-    invalidProof: challengeResponse(401, invalidProofMessage, { error: 'invalid_dpop_proof' }),
+    missingToken: createChallengeResponse(401, 'Send an access token', { scope }),
+    invalidToken: createChallengeResponse(401, 'The access token is not valid here', { error: 'invalid_token', scope }),
+    malformedRequest: createChallengeResponse(
+      400,
+      'Send one Authorization header: "Bearer", a space and the access token',
+      {
+        error: 'invalid_request',
+      },
+    ),
+    invalidProof: createChallengeResponse(401, invalidProofMessage, { error: 'invalid_dpop_proof' }),
     serverUnavailable: {
       status: 503,
       message: 'The access token cannot be checked at present: try again',
       headers: { 'Retry-After': '5' },
     },
     createNonceChallenge(nonce) {
-      const { headers, ...others } = challengeResponse(401, 'Make the proof with the nonce in DPoP-Nonce', {
+      const { headers, ...others } = createChallengeResponse(401, 'Make the proof with the nonce in DPoP-Nonce', {
         error: 'use_dpop_nonce',
       })
       return { ...others, headers: { ...headers, 'DPoP-Nonce': nonce, 'Cache-Control': 'no-store' } }
     },
     createScopeChallenge: (neededScopes) =>
-      challengeResponse(403, `This needs the scopes ${neededScopes.join(' ')}`, {
+      createChallengeResponse(403, `This needs the scopes ${neededScopes.join(' ')}`, {
         error: 'insufficient_scope',
         scope: neededScopes.join(' '),
       }),

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   type AccessToken,
-  credentialsKey,
+  toCredentialsKey,
   type HttpRequestHead,
-  isBearerKey,
+  isCanonicalBearer,
   parseAuthorization,
   readAuthorization,
 } from './credentials.ts'
@@ -69,8 +69,8 @@ test('a header in the usual form is the key of its token, and a token has one ke
     const credentials = readCredentials(requestOf([header]))
     if (typeof credentials !== 'object') throw new Error(`not read: ${header}`)
     const usual = scheme.toLowerCase() === 'bearer' ? `Bearer ${token}` : `DPoP ${token}`
-    expect(credentialsKey(credentials)).toBe(usual)
-    expect(isBearerKey(header)).toBe(header === usual && scheme === 'Bearer')
+    expect(toCredentialsKey(credentials)).toBe(usual)
+    expect(isCanonicalBearer(header)).toBe(header === usual && scheme === 'Bearer')
   })
   fc.assert(property)
 })

@@ -69,21 +69,23 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       if (nonce !== undefined) return nonce
       // Whoever has no good proof can fill no store.
       const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
-      if (!(await usedProofs.add(key, '1', 2 * proofWindowMs))) throw invalidProofError('The proof was used before')
+      if (!(await usedProofs.add(key, '1', 2 * proofWindowMs)))
+        throw createInvalidProofError('The proof was used before')
       return undefined
     },
   }
 }
 
-function invalidProofError(message: string): TokenError {
+function createInvalidProofError(message: string): TokenError {
   return new TokenError('invalid_proof', message)
 }
 
 function readProof(request: HttpRequestHead): string {
   const [proof, ...others] = request.headerValues('dpop')
-  if (proof === undefined) throw invalidProofError('There is no DPoP header')
-  if (others.length > 0) throw invalidProofError('There is more than one DPoP header')
-  if (proof.length > maxProofLength) throw invalidProofError(`The proof is longer than ${maxProofLength} characters`)
+  if (proof === undefined) throw createInvalidProofError('There is no DPoP header')
+  if (others.length > 0) throw createInvalidProofError('There is more than one DPoP header')
+  if (proof.length > maxProofLength)
+    throw createInvalidProofError(`The proof is longer than ${maxProofLength} characters`)
   return proof
 }
 
@@ -95,9 +97,9 @@ async function verifyProof(proof: string, jkt: string): Promise<JWTPayload> {
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload
   } catch {
-    throw invalidProofError('The proof is no JWT of type dpop+jwt that is signed with the key in it')
+    throw createInvalidProofError('The proof is no JWT of type dpop+jwt that is signed with the key in it')
   }
-  throw invalidProofError('The proof is of another key than the token')
+  throw createInvalidProofError('The proof is of another key than the token')
 }
 
 async function checkProofClaims(
@@ -106,17 +108,17 @@ async function checkProofClaims(
   settings: ProofSettings,
 ): Promise<void> {
   const { jti, iat, htm, htu, ath } = claims
-  if (typeof jti !== 'string' || jti === '') throw invalidProofError('The proof has no jti')
-  if (htm !== request.method) throw invalidProofError('The proof is for another method')
-  if (withoutQuery(htu) !== withoutQuery(settings.resource))
-    throw invalidProofError(`The proof is not for ${settings.resource}`)
+  if (typeof jti !== 'string' || jti === '') throw createInvalidProofError('The proof has no jti')
+  if (htm !== request.method) throw createInvalidProofError('The proof is for another method')
+  if (removeQuery(htu) !== removeQuery(settings.resource))
+    throw createInvalidProofError(`The proof is not for ${settings.resource}`)
   if (typeof iat !== 'number' || !(Math.abs(settings.now() - iat * 1000) <= proofWindowMs))
-    throw invalidProofError('The proof was not made within the last minute')
-  if (ath !== (await sha256(token))) throw invalidProofError('The proof is for another token')
+    throw createInvalidProofError('The proof was not made within the last minute')
+  if (ath !== (await sha256(token))) throw createInvalidProofError('The proof is for another token')
 }
 
 // RFC 9449, section 4.3: without query and fragment, and normalized.
-function withoutQuery(url: unknown): string | undefined {
+function removeQuery(url: unknown): string | undefined {
   if (typeof url !== 'string' || !URL.canParse(url)) return undefined
   const { origin, pathname } = new URL(url)
   return origin + pathname

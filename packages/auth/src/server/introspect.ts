@@ -33,30 +33,32 @@ const metadataTtlMs = 600_000
  * Makes the introspection of one issuer's tokens. At most 64 questions are under way at once, so that made-up tokens
  * cannot be turned against the issuer.
  */
-export function createIntrospection(source: IntrospectionDeps): IntrospectionFunction {
-  const authentication = clientAuthentication(source)
+export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunction {
+  const clientAuth = createClientAuth(deps)
   let runningRequestCount = 0
-  let server: { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number } | undefined
+  let cachedServer:
+    | { readonly serverMetadata: Promise<oauth.AuthorizationServer>; readonly fetchedAt: number }
+    | undefined
   const getServer = (): Promise<oauth.AuthorizationServer> => {
-    if (server === undefined || source.now() - server.fetchedAt >= metadataTtlMs) {
-      const serverPromise = resolveAuthorizationServer(source)
-      server = { serverMetadata: serverPromise, fetchedAt: source.now() }
+    if (cachedServer === undefined || deps.now() - cachedServer.fetchedAt >= metadataTtlMs) {
+      const serverPromise = resolveAuthorizationServer(deps)
+      cachedServer = { serverMetadata: serverPromise, fetchedAt: deps.now() }
       // The next question looks for it again.
       serverPromise.catch(() => {
-        server = undefined
+        cachedServer = undefined
       })
     }
-    return server.serverMetadata
+    return cachedServer.serverMetadata
   }
   return async (token) => {
     if (runningRequestCount >= maxConcurrentRequests)
-      throw introspectionUnavailableError(source, `${runningRequestCount} questions are under way`)
+      throw createIntrospectionError(deps, `${runningRequestCount} questions are under way`)
     runningRequestCount += 1
     try {
-      const introspection = await introspectToken(token, { source, authentication, server: await getServer() })
-      return checkIntrospection(introspection, token, source)
+      const introspection = await introspectToken(token, { deps, clientAuth, server: await getServer() })
+      return parseIntrospection(introspection, token, deps)
     } catch (error) {
-      throw error instanceof TokenError ? error : introspectionUnavailableError(source, failureMessage(error))
+      throw error instanceof TokenError ? error : createIntrospectionError(deps, describeRequestFailure(error))
     } finally {
       runningRequestCount -= 1
     }
@@ -64,15 +66,15 @@ export function createIntrospection(source: IntrospectionDeps): IntrospectionFun
 }
 
 // The cause is left out: a library's error may hold the request, and with it the token.
-function introspectionUnavailableError({ issuer }: IntrospectionDeps, reason: string): TokenError {
+function createIntrospectionError({ issuer }: IntrospectionDeps, reason: string): TokenError {
   return new TokenError('issuer_unavailable', `"${issuer}" could not be asked about a token: ${reason}`)
 }
 
-function failureMessage(error: unknown): string {
+function describeRequestFailure(error: unknown): string {
   return error instanceof Error ? error.message : 'it failed'
 }
 
-function clientAuthentication({ client }: IntrospectionOptions): oauth.ClientAuth {
+function createClientAuth({ client }: IntrospectionOptions): oauth.ClientAuth {
   return 'secret' in client ? oauth.ClientSecretBasic(client.secret) : oauth.PrivateKeyJwt(client.key)
 }
 
@@ -88,18 +90,18 @@ async function resolveAuthorizationServer({
 }
 
 interface IntrospectionRequest {
-  readonly source: IntrospectionDeps
-  readonly authentication: oauth.ClientAuth
+  readonly deps: IntrospectionDeps
+  readonly clientAuth: oauth.ClientAuth
   readonly server: oauth.AuthorizationServer
 }
 
 async function introspectToken(
   token: string,
-  { source, authentication, server }: IntrospectionRequest,
+  { deps, clientAuth, server }: IntrospectionRequest,
 ): Promise<oauth.IntrospectionResponse> {
-  const client = { client_id: source.client.id }
-  const response = await oauth.introspectionRequest(server, client, authentication, token, {
-    [oauth.customFetch]: (url, { method, headers, body }) => source.fetch(url, { method, headers, body: String(body) }),
+  const client = { client_id: deps.client.id }
+  const response = await oauth.introspectionRequest(server, client, clientAuth, token, {
+    [oauth.customFetch]: (url, { method, headers, body }) => deps.fetch(url, { method, headers, body: String(body) }),
     // http was allowed for loopback addresses alone.
     [oauth.allowInsecureRequests]: true,
   })
@@ -107,25 +109,24 @@ async function introspectToken(
 }
 
 // Introspection says that its issuer made the token; for whom it was made is still ours to check.
-function checkIntrospection(
+function parseIntrospection(
   introspection: oauth.IntrospectionResponse,
   token: string,
-  source: IntrospectionDeps,
+  deps: IntrospectionDeps,
 ): JsonObject {
   const { active, aud, iss, exp, nbf } = introspection
   if (!active) throw new TokenError('inactive', 'The issuer says that the token is not active')
-  if (!isForAudience(aud, source.audience))
+  if (!isForAudience(aud, deps.audience))
     throw new TokenError('wrong_audience', 'The token was made for another resource')
-  if (iss !== undefined && iss !== source.issuer)
-    throw new TokenError('invalid_claim', 'The token is of another issuer')
-  const now = source.now()
-  if (exp !== undefined && exp * 1000 + source.clockToleranceMs <= now)
+  if (iss !== undefined && iss !== deps.issuer) throw new TokenError('invalid_claim', 'The token is of another issuer')
+  const now = deps.now()
+  if (exp !== undefined && exp * 1000 + deps.clockToleranceMs <= now)
     throw new TokenError('expired', 'The token has expired')
-  if (nbf !== undefined && nbf * 1000 - source.clockToleranceMs > now)
+  if (nbf !== undefined && nbf * 1000 - deps.clockToleranceMs > now)
     throw new TokenError('not_yet_valid', 'The token is not valid yet')
   // Some servers repeat what they were asked.
-  const claims = Object.entries(introspection).filter(([name, value]) => name !== 'active' && value !== token)
-  const claimsObject: unknown = Object.fromEntries(claims)
+  const claimEntries = Object.entries(introspection).filter(([name, value]) => name !== 'active' && value !== token)
+  const claimsObject: unknown = Object.fromEntries(claimEntries)
   return isJsonObject(claimsObject) ? claimsObject : {}
 }
 

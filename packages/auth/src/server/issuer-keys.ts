@@ -26,7 +26,7 @@ type KeySet = ReturnType<typeof createLocalJWKSet>
 const refreshAfterMs = 600_000
 const maxKeyAgeMs = 86_400_000
 const minRefreshIntervalMs = 30_000
-const maxCandidates = 8
+const maxCandidateKeys = 8
 
 /**
  * Keeps the keys of one issuer. They are fetched anew after 10 minutes, and when a token names a key that is not among
@@ -34,7 +34,7 @@ const maxCandidates = 8
  * asked again after 30 seconds.
  */
 export function createIssuerKeyFinder(source: KeySource): FindKeys {
-  let keys: { readonly keySet: KeySet; readonly fetchedAt: number } | undefined
+  let cachedKeySet: { readonly keySet: KeySet; readonly fetchedAt: number } | undefined
   let failedAt: number | undefined
   let searchedAt: number | undefined
   let pendingRefresh: Promise<void> | undefined
@@ -43,7 +43,7 @@ export function createIssuerKeyFinder(source: KeySource): FindKeys {
     pendingRefresh ??= fetchKeys(source)
       .then(
         (keySet) => {
-          keys = { keySet, fetchedAt: source.now() }
+          cachedKeySet = { keySet, fetchedAt: source.now() }
           failedAt = undefined
         },
         (error: unknown) => {
@@ -61,10 +61,11 @@ export function createIssuerKeyFinder(source: KeySource): FindKeys {
 
   const hasElapsed = (time: number | undefined, ms: number) => time === undefined || source.now() - time >= ms
   const loadKeySet = async (): Promise<KeySet> => {
-    const isStale = keys === undefined || hasElapsed(keys.fetchedAt, refreshAfterMs)
+    const isStale = cachedKeySet === undefined || hasElapsed(cachedKeySet.fetchedAt, refreshAfterMs)
     if (isStale && hasElapsed(failedAt, minRefreshIntervalMs)) await refreshKeys()
-    if (keys === undefined || hasElapsed(keys.fetchedAt, maxKeyAgeMs)) throw keysUnavailableError(source)
-    return keys.keySet
+    if (cachedKeySet === undefined || hasElapsed(cachedKeySet.fetchedAt, maxKeyAgeMs))
+      throw createKeysUnavailableError(source)
+    return cachedKeySet.keySet
   }
 
   return async (header) => {
@@ -76,14 +77,14 @@ export function createIssuerKeyFinder(source: KeySource): FindKeys {
       await refreshKeys()
     } else if (pendingRefresh !== undefined) await pendingRefresh
     const foundKeys = await findMatchingKeys(await loadKeySet(), header)
-    if (foundKeys === undefined) throw keysUnavailableError(source)
+    if (foundKeys === undefined) throw createKeysUnavailableError(source)
     if (foundKeys.length > 0) return foundKeys
-    if (failedAt !== undefined) throw keysUnavailableError(source)
+    if (failedAt !== undefined) throw createKeysUnavailableError(source)
     throw new TokenError('unknown_key', `The issuer "${source.issuer}" has no key that fits the token's header`)
   }
 }
 
-function keysUnavailableError({ issuer }: KeySource): TokenError {
+function createKeysUnavailableError({ issuer }: KeySource): TokenError {
   return new TokenError('issuer_unavailable', `The keys of "${issuer}" cannot be used at present`)
 }
 
@@ -109,7 +110,7 @@ async function findMatchingKeys(
     const keys: CryptoKey[] = []
     for await (const key of error) {
       keys.push(key)
-      if (keys.length === maxCandidates) break
+      if (keys.length === maxCandidateKeys) break
     }
     return keys
   }

@@ -1,7 +1,7 @@
 import { parseJsonObject } from '@x/core'
 import type { JsonObject } from '@x/schema'
 import { boundedFetch, type FetchFunction } from '../bounded-fetch.ts'
-import { metadataUrls } from '../oauth-urls.ts'
+import { createMetadataUrls } from '../oauth-urls.ts'
 
 const fetchBounds = { timeoutMs: 5000, maxBytes: 262_144 }
 
@@ -22,7 +22,7 @@ export async function fetchJson(url: string, fetch: FetchFunction): Promise<Json
  * Rejects when there is none, when the server cannot be reached, and when the metadata names another issuer.
  */
 export async function discoverIssuerMetadata(issuer: string, fetch: FetchFunction): Promise<JsonObject> {
-  const urls = metadataUrls(new URL(issuer))
+  const urls = createMetadataUrls(new URL(issuer))
   for (const url of urls) {
     const metadata = await fetchJson(url, fetch)
     if (metadata === undefined) continue

@@ -55,18 +55,23 @@ export function createIssuerResolver(
   issuerEntries: readonly (string | IssuerOptions)[],
   settings: IssuerSettings,
 ): (token: string) => Issuer {
-  const allEntries = issuerEntries.map((entry) => (typeof entry === 'string' ? { issuer: entry } : entry))
-  if (allEntries.length === 0) throw new TypeError('issuers is empty: give the identifier of an authorization server')
-  const introspectingIssuers = allEntries.filter(({ introspection }) => introspection !== undefined)
+  const issuerOptionsList = issuerEntries.map((entry) => (typeof entry === 'string' ? { issuer: entry } : entry))
+  if (issuerOptionsList.length === 0)
+    throw new TypeError('issuers is empty: give the identifier of an authorization server')
+  const introspectingIssuers = issuerOptionsList.filter(({ introspection }) => introspection !== undefined)
   if (introspectingIssuers.length > 1)
     throw new TypeError('Two issuers have introspection: nothing tells whose an opaque token is')
-  const issuers = new Map(allEntries.map((options) => [options.issuer, compileIssuer(options, settings)]))
-  if (issuers.size < allEntries.length) throw new TypeError('issuers has the same issuer twice')
+  const issuers = new Map(issuerOptionsList.map((options) => [options.issuer, compileIssuer(options, settings)]))
+  if (issuers.size < issuerOptionsList.length) throw new TypeError('issuers has the same issuer twice')
   const opaqueTokenIssuer = issuers.get(introspectingIssuers[0]?.issuer ?? '')
-  return (token) => issuerOf(token, issuers, opaqueTokenIssuer)
+  return (token) => findIssuer(token, issuers, opaqueTokenIssuer)
 }
 
-function issuerOf(token: string, issuers: ReadonlyMap<string, Issuer>, opaqueTokenIssuer: Issuer | undefined): Issuer {
+function findIssuer(
+  token: string,
+  issuers: ReadonlyMap<string, Issuer>,
+  opaqueTokenIssuer: Issuer | undefined,
+): Issuer {
   const iss = readClaimedIssuer(token)
   if (iss === undefined) {
     if (opaqueTokenIssuer !== undefined) return opaqueTokenIssuer
@@ -92,7 +97,7 @@ function readClaimedIssuer(token: string): string | undefined {
 function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer {
   const { issuer, introspection } = options
   parseSecureUrl('issuer', issuer)
-  const audience = audienceOf(options, settings)
+  const audience = resolveAudience(options, settings)
   const { now, onError, clockToleranceMs, cacheMs } = settings
   const fetch = createIssuerFetch(settings.fetch)
   if (introspection !== undefined) {
@@ -103,18 +108,17 @@ function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer
   const { jwksUri } = options
   if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
   const findKeys = createIssuerKeyFinder({ issuer, jwksUri, fetch, now, onError })
-  const jwtRules = { issuer, audience, algorithms: algorithmsOf(options), findKeys, clockToleranceMs, now }
-  return { issuer, cacheMs, verify: (token) => verifyJwt(token, jwtRules) }
+  const jwtRequirements = { issuer, audience, algorithms: resolveAlgorithms(options), findKeys, clockToleranceMs, now }
+  return { issuer, cacheMs, verify: (token) => verifyJwt(token, jwtRequirements) }
 }
 
-function audienceOf({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
-  const allEntries = typeof audience === 'string' ? [audience] : (audience ?? [resource])
-  if (allEntries.length > 0 && allEntries.every((name) => typeof name === 'string' && name !== ''))
-    return [...allEntries]
+function resolveAudience({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
+  const audiences = typeof audience === 'string' ? [audience] : (audience ?? [resource])
+  if (audiences.length > 0 && audiences.every((name) => typeof name === 'string' && name !== '')) return [...audiences]
   throw new TypeError(`The audience of "${issuer}" is empty: a server takes no tokens that were made for others`)
 }
 
-function algorithmsOf({ issuer, algorithms = asymmetricAlgorithms }: IssuerOptions): readonly string[] {
+function resolveAlgorithms({ issuer, algorithms = asymmetricAlgorithms }: IssuerOptions): readonly string[] {
   for (const algorithm of algorithms) {
     if (!asymmetricAlgorithms.includes(algorithm))
       throw new TypeError(

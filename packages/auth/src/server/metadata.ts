@@ -40,12 +40,12 @@ export function canonicalizeResource(resource: string): string {
  * Returns the URL of the metadata of a resource: the well-known path stands before the resource's own (RFC 9728,
  * section 3.1).
  */
-export function metadataUrl(resource: string): string {
+export function createMetadataUrl(resource: string): string {
   const { origin, search } = new URL(resource)
-  return origin + metadataPath(resource) + search
+  return origin + createMetadataPath(resource) + search
 }
 
-function metadataPath(resource: string): string {
+function createMetadataPath(resource: string): string {
   const { pathname } = new URL(resource)
   return pathname === '/' ? wellKnownPath : wellKnownPath + pathname
 }
@@ -53,7 +53,7 @@ function metadataPath(resource: string): string {
 /**
  * Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root.
  */
-export function metadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
+export function createMetadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
   const { resource, issuers, scopes, name, dpop, hasCertificateBoundTokens } = description
   const document: MetadataDocument = {
     body: {
@@ -67,5 +67,5 @@ export function metadataDocuments(description: ResourceDescription): Readonly<Re
       ...(hasCertificateBoundTokens && { tls_client_certificate_bound_access_tokens: true }),
     },
   }
-  return { [metadataPath(resource)]: document, [wellKnownPath]: document }
+  return { [createMetadataPath(resource)]: document, [wellKnownPath]: document }
 }

@@ -9,16 +9,16 @@ export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
  * `scp`. The token is in none of it, so that no handler can pass it on (basic/authorization/security-considerations).
  */
 export function toStandardPrincipal(claims: JsonObject, issuer: string): Principal {
-  const client = findFirstText(claims['client_id'], claims['azp'])
-  const subject = findFirstText(claims['sub'], client)
+  const clientId = findFirstText(claims['client_id'], claims['azp'])
+  const subject = findFirstText(claims['sub'], clientId)
   if (subject === undefined) throw new TokenError('invalid_claim', 'The token has neither "sub" nor "client_id"')
   const exp = claims['exp']
   return {
     subject,
     issuer,
-    scopes: scopesOf(claims),
+    scopes: parseScopeClaim(claims),
     claims,
-    ...(client !== undefined && { client }),
+    ...(clientId !== undefined && { client: clientId }),
     ...(typeof exp === 'number' && { expiresAt: exp * 1000 }),
   }
 }
@@ -27,7 +27,7 @@ function findFirstText(...values: readonly (JsonValue | undefined)[]): string | 
   return values.find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-function scopesOf({ scope, scp }: JsonObject): readonly string[] {
+function parseScopeClaim({ scope, scp }: JsonObject): readonly string[] {
   const scopeClaim = scope ?? scp
   if (typeof scopeClaim === 'string') return scopeClaim.split(' ').filter((name) => name !== '')
   return Array.isArray(scopeClaim) ? scopeClaim.filter((name): name is string => typeof name === 'string') : []

@@ -13,9 +13,9 @@ import { createChallenges, type HttpErrorResponse } from './challenge.ts'
 import type { HttpRequestHead } from './credentials.ts'
 import { createProofVerifier, type DpopOptions } from './dpop.ts'
 import { createIssuerResolver, type IssuerOptions } from './issuers.ts'
-import { canonicalizeResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
+import { canonicalizeResource, type MetadataDocument, createMetadataDocuments, createMetadataUrl } from './metadata.ts'
 import { toStandardPrincipal, type ToPrincipal } from './principal.ts'
-import { checkScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
+import { parseScopes, compileImpliedScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Tokens and requests that a server accepts. */
 export interface ProtectOptions {
@@ -74,7 +74,7 @@ export interface Protection {
   readonly toHttpError: (error: WireError) => HttpErrorResponse | undefined
 }
 
-const cacheSize = 1000
+const maxCachedTokens = 1000
 const defaultCacheMs = 300_000
 const defaultClockToleranceMs = 5000
 
@@ -90,8 +90,8 @@ const defaultClockToleranceMs = 5000
  */
 export function protect(options: ProtectOptions): Protection {
   const resource = canonicalizeResource(options.resource)
-  const scopes = checkScopes('scopes', options.scopes ?? [])
-  const supportedScopes = checkScopes(
+  const scopes = parseScopes('scopes', options.scopes ?? [])
+  const supportedScopes = parseScopes(
     'supportedScopes',
     (options.supportedScopes ?? scopes).filter((scope) => scope !== 'offline_access'),
   )
@@ -106,7 +106,7 @@ export function protect(options: ProtectOptions): Protection {
   }
   return {
     authenticate: (request) => authenticate(request, state),
-    documents: metadataDocuments(resourceDescription),
+    documents: createMetadataDocuments(resourceDescription),
     toHttpError: (error) => toHttpError(error, state),
   }
 }
@@ -121,14 +121,14 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
   const onError = errorListener(options.onError, '@x/auth')
   const now = runtime === undefined ? Date.now : () => runtime.now()
   const dpop = dpopModeOf(options)
-  const challengeSettings = { metadataUrl: metadataUrl(resource), scopes, dpop }
-  const settings = {
+  const challengeSettings = { metadataUrl: createMetadataUrl(resource), scopes, dpop }
+  const issuerSettings = {
     resource,
     now,
     onError,
     fetch,
-    clockToleranceMs: checkDuration('clockToleranceMs', options.clockToleranceMs ?? defaultClockToleranceMs),
-    cacheMs: checkDuration('cacheMs', options.cacheMs ?? defaultCacheMs),
+    clockToleranceMs: requireDuration('clockToleranceMs', options.clockToleranceMs ?? defaultClockToleranceMs),
+    cacheMs: requireDuration('cacheMs', options.cacheMs ?? defaultCacheMs),
   }
   const proofSettings = { ...(typeof options.dpop === 'object' && options.dpop), resource, now }
   return {
@@ -143,14 +143,14 @@ function createAuthenticationState(options: ProtectOptions, resource: string, sc
     toPrincipal,
     now,
     onError,
-    issuerOf: createIssuerResolver(options.issuers, settings),
-    verifiedTokens: createTokenCache(cacheSize),
+    resolveIssuer: createIssuerResolver(options.issuers, issuerSettings),
+    verifiedTokens: createTokenCache(maxCachedTokens),
     pendingVerifications: new Map(),
     impliedScopes: compileImpliedScopes(options.impliedScopes),
   }
 }
 
-function checkDuration(name: string, value: number): number {
+function requireDuration(name: string, value: number): number {
   if (value >= 0 && value <= defaultCacheMs) return value
   throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${defaultCacheMs}`)
 }

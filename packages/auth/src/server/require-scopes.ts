@@ -11,7 +11,7 @@ import {
   type ServerExtension,
   transportKey,
 } from '@x/schema'
-import { checkScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
+import { parseScopes, compileImpliedScopes, expandScopes, type ImpliedScopes, type Scopes } from '../scopes.ts'
 
 /** Decides by the request itself. `params` are as the client sent them: nothing has checked them. */
 export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes
@@ -58,7 +58,7 @@ export function requireScopes(
       const neededScopes = compiledRules.get(request.method)?.(request.params ?? {}, call.principal) ?? []
       if (neededScopes.length === 0 || isTrustedCall(call, options)) return next(request, call)
       if (hasGrantedScopes(call.principal, neededScopes, impliedScopes)) return next(request, call)
-      return errorResponse(request.id, missingScopesError(neededScopes))
+      return errorResponse(request.id, createMissingScopesError(neededScopes))
     },
   }
 }
@@ -70,9 +70,9 @@ export function requireScopes(
  * @throws McpError with all the scopes, when the caller lacks one of them or is nobody in particular.
  */
 export function needScopes(ctx: { readonly principal: Principal | undefined }, ...scopes: readonly string[]): void {
-  const neededScopes = checkScopes('needScopes', scopes)
+  const neededScopes = parseScopes('needScopes', scopes)
   if (neededScopes.length > 0 && !hasGrantedScopes(ctx.principal, neededScopes, new Map()))
-    throw missingScopesError(neededScopes)
+    throw createMissingScopesError(neededScopes)
 }
 
 function hasGrantedScopes(
@@ -89,7 +89,7 @@ function isTrustedCall(call: Call, { stdio }: RequireScopesOptions): boolean {
   return stdio === 'trusted' && call.principal === undefined && call.context.get(transportKey) === 'stdio'
 }
 
-function missingScopesError(scopes: Scopes): McpError {
+function createMissingScopesError(scopes: Scopes): McpError {
   return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
     data: { reason: 'insufficient_scope', scopes: [...scopes] },
   })
@@ -98,9 +98,9 @@ function missingScopesError(scopes: Scopes): McpError {
 function compileRule(method: string, rule: ScopeRules[string]): ScopesOf {
   checkMethodName(method)
   if (typeof rule === 'function')
-    return (params, principal) => checkScopes(`The rule of ${method}`, rule(params, principal))
+    return (params, principal) => parseScopes(`The rule of ${method}`, rule(params, principal))
   if (Array.isArray(rule)) {
-    const scopes = checkScopes(`The rule of ${method}`, rule)
+    const scopes = parseScopes(`The rule of ${method}`, rule)
     return () => scopes
   }
   return compileNameRule(method, rule)
@@ -111,15 +111,15 @@ function compileNameRule(method: string, rule: ScopeRules[string]): ScopesOf {
   if (nameField === undefined)
     throw new TypeError(`Requests of ${method} are about no name or URI: give an array of scopes, or a function`)
   if (!isJsonObject(rule)) throw new TypeError(`The rule of ${method} has to be an array, an object or a function`)
-  const names = Object.entries(rule).map(([name, scopes]): [string, Scopes] => [
+  const scopeEntries = Object.entries(rule).map(([name, scopes]): [string, Scopes] => [
     name,
-    checkScopes(`The rule of ${method} for "${name}"`, scopes),
+    parseScopes(`The rule of ${method} for "${name}"`, scopes),
   ])
-  const scopesByName = new Map(names)
-  const otherScopes = scopesByName.get('*') ?? []
+  const scopesByName = new Map(scopeEntries)
+  const defaultScopes = scopesByName.get('*') ?? []
   return (params) => {
     const name = params[nameField]
-    return (typeof name === 'string' ? scopesByName.get(name) : undefined) ?? otherScopes
+    return (typeof name === 'string' ? scopesByName.get(name) : undefined) ?? defaultScopes
   }
 }
 

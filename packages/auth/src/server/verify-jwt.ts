@@ -31,9 +31,9 @@ const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'ap
  *
  * Rejects with a {@link TokenError}.
  */
-export async function verifyJwt(token: string, rules: JwtRequirements): Promise<JsonObject> {
+export async function verifyJwt(token: string, requirements: JwtRequirements): Promise<JsonObject> {
   const header = readTokenHeader(token)
-  if (!rules.algorithms.includes(header.alg))
+  if (!requirements.algorithms.includes(header.alg))
     throw new TokenError(
       'unsupported_algorithm',
       `The token is signed with ${quoteClaim(header.alg)}, which is not accepted`,
@@ -41,8 +41,8 @@ export async function verifyJwt(token: string, rules: JwtRequirements): Promise<
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
   if (!accessTokenTypes.has(type))
     throw new TokenError('unsupported_type', `The token is of type ${quoteClaim(header.typ)}, and no access token`)
-  const keys = await rules.findKeys(header)
-  return verifyWithKeys(keys, token, rules)
+  const keys = await requirements.findKeys(header)
+  return verifyWithKeys(keys, token, requirements)
 }
 
 function readTokenHeader(token: string): ReturnType<typeof decodeProtectedHeader> & { alg: string } {
@@ -54,21 +54,25 @@ function readTokenHeader(token: string): ReturnType<typeof decodeProtectedHeader
   }
 }
 
-async function verifyWithKeys(keys: readonly CryptoKey[], token: string, rules: JwtRequirements): Promise<JsonObject> {
+async function verifyWithKeys(
+  keys: readonly CryptoKey[],
+  token: string,
+  requirements: JwtRequirements,
+): Promise<JsonObject> {
   const options: JWTVerifyOptions = {
-    algorithms: [...rules.algorithms],
-    issuer: rules.issuer,
-    audience: [...rules.audience],
+    algorithms: [...requirements.algorithms],
+    issuer: requirements.issuer,
+    audience: [...requirements.audience],
     requiredClaims: ['exp'],
-    clockTolerance: rules.clockToleranceMs / 1000,
-    currentDate: new Date(rules.now()),
+    clockTolerance: requirements.clockToleranceMs / 1000,
+    currentDate: new Date(requirements.now()),
   }
   let failure: unknown
   // More than one key fits only when the token names none.
   for (const key of keys) {
     try {
       const { payload } = await jwtVerify(token, key, options)
-      return claimsOf(payload)
+      return parseClaims(payload)
     } catch (error) {
       failure = error
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) break
@@ -77,7 +81,7 @@ async function verifyWithKeys(keys: readonly CryptoKey[], token: string, rules: 
   throw toTokenError(failure)
 }
 
-function claimsOf(payload: unknown): JsonObject {
+function parseClaims(payload: unknown): JsonObject {
   if (isJsonObject(payload)) return payload
   throw new TokenError('malformed', 'The claims of the token are no JSON object')
 }
@@ -95,11 +99,11 @@ function toTokenError(error: unknown): TokenError {
   const knownCode = Object.hasOwn(tokenErrorCodes, error.code) ? tokenErrorCodes[error.code] : undefined
   if (knownCode !== undefined) return new TokenError(knownCode, error.message)
   if (error instanceof errors.JWTClaimValidationFailed)
-    return new TokenError(claimErrorCode(error.claim), error.message)
+    return new TokenError(selectClaimErrorCode(error.claim), error.message)
   return new TokenError('malformed', error.message)
 }
 
-function claimErrorCode(claim: string): TokenErrorCode {
+function selectClaimErrorCode(claim: string): TokenErrorCode {
   if (claim === 'aud') return 'wrong_audience'
   return claim === 'nbf' ? 'not_yet_valid' : 'invalid_claim'
 }

@@ -19,7 +19,7 @@ import type { LegacySettings } from './options.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'
 import { type LegacySession, type LegacyRunningCall, severityOf } from './session.ts'
 import { toLegacyRequest, toModernResponse } from './translate.ts'
-import { requiredUrlsOf, waitForUrls } from './url-required.ts'
+import { parseRequiredUrls, watchUrlCompletion } from './url-required.ts'
 
 /** One call of an older server, over as many requests of 2026-07-28 as its questions take. */
 export interface CallRun {
@@ -33,7 +33,7 @@ export interface CallRunOptions {
   readonly settings: LegacySettings
   readonly clock: Clock
   /** The `requestState` of its questions. */
-  readonly token: string
+  readonly requestState: string
   /** Called when nothing can be asked or answered any more. */
   readonly onFinished: () => void
 }
@@ -69,12 +69,12 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
   readonly #options: CallRunOptions
   readonly #controller = new AbortController()
   readonly #questions = new Map<string, OpenQuestion>()
-  #waiting: WaitingRequest | undefined
+  #waitingRequest: WaitingRequest | undefined
   #outcome: CallRunOutcome | undefined
   #firstRequest: RpcRequest | undefined
-  #wireId = 0
-  #lastKey = 0
-  #timer: unknown
+  #legacyRequestId = 0
+  #lastKeyNumber = 0
+  #answerTimer: unknown
   #isRoundDue = false
 
   constructor(options: CallRunOptions) {
@@ -84,29 +84,29 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
   sendNextRequest(request: RpcRequest, call: Call): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       if (isCancelled(call)) return reject(abortReasonOf(call))
-      if (this.#waiting !== undefined) {
+      if (this.#waitingRequest !== undefined) {
         return resolve(
           createStatefulResponse(request, {
             error: { code: errorCodes.invalidParams, message: 'The call is under way' },
           }),
         )
       }
-      this.#options.clock.clearTimeout(this.#timer)
+      this.#options.clock.clearTimeout(this.#answerTimer)
       const cancel = (): void => this.#cancel(abortReasonOf(call))
-      this.#waiting = { request, call, resolve, reject, cancel }
+      this.#waitingRequest = { request, call, resolve, reject, cancel }
       onCancel(call, cancel)
-      this.#answer(request)
+      this.#acceptAnswers(request)
       if (this.#firstRequest === undefined) {
         this.#firstRequest = request
         void this.#send(request)
       }
-      this.#deliver()
+      this.#resolveWaitingRequest()
     })
   }
 
   /** A request of the server for this call. */
   ask(request: RpcRequest): Promise<RpcResponse | undefined> {
-    const parsedQuestion = this.#read(request)
+    const parsedQuestion = this.#parseQuestion(request)
     if ('error' in parsedQuestion) return Promise.resolve(createStatefulResponse(request, parsedQuestion))
     return new Promise((resolve) => {
       const answer: OpenQuestion['answer'] = (questionAnswer) => {
@@ -117,22 +117,22 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     })
   }
 
-  #read(request: RpcRequest): ReturnType<typeof parseQuestion> {
+  #parseQuestion(request: RpcRequest): ReturnType<typeof parseQuestion> {
     if (this.#questions.size >= maxQuestions) {
       return { error: { code: errorCodes.internal, message: `More than ${maxQuestions} questions are open` } }
     }
     if (this.#outcome !== undefined)
       return { error: { code: errorCodes.invalidRequest, message: 'The call has ended' } }
-    return parseQuestion(request, this.#declared())
+    return parseQuestion(request, this.#getDeclaredCapabilities())
   }
 
-  #declared(): ClientCapabilities {
+  #getDeclaredCapabilities(): ClientCapabilities {
     return this.#firstRequest === undefined ? {} : declaredCapabilitiesOf(this.#firstRequest)
   }
 
   #nextKey(): string {
-    this.#lastKey += 1
-    return `question-${this.#lastKey}`
+    this.#lastKeyNumber += 1
+    return `question-${this.#lastKeyNumber}`
   }
 
   // Requests that arrive within one turn are one round.
@@ -142,7 +142,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     const { clock } = this.#options
     clock.setTimeout(() => {
       this.#isRoundDue = false
-      this.#deliver()
+      this.#resolveWaitingRequest()
     }, 0)
   }
 
@@ -150,14 +150,14 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     const { session } = this.#options
     session.activeCalls.add(this)
     try {
-      this.#wireId = session.nextId()
-      const messages = {
+      this.#legacyRequestId = session.nextId()
+      const handlers = {
         onNotification: (message: RpcNotification) => this.receive(message),
         onRequest: (askedRequest: RpcRequest) =>
           askedRequest.method === 'ping' ? session.standaloneHandlers.onRequest(askedRequest) : this.ask(askedRequest),
       }
-      const legacyRequest = toLegacyRequest(request, this.#wireId)
-      const response = await session.transport.request(legacyRequest, this.#controller.signal, messages)
+      const legacyRequest = toLegacyRequest(request, this.#legacyRequestId)
+      const response = await session.transport.request(legacyRequest, this.#controller.signal, handlers)
       if (!this.#askForUrls(request, response)) this.#end({ response })
     } catch (error) {
       this.#end({ error })
@@ -171,21 +171,21 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
    * again.
    */
   #askForUrls(request: RpcRequest, response: RpcResponse): boolean {
-    const urls = requiredUrlsOf(response, this.#declared())
-    if (urls.length === 0) return false
+    const requiredUrls = parseRequiredUrls(response, this.#getDeclaredCapabilities())
+    if (requiredUrls.length === 0) return false
     const { session, clock } = this.#options
-    const waitForCompletion = waitForUrls(session, urls, clock)
+    const waitForCompletion = watchUrlCompletion(session, requiredUrls, clock)
     let isRejected = false
-    let openQuestionCount = urls.length
-    for (const { input } of urls) {
+    let openQuestionCount = requiredUrls.length
+    for (const { input } of requiredUrls) {
       const answer: OpenQuestion['answer'] = (questionAnswer) => {
         isRejected ||=
           questionAnswer === undefined || 'error' in questionAnswer || questionAnswer.result['action'] !== 'accept'
         openQuestionCount -= 1
         if (openQuestionCount > 0) return
-        const urlCompletion = waitForCompletion()
+        const completionPromise = waitForCompletion()
         if (isRejected) this.#end({ response })
-        else void urlCompletion.then(() => (this.#outcome === undefined ? this.#send(request) : undefined))
+        else void completionPromise.then(() => (this.#outcome === undefined ? this.#send(request) : undefined))
       }
       this.#questions.set(this.#nextKey(), { input, answer, isSent: false })
     }
@@ -198,36 +198,36 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
   }
 
   get wantsLogs(): boolean {
-    return severityOf(metaIn(this.#waiting?.request.params)[metaKeys.logLevel]) !== -1
+    return severityOf(metaIn(this.#waitingRequest?.request.params)[metaKeys.logLevel]) !== -1
   }
 
   receive(message: RpcNotification): void {
     const { method, params = {} } = message
-    if (method === 'notifications/progress') this.#progress(params)
-    else if (method === 'notifications/message') this.#log(message)
+    if (method === 'notifications/progress') this.#notifyProgress(params)
+    else if (method === 'notifications/message') this.#notifyLog(message)
     else this.#options.session.standaloneHandlers.onNotification(message)
   }
 
-  #progress(params: JsonObject): void {
-    const token = metaIn(this.#waiting?.request.params)['progressToken']
-    if (token === undefined || params['progressToken'] !== this.#wireId) return
-    this.#notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken: token } })
+  #notifyProgress(params: JsonObject): void {
+    const progressToken = metaIn(this.#waitingRequest?.request.params)['progressToken']
+    if (progressToken === undefined || params['progressToken'] !== this.#legacyRequestId) return
+    this.#notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken } })
   }
 
-  #log(message: RpcNotification): void {
-    const wantedSeverity = severityOf(metaIn(this.#waiting?.request.params)[metaKeys.logLevel])
+  #notifyLog(message: RpcNotification): void {
+    const wantedSeverity = severityOf(metaIn(this.#waitingRequest?.request.params)[metaKeys.logLevel])
     if (wantedSeverity !== -1 && severityOf(message.params?.['level']) >= wantedSeverity) this.#notify(message)
   }
 
   #notify(message: RpcNotification): void {
     try {
-      this.#waiting?.call.notify(message)
+      this.#waitingRequest?.call.notify(message)
     } catch (error) {
       this.#cancel(error)
     }
   }
 
-  #answer({ params }: RpcRequest): void {
+  #acceptAnswers({ params }: RpcRequest): void {
     const givenResponses = params?.['inputResponses']
     const responses = isJsonObject(givenResponses) ? givenResponses : {}
     for (const [key, question] of this.#questions) {
@@ -240,8 +240,8 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     }
   }
 
-  #deliver(): void {
-    const waitingRequest = this.#waiting
+  #resolveWaitingRequest(): void {
+    const waitingRequest = this.#waitingRequest
     if (waitingRequest === undefined) return
     if (this.#outcome !== undefined) {
       const outcome = this.#outcome
@@ -256,22 +256,22 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     for (const [, question] of newQuestions) question.isSent = true
     const inputRequests = Object.fromEntries(newQuestions.map(([key, { input }]) => [key, input]))
     this.#detach(waitingRequest)
-    const { settings, clock, token, session } = this.#options
-    this.#timer = clock.setTimeout(() => this.#expire(), settings.answerTimeoutMs)
-    unref(this.#timer)
+    const { settings, clock, requestState, session } = this.#options
+    this.#answerTimer = clock.setTimeout(() => this.#expire(), settings.answerTimeoutMs)
+    unref(this.#answerTimer)
     const _meta = session.peer.info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: session.peer.info } }
     // Types of the protocol are JSON, which their readonly interfaces cannot say.
-    const inputRequired = { inputRequests: inputRequests as unknown as JsonObject, requestState: token, ..._meta }
+    const inputRequiredFields = { inputRequests: inputRequests as unknown as JsonObject, requestState, ..._meta }
     waitingRequest.resolve({
       jsonrpc: '2.0',
       id: waitingRequest.request.id,
-      result: { resultType: 'input_required', ...inputRequired },
+      result: { resultType: 'input_required', ...inputRequiredFields },
     })
   }
 
   #detach({ call, cancel }: WaitingRequest): void {
     offCancel(call, cancel)
-    this.#waiting = undefined
+    this.#waitingRequest = undefined
   }
 
   /** Nobody came back with answers. */
@@ -291,6 +291,6 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     this.#questions.clear()
     const error = { code: errorCodes.internal, message: 'The question was not answered' }
     for (const question of openQuestions) question.answer('response' in outcome ? undefined : { error })
-    this.#deliver()
+    this.#resolveWaitingRequest()
   }
 }

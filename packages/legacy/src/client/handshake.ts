@@ -116,7 +116,7 @@ const requiredCapabilities: Readonly<Record<string, keyof ServerCapabilities>> =
 }
 
 /** The error of a method that an older server does not have; undefined for one that may be called. */
-export function unsupportedMethodError(
+export function findUnsupportedMethodError(
   { id, method }: RpcRequest,
   { revision, capabilities }: LegacyServerPeer,
 ): RpcError | undefined {

@@ -11,11 +11,11 @@ import {
 } from '@x/schema'
 import { metaIn } from '../translate/request.ts'
 import { type CallRun, createCallRun } from './call-run.ts'
-import { createDiscoverResult, unsupportedMethodError } from './handshake.ts'
+import { createDiscoverResult, findUnsupportedMethodError } from './handshake.ts'
 import { createStandaloneStream, type StandaloneStream } from './listen.ts'
 import type { LegacySettings } from './options.ts'
 import { type LegacySession, severityOf, SessionEndedError } from './session.ts'
-import { unknownStateResponse } from './translate.ts'
+import { createUnknownStateResponse } from './translate.ts'
 
 /** Access of a connection's calls to their session. */
 export interface SessionSource {
@@ -26,7 +26,7 @@ export interface SessionSource {
 }
 
 interface ExchangeState {
-  readonly sessions: SessionSource
+  readonly sessionSource: SessionSource
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly runs: Map<string, CallRun>
@@ -34,37 +34,43 @@ interface ExchangeState {
 }
 
 /** Makes an exchange of 2026-07-28 out of sessions with an older server. */
-export function createLegacyExchange(sessions: SessionSource, settings: LegacySettings, clock: Clock): Exchange {
-  const client: ExchangeState = { sessions, settings, clock, runs: new Map(), standaloneStreams: new WeakMap() }
+export function createLegacyExchange(sessionSource: SessionSource, settings: LegacySettings, clock: Clock): Exchange {
+  const exchangeState: ExchangeState = {
+    sessionSource,
+    settings,
+    clock,
+    runs: new Map(),
+    standaloneStreams: new WeakMap(),
+  }
   return async (request, call) => {
     if (isCancelled(call)) throw abortReasonOf(call)
-    const state = request.params?.['requestState']
-    if (typeof state === 'string') return resumeLegacyRun(client, state, { request, call })
-    const session = await raceWithCancellation(sessions.getSession(request), call)
+    const requestState = request.params?.['requestState']
+    if (typeof requestState === 'string') return resumeLegacyRun(exchangeState, requestState, { request, call })
+    const session = await raceWithCancellation(sessionSource.getSession(request), call)
     if ('error' in session) return { ...session, id: request.id }
     try {
-      return await serveLegacyRequest(client, session, { request, call })
+      return await serveLegacyRequest(exchangeState, session, { request, call })
     } catch (error) {
       if (!(error instanceof SessionEndedError)) throw error
       // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
-      sessions.drop(session)
-      const newSession = await raceWithCancellation(sessions.getSession(request), call)
+      sessionSource.drop(session)
+      const newSession = await raceWithCancellation(sessionSource.getSession(request), call)
       return 'error' in newSession
         ? { ...newSession, id: request.id }
-        : serveLegacyRequest(client, newSession, { request, call })
+        : serveLegacyRequest(exchangeState, newSession, { request, call })
     }
   }
 }
 
 async function resumeLegacyRun(
   { runs }: ExchangeState,
-  state: string,
+  requestState: string,
   { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   try {
-    return (await runs.get(state)?.sendNextRequest(request, call)) ?? unknownStateResponse(request.id)
+    return (await runs.get(requestState)?.sendNextRequest(request, call)) ?? createUnknownStateResponse(request.id)
   } catch (error) {
-    if (error instanceof SessionEndedError) return unknownStateResponse(request.id)
+    if (error instanceof SessionEndedError) return createUnknownStateResponse(request.id)
     throw error
   }
 }
@@ -75,27 +81,27 @@ interface ForwardedRequest {
 }
 
 async function serveLegacyRequest(
-  client: ExchangeState,
+  exchangeState: ExchangeState,
   session: LegacySession,
   { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   const { id, method } = request
   if (method === 'server/discover') return { jsonrpc: '2.0', id, result: createDiscoverResult(session.peer) }
-  if (method === 'subscriptions/listen') return standaloneStreamOf(client, session).listen(request, call)
-  const unsupportedError = unsupportedMethodError(request, session.peer)
+  if (method === 'subscriptions/listen') return getStandaloneStream(exchangeState, session).listen(request, call)
+  const unsupportedError = findUnsupportedMethodError(request, session.peer)
   if (unsupportedError !== undefined) return unsupportedError
   const level = logLevelOf(request)
   if (level !== undefined) await raceWithCancellation(session.setLevel(level), call)
   if (findMethodRow(method)?.canRequireInput === true)
-    await raceWithCancellation(standaloneStreamOf(client, session).prepareForQuestions(), call)
-  const token = randomId()
-  const { settings, clock, runs } = client
-  const run = createCallRun({ session, settings, clock, token, onFinished: () => runs.delete(token) })
-  runs.set(token, run)
+    await raceWithCancellation(getStandaloneStream(exchangeState, session).prepareForQuestions(), call)
+  const requestState = randomId()
+  const { settings, clock, runs } = exchangeState
+  const run = createCallRun({ session, settings, clock, requestState, onFinished: () => runs.delete(requestState) })
+  runs.set(requestState, run)
   return run.sendNextRequest(request, call)
 }
 
-function standaloneStreamOf(
+function getStandaloneStream(
   { standaloneStreams, settings, clock }: ExchangeState,
   session: LegacySession,
 ): StandaloneStream {

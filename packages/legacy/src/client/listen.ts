@@ -32,7 +32,7 @@ interface SessionStreams {
   /** The stream is kept open for questions, or the server has none. */
   preparation: Promise<void> | undefined
   /** Number of subscriptions that want each URI. */
-  readonly uris: Map<string, number>
+  readonly subscriptionCounts: Map<string, number>
   stream:
     | {
         readonly controller: AbortController
@@ -43,7 +43,7 @@ interface SessionStreams {
 }
 
 interface AcceptedFilter {
-  readonly lists: ReadonlySet<string>
+  readonly listFields: ReadonlySet<string>
   readonly uris: readonly string[]
 }
 
@@ -60,7 +60,7 @@ export function createStandaloneStream(
     session,
     settings,
     preparation: undefined,
-    uris: new Map(),
+    subscriptionCounts: new Map(),
     stream: undefined,
     referenceCount: 0,
   }
@@ -78,7 +78,7 @@ export function createStandaloneStream(
 function prepareStream(sessionStreams: SessionStreams, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, prepareTimeoutMs)
-    const openedStream = shareStream(sessionStreams).then((stream) => {
+    const openedStream = acquireStream(sessionStreams).then((stream) => {
       // It stays open for the calls to come; where it has ended, the next of them opens another.
       void stream?.endPromise.catch(() => {}).then(() => releaseStreams(sessionStreams))
     })
@@ -100,16 +100,16 @@ function releaseStreams(sessionStreams: SessionStreams): void {
 async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, call: Call): Promise<RpcResponse> {
   if (isCancelled(call)) throw abortReasonOf(call)
   const { session, settings } = sessionStreams
-  const stream = await shareStream(sessionStreams)
-  let activeFilter: AcceptedFilter = { lists: new Set(), uris: [] }
+  const stream = await acquireStream(sessionStreams)
+  let activeFilter: AcceptedFilter = { listFields: new Set(), uris: [] }
   let listener: ((message: RpcNotification) => void) | undefined
   try {
     if (stream === undefined) warnNoSubscription(settings)
-    else activeFilter = await acceptFilter(sessionStreams, requestedFilter(request))
+    else activeFilter = await acceptFilter(sessionStreams, parseRequestedFilter(request))
     if (isCancelled(call)) throw abortReasonOf(call)
     listener = (message) => relayNotification(message, activeFilter, { call, id: request.id })
     session.listeners.add(listener)
-    call.notify(listenAcknowledgement(request.id, activeFilter))
+    call.notify(createListenAcknowledgement(request.id, activeFilter))
     await waitForEnd(stream?.endPromise, call, session)
     return { jsonrpc: '2.0', id: request.id, result: createListenResult(request.id) }
   } finally {
@@ -119,7 +119,7 @@ async function serveListen(sessionStreams: SessionStreams, request: RpcRequest, 
   }
 }
 
-async function shareStream(
+async function acquireStream(
   sessionStreams: SessionStreams,
 ): Promise<{ readonly endPromise: Promise<void> } | undefined> {
   const { session } = sessionStreams
@@ -172,7 +172,7 @@ const filterFieldsByMethod: ReadonlyMap<string, string> = new Map([
   ['notifications/resources/list_changed', 'resourcesListChanged'],
 ])
 
-function requestedFilter({ params }: RpcRequest): JsonObject {
+function parseRequestedFilter({ params }: RpcRequest): JsonObject {
   const filter = params?.['notifications']
   return isJsonObject(filter) ? filter : {}
 }
@@ -180,34 +180,34 @@ function requestedFilter({ params }: RpcRequest): JsonObject {
 /** Subscribes to what was asked for and the server has declared. */
 async function acceptFilter(sessionStreams: SessionStreams, filter: JsonObject): Promise<AcceptedFilter> {
   const { capabilities } = sessionStreams.session.peer
-  const servedLists = listFilterFields.filter(
+  const servedListFields = listFilterFields.filter(
     ([name, member]) => filter[name] === true && capabilities[member]?.listChanged === true,
   )
   const { resourceSubscriptions } = filter
-  const wanted =
+  const wantedUris =
     Array.isArray(resourceSubscriptions) && capabilities.resources?.subscribe === true ? resourceSubscriptions : []
-  const uniqueUris = [...new Set(wanted.filter((uri: JsonValue) => typeof uri === 'string'))]
+  const uniqueUris = [...new Set(wantedUris.filter((uri: JsonValue) => typeof uri === 'string'))]
   const subscribedFlags = await Promise.all(uniqueUris.map((uri) => subscribeToResource(sessionStreams, uri)))
   return {
-    lists: new Set(servedLists.map(([name]) => name)),
+    listFields: new Set(servedListFields.map(([name]) => name)),
     uris: uniqueUris.filter((_, index) => subscribedFlags[index]),
   }
 }
 
 async function subscribeToResource(sessionStreams: SessionStreams, uri: string): Promise<boolean> {
-  const userCount = sessionStreams.uris.get(uri) ?? 0
-  sessionStreams.uris.set(uri, userCount + 1)
+  const userCount = sessionStreams.subscriptionCounts.get(uri) ?? 0
+  sessionStreams.subscriptionCounts.set(uri, userCount + 1)
   if (userCount > 0) return true
   const response = await sendResourceRequest(sessionStreams, 'resources/subscribe', uri)
   if ('result' in response) return true
-  sessionStreams.uris.delete(uri)
+  sessionStreams.subscriptionCounts.delete(uri)
   return false
 }
 
 async function unsubscribeFromResource(sessionStreams: SessionStreams, uri: string): Promise<void> {
-  const userCount = (sessionStreams.uris.get(uri) ?? 1) - 1
-  if (userCount > 0) sessionStreams.uris.set(uri, userCount)
-  else sessionStreams.uris.delete(uri)
+  const userCount = (sessionStreams.subscriptionCounts.get(uri) ?? 1) - 1
+  if (userCount > 0) sessionStreams.subscriptionCounts.set(uri, userCount)
+  else sessionStreams.subscriptionCounts.delete(uri)
   // A session that has ended has no subscriptions.
   if (userCount <= 0 && !sessionStreams.session.endSignal.aborted)
     await sendResourceRequest(sessionStreams, 'resources/unsubscribe', uri).catch(() => {})
@@ -220,52 +220,61 @@ function sendResourceRequest({ session }: SessionStreams, method: string, uri: s
 
 function relayNotification(
   message: RpcNotification,
-  { lists, uris }: AcceptedFilter,
-  target: { readonly call: Call; readonly id: RequestId },
+  { listFields, uris }: AcceptedFilter,
+  subscriber: { readonly call: Call; readonly id: RequestId },
 ): void {
   const { method, params } = message
   const uri = method === 'notifications/resources/updated' ? params?.['uri'] : undefined
-  const kind = filterFieldsByMethod.get(method)
-  const isWanted = kind === undefined ? typeof uri === 'string' && isSubscribed(uri, uris) : lists.has(kind)
-  if (isWanted) target.call.notify({ ...message, params: { ...params, _meta: subscriptionMeta(target.id) } })
+  const filterField = filterFieldsByMethod.get(method)
+  const isWanted =
+    filterField === undefined ? typeof uri === 'string' && isSubscribed(uri, uris) : listFields.has(filterField)
+  if (isWanted)
+    subscriber.call.notify({ ...message, params: { ...params, _meta: createSubscriptionMeta(subscriber.id) } })
 }
 
 // server/resources: an update may be about a part of what was subscribed to.
 function isSubscribed(uri: string, uris: readonly string[]): boolean {
-  return uris.some((wanted) => uri === wanted || uri.startsWith(wanted.endsWith('/') ? wanted : `${wanted}/`))
+  return uris.some(
+    (subscribedUri) =>
+      uri === subscribedUri || uri.startsWith(subscribedUri.endsWith('/') ? subscribedUri : `${subscribedUri}/`),
+  )
 }
 
-function subscriptionMeta(id: RequestId): JsonObject {
+function createSubscriptionMeta(id: RequestId): JsonObject {
   return { [metaKeys.subscriptionId]: id }
 }
 
-function listenAcknowledgement(id: RequestId, { lists, uris }: AcceptedFilter): RpcNotification {
+function createListenAcknowledgement(id: RequestId, { listFields, uris }: AcceptedFilter): RpcNotification {
   const notifications: JsonObject = {
-    ...Object.fromEntries([...lists].map((name) => [name, true])),
+    ...Object.fromEntries([...listFields].map((name) => [name, true])),
     ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),
   }
-  const params = { notifications, _meta: subscriptionMeta(id) }
+  const params = { notifications, _meta: createSubscriptionMeta(id) }
   return { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }
 }
 
 function createListenResult(id: RequestId): JsonObject {
-  return { resultType: 'complete', _meta: subscriptionMeta(id) }
+  return { resultType: 'complete', _meta: createSubscriptionMeta(id) }
 }
 
 /** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
-function waitForEnd(stream: Promise<void> | undefined, call: Call, { endSignal }: LegacySession): Promise<void> {
+function waitForEnd(
+  streamEndPromise: Promise<void> | undefined,
+  call: Call,
+  { endSignal }: LegacySession,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => finish(() => reject(abortReasonOf(call)))
     const end = (): void => finish(resolve)
-    const finish = (finish: () => void): void => {
+    const finish = (settle: () => void): void => {
       offAbort(call.signal, cancel)
       offAbort(endSignal, end)
-      finish()
+      settle()
     }
     onAbort(call.signal, cancel)
     onAbort(endSignal, end)
     if (isCancelled(call)) cancel()
     else if (endSignal.aborted) end()
-    stream?.then(end, end)
+    streamEndPromise?.then(end, end)
   })
 }

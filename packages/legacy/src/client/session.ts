@@ -44,7 +44,7 @@ export interface LegacyTransport {
    * Sends a request. When the signal aborts, the server is notified and the reason rejects. Rejects with {@link
    * SessionEndedError} when the server does not know the session any more, and has done nothing.
    */
-  request(request: RpcRequest, signal: AbortSignal, messages: ServerMessageHandlers): Promise<RpcResponse>
+  request(request: RpcRequest, signal: AbortSignal, handlers: ServerMessageHandlers): Promise<RpcResponse>
   notify(message: RpcNotification): Promise<void>
   /**
    * Opens what carries notifications outside of calls, and resolves with a promise of its end; undefined where the
@@ -52,7 +52,7 @@ export interface LegacyTransport {
    */
   listen(
     signal: AbortSignal,
-    messages: ServerMessageHandlers,
+    handlers: ServerMessageHandlers,
   ): Promise<{ readonly endPromise: Promise<void> } | undefined>
 }
 
@@ -98,7 +98,7 @@ export function createLegacySession({
 }: LegacySessionOptions): LegacySession {
   // The handshake itself has used the first.
   let lastRequestId = 1
-  let level = -1
+  let currentSeverity = -1
   const endController = new AbortController()
   const listeners: LegacySession['listeners'] = new Set()
   const runningCalls: LegacySession['activeCalls'] = new Set()
@@ -118,8 +118,13 @@ export function createLegacySession({
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
     const severity = severityOf(wantedLevel)
     // Calls of several levels share the session: the server sends what the most curious of them wants.
-    if (peer.capabilities.logging === undefined || severity === -1 || (level !== -1 && severity >= level)) return
-    level = severity
+    if (
+      peer.capabilities.logging === undefined ||
+      severity === -1 ||
+      (currentSeverity !== -1 && severity >= currentSeverity)
+    )
+      return
+    currentSeverity = severity
     const request: RpcRequest = {
       jsonrpc: '2.0',
       id: nextId(),

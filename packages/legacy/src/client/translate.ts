@@ -37,9 +37,9 @@ export function toModernResponse(
   const { info } = session.peer
   const _meta = info === undefined ? {} : { _meta: { ...omitReservedMeta(result._meta), [metaKeys.serverInfo]: info } }
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
-  const shapedResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
+  const filteredResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
   // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).
-  return { jsonrpc: '2.0', id, result: { ...cacheFields, ...shapedResult, ..._meta, resultType: 'complete' } }
+  return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType: 'complete' } }
 }
 
 /** basic/utilities/tasks: a tool that must run as a task cannot be called without them. */
@@ -60,7 +60,7 @@ function needsTask(tool: JsonValue): boolean {
 }
 
 /** The response to a request whose `requestState` belongs to no call that still waits. */
-export function unknownStateResponse(id: RpcRequest['id']): RpcResponse {
+export function createUnknownStateResponse(id: RpcRequest['id']): RpcResponse {
   const message = 'requestState belongs to no call that waits for answers: the connection or the call has ended'
   return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidParams, message, data: { reason: 'requestState' } } }
 }

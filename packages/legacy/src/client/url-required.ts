@@ -23,7 +23,7 @@ export interface RequiredUrl {
 }
 
 /** The URLs that an error asks for; empty for every other response, and for a client that has not declared URLs. */
-export function requiredUrlsOf(
+export function parseRequiredUrls(
   response: RpcResponse,
   declaredCapabilities: ClientCapabilities,
 ): readonly RequiredUrl[] {
@@ -54,7 +54,11 @@ export function requiredUrlsOf(
  * Watches for `notifications/elicitation/complete` from here on. The function that it gives waits until all have come,
  * and no longer than two seconds: the notification is optional, and the request may simply be sent again.
  */
-export function waitForUrls(session: LegacySession, urls: readonly RequiredUrl[], clock: Clock): () => Promise<void> {
+export function watchUrlCompletion(
+  session: LegacySession,
+  urls: readonly RequiredUrl[],
+  clock: Clock,
+): () => Promise<void> {
   const openElicitationIds = new Set(urls.map(({ elicitationId }) => elicitationId))
   let onComplete = (): void => {}
   const listener = ({ method, params }: RpcNotification): void => {

@@ -55,7 +55,7 @@ interface DualHttpState {
   isEraAssumed: boolean
   peer: DualPeer | undefined
   pendingDetection: Promise<EraDetection> | undefined
-  session: Promise<LegacySession | RpcError> | undefined
+  sessionPromise: Promise<LegacySession | RpcError> | undefined
   transport: LegacyHttpTransport | undefined
 }
 
@@ -85,7 +85,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     era: era === 'probe' ? eraOfRevision(options.detectedRevisions?.get(http.url)) : era,
     peer: undefined,
     pendingDetection: undefined,
-    session: undefined,
+    sessionPromise: undefined,
     transport: undefined,
   }
   if (state.era === 'modern') state.peer = { era: 'modern' }
@@ -93,7 +93,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     getSession: (request: RpcRequest) => ensureSession(state, request),
     drop: (session: LegacySession) => {
       session.end()
-      state.session = undefined
+      state.sessionPromise = undefined
     },
   }
   const legacyExchange = createLegacyExchange(sessionSource, settings, clock)
@@ -159,7 +159,7 @@ async function confirmAssumedEra(state: DualHttpState, request: RpcRequest): Pro
   state.isEraAssumed = false
   if (session !== undefined && !('error' in session)) return true
   state.era = undefined
-  state.session = undefined
+  state.sessionPromise = undefined
   return false
 }
 
@@ -197,10 +197,10 @@ async function hasBecomeLegacy(state: DualHttpState, request: RpcRequest, call: 
 }
 
 function ensureSession(state: DualHttpState, request: RpcRequest): Promise<LegacySession | RpcError> {
-  if (state.session !== undefined) return state.session
+  if (state.sessionPromise !== undefined) return state.sessionPromise
   const forgetSession = (): void => {
-    if (state.session !== sessionPromise) return
-    state.session = undefined
+    if (state.sessionPromise !== sessionPromise) return
+    state.sessionPromise = undefined
     // The next call looks again, where this side may.
     if (state.options.era !== 'legacy') state.era = undefined
   }
@@ -214,7 +214,7 @@ function ensureSession(state: DualHttpState, request: RpcRequest): Promise<Legac
       throw error
     },
   )
-  state.session = sessionPromise
+  state.sessionPromise = sessionPromise
   return sessionPromise
 }
 
@@ -232,7 +232,7 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
     const sessionId = response.header('mcp-session-id')
     const { maxStreamBytes = defaultMaxStreamBytes } = state.options
     const [revision] = legacyRevisions
-    const wireOptions: LegacyHttpTransportOptions = {
+    const transportOptions: LegacyHttpTransportOptions = {
       http,
       clock,
       revision,
@@ -241,21 +241,21 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
       relatedRequest: initializeMessage,
     }
     const onRequest = async (earlyRequest: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(earlyRequest)
-    const messages = { onNotification: () => {}, onRequest }
-    const answer = await readAnswer(wireOptions, response, {
+    const handlers = { onNotification: () => {}, onRequest }
+    const initializeResponse = await readAnswer(transportOptions, response, {
       request: initializeMessage,
       signal,
-      handlers: messages,
+      handlers,
     }).catch(throwExplainedError)
-    const initializeOutcome = parseInitializeResponse(answer)
+    const initializeOutcome = parseInitializeResponse(initializeResponse)
     if ('error' in initializeOutcome) {
-      await createLegacyHttpTransport({ ...wireOptions, sessionId })
+      await createLegacyHttpTransport({ ...transportOptions, sessionId })
         .end(signal)
         .catch(() => {})
       return initializeOutcome.error
     }
     const { peer } = initializeOutcome
-    const legacyTransport = createLegacyHttpTransport({ ...wireOptions, revision: peer.revision, sessionId })
+    const legacyTransport = createLegacyHttpTransport({ ...transportOptions, revision: peer.revision, sessionId })
     await legacyTransport.notify(initializedNotification)
     state.transport = legacyTransport
     state.peer = peer

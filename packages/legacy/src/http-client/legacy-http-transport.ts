@@ -31,14 +31,14 @@ const cancelTimeoutMs = 5000
 /** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
 export function createLegacyHttpTransport(transportOptions: LegacyHttpTransportOptions): LegacyHttpTransport {
   return {
-    request: (request, signal, messages) => sendRequest(transportOptions, { request, signal, handlers: messages }),
+    request: (request, signal, handlers) => sendRequest(transportOptions, { request, signal, handlers }),
     notify: (message) => postToServer(transportOptions, message, { signal: transportOptions.http.closed }),
-    listen: (signal, messages) => listenToServer(transportOptions, signal, messages),
+    listen: (signal, handlers) => listenToServer(transportOptions, signal, handlers),
     end: (signal) => endHttpSession(transportOptions, signal),
   }
 }
 
-function sessionHeaders({ sessionId, revision }: LegacyHttpTransportOptions): Record<string, string> {
+function createSessionHeaders({ sessionId, revision }: LegacyHttpTransportOptions): Record<string, string> {
   return { 'mcp-protocol-version': revision, ...(sessionId !== undefined && { 'mcp-session-id': sessionId }) }
 }
 
@@ -79,7 +79,7 @@ async function sendRequest(
       rpcRequest: request,
       signal: requestSignal,
     } as const
-    const response = await transportOptions.http.send({ ...options, headers: sessionHeaders(transportOptions) })
+    const response = await transportOptions.http.send({ ...options, headers: createSessionHeaders(transportOptions) })
     return await readAnswer(transportOptions, response, { request, signal: requestSignal, handlers })
   } catch (error) {
     finishController.abort(error)
@@ -102,7 +102,7 @@ export function readAnswer(
       bounds: transportOptions.http.bounds,
       messageHandlers: handlers,
       // Also for a call that was cancelled: the server may wait for the answer.
-      answer: (answer) =>
+      sendResponse: (answer) =>
         postToServer(transportOptions, answer, { signal: transportOptions.http.closed, rpcRequest: request }),
       onResponse: (answer) => {
         // An error may lack the id, when the server could not read the request's.
@@ -111,7 +111,7 @@ export function readAnswer(
       onFailure: reject,
     }
     readResponse(transportOptions, response, { reader, signal }).then(
-      () => reject(noResponseError(reader.origin)),
+      () => reject(createNoResponseError(reader.origin)),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
   })
@@ -122,7 +122,7 @@ interface ResponseReadOptions {
   readonly signal: AbortSignal
 }
 
-function noResponseError(origin: string): HttpError {
+function createNoResponseError(origin: string): HttpError {
   return new HttpError('closed', `${origin}: the stream ended without the response`, { origin })
 }
 
@@ -207,17 +207,20 @@ async function readResumableStream(
   const { signal, isDone } = readOptions
   const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, eventCount: 0 }
   let response: HttpClientResponse | undefined = firstResponse
-  for (let attempts = 0; ; attempts += 1) {
+  for (let attemptCount = 0; ; attemptCount += 1) {
     const eventCountBefore = position.eventCount
     const failure = await readStreamPart(transportOptions, response, { ...readOptions, position })
     if (isDone()) return
     signal.throwIfAborted()
-    if (position.eventCount > eventCountBefore) attempts = 0
-    if (position.lastEventId === undefined || attempts >= maxAttempts || !isResumable(failure)) {
+    if (position.eventCount > eventCountBefore) attemptCount = 0
+    if (position.lastEventId === undefined || attemptCount >= maxAttempts || !isResumable(failure)) {
       if (failure !== undefined) throw failure
       return
     }
-    await sleep(position.retryMs ?? computeBackoffMs(attempts, retryDelays), { clock: transportOptions.clock, signal })
+    await sleep(position.retryMs ?? computeBackoffMs(attemptCount, retryDelays), {
+      clock: transportOptions.clock,
+      signal,
+    })
     response = undefined
   }
 }
@@ -250,7 +253,7 @@ async function requestEventStream(
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
   const headers = {
-    ...sessionHeaders(transportOptions),
+    ...createSessionHeaders(transportOptions),
     ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
   }
   const response = await transportOptions.http.send({
@@ -266,11 +269,11 @@ async function requestEventStream(
 async function listenToServer(
   transportOptions: LegacyHttpTransportOptions,
   signal: AbortSignal,
-  messages: ServerMessageHandlers,
+  handlers: ServerMessageHandlers,
 ): Promise<{ readonly endPromise: Promise<void> } | undefined> {
   const response = await transportOptions.http.send({
     method: 'GET',
-    headers: sessionHeaders(transportOptions),
+    headers: createSessionHeaders(transportOptions),
     rpcRequest: transportOptions.relatedRequest,
     signal,
   })
@@ -287,8 +290,8 @@ async function listenToServer(
   const reader: MessageReaderContext = {
     origin: originOf(transportOptions),
     bounds: transportOptions.http.bounds,
-    messageHandlers: messages,
-    answer: (answer) => postToServer(transportOptions, answer, { signal }),
+    messageHandlers: handlers,
+    sendResponse: (answer) => postToServer(transportOptions, answer, { signal }),
     // basic/transports: no response comes on this stream.
     onResponse: () => {},
     onFailure: () => {},
@@ -314,7 +317,7 @@ async function postToServer(
   }: { readonly signal: AbortSignal; readonly rpcRequest?: RpcRequest },
 ): Promise<void> {
   const options = { method: 'POST', body: encodeMessage(message), rpcRequest: relatedRequest, signal } as const
-  const response = await transportOptions.http.send({ ...options, headers: sessionHeaders(transportOptions) })
+  const response = await transportOptions.http.send({ ...options, headers: createSessionHeaders(transportOptions) })
   if (!isSuccessStatus(response)) throw await response.readError()
   response.stop()
 }
@@ -324,7 +327,7 @@ async function endHttpSession(transportOptions: LegacyHttpTransportOptions, sign
   // 405: the server does not let clients end sessions.
   const response = await transportOptions.http.send({
     method: 'DELETE',
-    headers: sessionHeaders(transportOptions),
+    headers: createSessionHeaders(transportOptions),
     rpcRequest: transportOptions.relatedRequest,
     signal,
   })

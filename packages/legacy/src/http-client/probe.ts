@@ -46,7 +46,7 @@ export function probeEra(context: TimeoutContext, request: RpcRequest): Promise<
     const response = await http.send(sendOptions).catch((error: unknown) => ignoreBrowserFailure(error))
     if (response === undefined) return { era: 'legacy' }
     if (response.status >= 200 && response.status < 300)
-      return readDiscoverResponse(context, response, { discover: discoverMessage, signal })
+      return readDiscoverResponse(context, response, { discoverRequest: discoverMessage, signal })
     const { text, error } = await readFailure(response)
     const parsedError = text === undefined ? undefined : parseRpcError(text, http)
     if (!isUndecidedStatus(response.status)) return { era: parsedError === undefined ? 'legacy' : eraOf(parsedError) }
@@ -78,25 +78,25 @@ function ignoreBrowserFailure(error: unknown): undefined {
 async function readDiscoverResponse(
   { http, clock }: TimeoutContext,
   response: HttpClientResponse,
-  { discover, signal }: { readonly discover: RpcRequest; readonly signal: AbortSignal },
+  { discoverRequest, signal }: { readonly discoverRequest: RpcRequest; readonly signal: AbortSignal },
 ): Promise<EraDetection> {
   const [revision] = legacyRevisions
-  const wireOptions: LegacyHttpTransportOptions = {
+  const transportOptions: LegacyHttpTransportOptions = {
     http,
     clock,
     revision,
     sessionId: undefined,
     maxStreamBytes: http.bounds.bytes,
-    relatedRequest: discover,
+    relatedRequest: discoverRequest,
   }
-  const messages = { onNotification: () => {}, onRequest: async () => undefined }
+  const handlers = { onNotification: () => {}, onRequest: async () => undefined }
   try {
-    const answer: RpcResponse = await readAnswer(wireOptions, response, {
-      request: discover,
+    const discoverResponse: RpcResponse = await readAnswer(transportOptions, response, {
+      request: discoverRequest,
       signal,
-      handlers: messages,
+      handlers,
     })
-    return { era: eraOf(answer) }
+    return { era: eraOf(discoverResponse) }
   } catch (error) {
     if (isHttpError(error) && error.code === 'protocol') return { era: 'legacy' }
     throw error

@@ -19,7 +19,7 @@ export interface MessageReaderContext {
   readonly bounds: ParseBounds
   readonly messageHandlers: ServerMessageHandlers
   /** Sends an answer to a request of the server. */
-  readonly answer: (response: RpcResponse) => Promise<void>
+  readonly sendResponse: (response: RpcResponse) => Promise<void>
   /** Called with every response. */
   readonly onResponse: (response: RpcResponse) => void
   /** Called when an answer could not be sent. */
@@ -47,13 +47,13 @@ function parseMessages(text: string, { bounds, origin }: MessageReaderContext): 
 
 function receiveMessage(
   message: RpcMessage,
-  { messageHandlers, answer, onResponse, onFailure }: MessageReaderContext,
+  { messageHandlers, sendResponse, onResponse, onFailure }: MessageReaderContext,
 ): void {
   if (isResponse(message)) return onResponse(message)
   if (!isRequest(message)) return messageHandlers.onNotification(message)
   messageHandlers
     .onRequest(message)
-    .then((response) => (response === undefined ? undefined : answer(response)))
+    .then((response) => (response === undefined ? undefined : sendResponse(response)))
     .catch(onFailure)
 }
 

@@ -28,7 +28,7 @@ export type RoundAnswer =
 export interface InteractiveCall extends LegacyCall {
   readonly urlQuestions: UrlQuestions
   /** The part of its state that comes from earlier rounds. */
-  readonly progress: { readonly requestState: JsonValue | undefined; readonly roundCount: number }
+  readonly roundState: { readonly requestState: JsonValue | undefined; readonly roundCount: number }
 }
 
 /** One question of a round. */
@@ -46,16 +46,16 @@ export async function askClient(requests: JsonObject, call: InteractiveCall, dep
   const entries = Object.entries(requests)
   if (entries.length === 0) return { answers: {}, isClientInvolved: true }
   // The exchange checks its requests before it answers with them.
-  const askedRequests = entries.map(([key, request]) =>
+  const preparedQuestions = entries.map(([key, request]) =>
     prepareQuestion(key, request as unknown as InputRequest, { call, deps }),
   )
-  const answers = Promise.all(askedRequests.map(async ({ key, answer }) => [key, await answer] as const))
+  const answersPromise = Promise.all(preparedQuestions.map(async ({ key, answer }) => [key, await answer] as const))
   // A round that failed before it was asked is not asked.
-  answers.catch(() => {})
-  const isStored = await sendQuestions(askedRequests, call, deps)
-  const outcome = toRoundOutcome(new Map(await answers))
+  answersPromise.catch(() => {})
+  const isStored = await sendQuestions(preparedQuestions, call, deps)
+  const outcome = toRoundOutcome(new Map(await answersPromise))
   if (isStored && (await call.channel.link?.claim()) === false) throw new CallHandedOffError()
-  if (askedRequests.some(({ sentRequest }) => sentRequest?.pendingRequest.hasState)) call.channel.onAnswered()
+  if (preparedQuestions.some(({ sentRequest }) => sentRequest?.pendingRequest.hasState)) call.channel.onAnswered()
   return outcome
 }
 
@@ -84,12 +84,13 @@ function prepareQuestion(key: string, request: InputRequest, { call, deps }: Que
   const repeatedAction = url === undefined ? undefined : call.urlQuestions.answerRepeatedQuestion(url)
   if (repeatedAction !== undefined)
     return toAnsweredQuestion(repeatedAction.then((action) => ({ response: { action }, isClientInvolved: false })))
-  const elicitationId = url === undefined ? '' : call.urlQuestions.idOf(url)
+  const elicitationId = url === undefined ? '' : call.urlQuestions.getElicitationId(url)
   const question = toLegacyInputRequest(request, call.client.revision, elicitationId)
   if ('missingCapabilities' in question)
     return toAnsweredQuestion({ failure: { missingCapabilities: question.missingCapabilities } })
-  const waitingQuestion = waitForAnswer(question.request.method, call, deps)
-  if ('failure' in waitingQuestion) return toAnsweredQuestion(failedAnswer(request.method, waitingQuestion.failure))
+  const waitingQuestion = openWaitingQuestion(question.request.method, call, deps)
+  if ('failure' in waitingQuestion)
+    return toAnsweredQuestion(createFailedAnswer(request.method, waitingQuestion.failure))
   const answer = waitingQuestion.answer.then((givenAnswer) => {
     if (url !== undefined && 'response' in givenAnswer && givenAnswer.response['action'] === 'accept')
       call.urlQuestions.accept(url)
@@ -108,14 +109,14 @@ type SentQuestion = NonNullable<PreparedQuestion['sentRequest']> & {
  * the round. Resolves with true when the store of a link has the call.
  */
 async function sendQuestions(
-  askedRequests: readonly PreparedQuestion[],
+  preparedQuestions: readonly PreparedQuestion[],
   call: InteractiveCall,
   deps: Deps,
 ): Promise<boolean> {
   const { channel } = call
-  const waitingCall = waitingCallOf(askedRequests, call)
+  const waitingCall = createWaitingCall(preparedQuestions, call)
   const sentQuestions: SentQuestion[] = []
-  for (const { key, sentRequest } of askedRequests) {
+  for (const { key, sentRequest } of preparedQuestions) {
     if (sentRequest === undefined) continue
     const state = await sealState({ key, call: waitingCall }, sentRequest, { call, deps })
     sentRequest.pendingRequest.hasState = state !== undefined
@@ -129,16 +130,16 @@ async function sendQuestions(
   return isStored
 }
 
-function waitingCallOf(
-  askedRequests: readonly PreparedQuestion[],
-  { channel, urlQuestions, progress, request }: InteractiveCall,
+function createWaitingCall(
+  preparedQuestions: readonly PreparedQuestion[],
+  { channel, urlQuestions, roundState, request }: InteractiveCall,
 ): WaitingCall {
-  const { origin } = channel
+  const { sessionStream } = channel
   const questions = new Map(
-    askedRequests.map(({ key, sentRequest }) => [key, sentRequest?.request.method as InputRequest['method']]),
+    preparedQuestions.map(({ key, sentRequest }) => [key, sentRequest?.request.method as InputRequest['method']]),
   )
-  const streamPosition = { streamId: origin?.streamId ?? '', eventCount: origin?.countEvents() ?? 0 }
-  return { request, ...progress, ...streamPosition, questions, pages: urlQuestions.listAcceptedPages() }
+  const streamPosition = { streamId: sessionStream?.streamId ?? '', eventCount: sessionStream?.countEvents() ?? 0 }
+  return { request, ...roundState, ...streamPosition, questions, pages: urlQuestions.listAcceptedPages() }
 }
 
 /** Seals the `state` of a question; undefined for a client that gets none. */
@@ -147,23 +148,23 @@ async function sealState(
   { pendingRequest, request }: NonNullable<PreparedQuestion['sentRequest']>,
   { call, deps }: QuestionContext,
 ): Promise<string | undefined> {
-  const session = call.channel.origin?.session
+  const session = call.channel.sessionStream?.session
   if (session === undefined || deps.questionStates?.belongsToSession(session) !== true) return undefined
   return deps.questionStates.seal(openedState, request.method, { session, questionId: pendingRequest.id })
 }
 
 /** Stores a call that waits, so that any instance takes its answers and can continue it. */
 async function storeWaitingCall(
-  askedRequests: readonly SentQuestion[],
+  sentQuestions: readonly SentQuestion[],
   waitingCall: WaitingCall,
   { link }: CallChannel,
 ): Promise<boolean> {
-  if (link === undefined || askedRequests.length === 0) return false
-  const questions = askedRequests.map(({ key, pendingRequest, request: { method, params } }, questionIndex) => {
+  if (link === undefined || sentQuestions.length === 0) return false
+  const questions = sentQuestions.map(({ key, pendingRequest, request: { method, params } }, questionIndex) => {
     return { key, id: pendingRequest.id, method, params, number: waitingCall.eventCount + 1 + questionIndex }
   })
   const isStored = await link.store(waitingCall, questions)
-  for (const { pendingRequest: open } of askedRequests) open.isStored = isStored
+  for (const { pendingRequest } of sentQuestions) pendingRequest.isStored = isStored
   return isStored
 }
 
@@ -171,7 +172,7 @@ type WaitingQuestion =
   | { readonly pendingRequest: PendingServerRequest; readonly answer: Promise<RoundAnswer> }
   | { readonly failure: string }
 
-function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps): WaitingQuestion {
+function openWaitingQuestion(method: string, { channel }: InteractiveCall, deps: Deps): WaitingQuestion {
   const { signal, owner, link } = channel
   let resolveAnswer = (_: RoundAnswer): void => {}
   let rejectAnswer = (_: unknown): void => {}
@@ -183,18 +184,18 @@ function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps)
     stopWaiting()
     resolveAnswer(toRoundAnswer(method, response))
   }
-  const openServerRequest =
+  const pendingRequest =
     owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && createQuestionId(link.streamId))
-  if (openServerRequest === undefined) return { failure: 'The client has too many open questions' }
+  if (pendingRequest === undefined) return { failure: 'The client has too many open questions' }
   const withdrawQuestion = (reason: string): void => {
     stopWaiting()
-    openServerRequest.close()
-    if (openServerRequest.hasState) deps.questionStates?.withdraw(openServerRequest.id)
-    channel.notifyOfQuestion(createCancelledMessage(openServerRequest.id, reason))
+    pendingRequest.close()
+    if (pendingRequest.hasState) deps.questionStates?.withdraw(pendingRequest.id)
+    channel.notifyOfQuestion(createCancelledMessage(pendingRequest.id, reason))
   }
   const cancelQuestion = (): void => {
     // A call that goes on at another instance still wants its answers.
-    if (signal.reason instanceof CallHandedOffError) openServerRequest.close()
+    if (signal.reason instanceof CallHandedOffError) pendingRequest.close()
     else withdrawQuestion('The call was cancelled')
     stopWaiting()
     rejectAnswer(signal.reason)
@@ -204,9 +205,9 @@ function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps)
     const message = 'The client did not answer in time'
     // An answer with its state may have reached another instance, which then runs the call on: this one must not.
     resolveAnswer(
-      openServerRequest.hasState && !openServerRequest.isStored
+      pendingRequest.hasState && !pendingRequest.isStored
         ? { failure: { message } }
-        : failedAnswer(method, message),
+        : createFailedAnswer(method, message),
     )
   }, deps.settings.answerTimeoutMs)
   const stopWaiting = (): void => {
@@ -215,19 +216,19 @@ function waitForAnswer(method: string, { channel }: InteractiveCall, deps: Deps)
   }
   if (signal.aborted) cancelQuestion()
   else onAbort(signal, cancelQuestion)
-  return { pendingRequest: openServerRequest, answer }
+  return { pendingRequest, answer }
 }
 
 /** Returns the answer in a response: an error to a form or a URL means that the user cancelled. */
 export function toRoundAnswer(method: string, response: RpcResponse): RoundAnswer {
   if ('result' in response) return { response: response.result, isClientInvolved: true }
-  return failedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
+  return createFailedAnswer(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
 /**
  * Returns the answer of a user who cannot be reached, who has cancelled; a model or a list of roots has no such answer.
  */
-export function failedAnswer(method: string, message: string): RoundAnswer {
+export function createFailedAnswer(method: string, message: string): RoundAnswer {
   if (method === 'elicitation/create') return { response: { action: 'cancel' }, isClientInvolved: true }
   return { failure: { message } }
 }
@@ -239,7 +240,7 @@ function createCancelledMessage(requestId: string | number, reason: string): Rpc
 /** The pages that one call has sent its user to (client/elicitation, URL mode). */
 export interface UrlQuestions {
   /** The `elicitationId` of a URL: one in a call. */
-  idOf(url: string): string
+  getElicitationId(url: string): string
   /** Notes that the user agreed to go there. */
   accept(url: string): void
   /**
@@ -250,7 +251,7 @@ export interface UrlQuestions {
   /** Lists the pages that the user agreed to, for the state of a question. */
   listAcceptedPages(): readonly AcceptedPage[]
   /** Tells the client of pages that are not asked for any more (elicitation/complete). */
-  notifyCompletedUrls(askedRequests: JsonObject | undefined): void
+  notifyCompletedUrls(inputRequests: JsonObject | undefined): void
 }
 
 interface UrlPage {
@@ -269,15 +270,15 @@ export function createUrlQuestions(
   acceptedPages: readonly AcceptedPage[] = [],
 ): UrlQuestions {
   const pages = new Map<string, UrlPage>(acceptedPages.map(({ url, ...page }) => [url, { ...page, pollCount: 0 }]))
-  const pageOf = (url: string): UrlPage => {
+  const getOrCreatePage = (url: string): UrlPage => {
     const page = pages.get(url) ?? { elicitationId: randomId(), acceptedAt: undefined, pollCount: 0 }
     pages.set(url, page)
     return page
   }
   return {
-    idOf: (url) => pageOf(url).elicitationId,
+    getElicitationId: (url) => getOrCreatePage(url).elicitationId,
     accept(url) {
-      pageOf(url).acceptedAt = deps.now()
+      getOrCreatePage(url).acceptedAt = deps.now()
     },
     answerRepeatedQuestion(url) {
       const page = pages.get(url)
@@ -292,8 +293,8 @@ export function createUrlQuestions(
       [...pages].flatMap(([url, { elicitationId, acceptedAt }]) =>
         acceptedAt === undefined ? [] : [{ url, elicitationId, acceptedAt }],
       ),
-    notifyCompletedUrls(askedRequests) {
-      const wantedUrls = askedRequests === undefined ? new Set<string>() : urlsIn(askedRequests)
+    notifyCompletedUrls(inputRequests) {
+      const wantedUrls = inputRequests === undefined ? new Set<string>() : collectUrls(inputRequests)
       for (const [url, { elicitationId, acceptedAt }] of pages) {
         if (acceptedAt === undefined || wantedUrls.has(url)) continue
         pages.delete(url)
@@ -304,7 +305,7 @@ export function createUrlQuestions(
   }
 }
 
-function urlsIn(requests: JsonObject): Set<string> {
+function collectUrls(requests: JsonObject): Set<string> {
   const urls = Object.values(requests).flatMap((request) => {
     const params = isJsonObject(request) ? request['params'] : undefined
     return isJsonObject(params) && typeof params['url'] === 'string' ? [params['url']] : []

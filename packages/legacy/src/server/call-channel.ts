@@ -22,7 +22,7 @@ export interface CallChannel {
   /**
    * The session and the stream of a call that can be resumed from the `state` of a question; undefined for every other.
    */
-  readonly origin: { readonly session: Session; readonly streamId: string; countEvents(): number } | undefined
+  readonly sessionStream: { readonly session: Session; readonly streamId: string; countEvents(): number } | undefined
   /** Undefined for a call that cannot go on at another instance. */
   readonly link: CallLink | undefined
   /** Sends a request to the client, on the call's own stream. */
@@ -56,7 +56,7 @@ export interface CallLink {
   /** The call does not wait here any more; its record stays for other instances. */
   release(): void
   /** The call is over: its record goes, and its response is kept for a client that comes back. */
-  finish(response: WrittenEvent | undefined): void
+  finish(responseEvent: WrittenEvent | undefined): void
 }
 
 /** The reason of a call that ends here without an answer, because it goes on at another instance. */

@@ -12,7 +12,7 @@ import {
 import { createClientMeta, type LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import { capabilitiesIn, requestDiscovery } from './initialize.ts'
+import { parseCapabilities, requestDiscovery } from './initialize.ts'
 import { toPlainNotification } from './legacy-call.ts'
 
 /** A subscription to a server's changes on behalf of an older client. */
@@ -109,7 +109,7 @@ export async function requestNotifiableKinds(
 ): Promise<NotifiableKinds> {
   const response = await requestDiscovery(client, caller, deps)
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
-  const { tools, prompts, resources } = capabilitiesIn(response.result)
+  const { tools, prompts, resources } = parseCapabilities(response.result)
   const canNotifyLists = [tools, prompts, resources].some((list) => isJsonObject(list) && list.listChanged === true)
   return { hasListChanges: canNotifyLists, hasResourceUpdates: resources?.subscribe === true }
 }

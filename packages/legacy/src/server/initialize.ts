@@ -39,7 +39,8 @@ export async function initializeClient(
     const message = 'initialize needs params with protocolVersion, capabilities and clientInfo'
     return { error: errorResponse(id, new McpError(errorCodes.invalidParams, message)) }
   }
-  const revision = findRevision(requestedVersion, deps.settings.revisions) ?? newestRevision(deps.settings.revisions)
+  const revision =
+    findRevision(requestedVersion, deps.settings.revisions) ?? selectNewestRevision(deps.settings.revisions)
   const info = readImplementation(clientInfo)
   const client = { revision, info, capabilities: toClientCapabilities(capabilities, revision) }
   const discoverResponse = await requestDiscovery(client, caller, deps)
@@ -49,8 +50,8 @@ export async function initializeClient(
   return { client, response: { jsonrpc: '2.0', id, result } }
 }
 
-function newestRevision([first = '2025-11-25']: readonly LegacyRevision[]): LegacyRevision {
-  return first
+function selectNewestRevision([firstRevision = '2025-11-25']: readonly LegacyRevision[]): LegacyRevision {
+  return firstRevision
 }
 
 function createInitializeResult(
@@ -58,11 +59,14 @@ function createInitializeResult(
   revision: LegacyRevision,
   deps: Deps,
 ): JsonObject {
-  const namedServer = isJsonObject(_meta) ? _meta[metaKeys.serverInfo] : undefined
+  const discoveredServerInfo = isJsonObject(_meta) ? _meta[metaKeys.serverInfo] : undefined
   return {
     protocolVersion: revision,
-    capabilities: toLegacyCapabilities(capabilitiesIn(discovery)),
-    serverInfo: toLegacyImplementation(isJsonObject(namedServer) ? namedServer : deps.serverInfo, revision),
+    capabilities: toLegacyCapabilities(parseCapabilities(discovery)),
+    serverInfo: toLegacyImplementation(
+      isJsonObject(discoveredServerInfo) ? discoveredServerInfo : deps.serverInfo,
+      revision,
+    ),
     ...(instructions !== undefined && { instructions }),
   }
 }
@@ -88,6 +92,6 @@ export async function requestDiscovery(
 }
 
 /** The capabilities in a discovery. */
-export function capabilitiesIn({ capabilities }: JsonObject): ServerCapabilities {
+export function parseCapabilities({ capabilities }: JsonObject): ServerCapabilities {
   return isJsonObject(capabilities) ? capabilities : {}
 }

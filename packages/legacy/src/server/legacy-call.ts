@@ -13,7 +13,7 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { failedToolResult, toLegacyError, missingCapabilityFailure } from '../translate/error.ts'
+import { createFailedToolResult, toLegacyError, createCapabilityFailure } from '../translate/error.ts'
 import { toModernRequest, omitReservedMeta } from '../translate/request.ts'
 import { toLegacyResult } from '../translate/result.ts'
 import { askClient, createUrlQuestions, type RoundAnswer, toRoundOutcome, type UrlQuestions } from './ask-client.ts'
@@ -54,17 +54,13 @@ export interface ResumedCall {
  */
 export async function runLegacyCall(call: LegacyCall, deps: Deps, resumedCall?: ResumedCall): Promise<RpcResponse> {
   const initialRequest = createFirstRequest(call, resumedCall)
-  if ('failure' in initialRequest) return failureResponse(call, initialRequest.failure)
+  if ('failure' in initialRequest) return createFailureResponse(call, initialRequest.failure)
   const notify = createNotificationFilter(call.channel)
   // The answers that brought a call back are a round of their own.
-  const rounds = resumedCall === undefined ? 0 : resumedCall.waitingCall.roundCount + 1
-  const urls = createUrlQuestions(call.channel, deps, resumedCall?.waitingCall.pages)
+  const roundCount = resumedCall === undefined ? 0 : resumedCall.waitingCall.roundCount + 1
+  const urlQuestions = createUrlQuestions(call.channel, deps, resumedCall?.waitingCall.pages)
   try {
-    return await runRounds(
-      initialRequest,
-      { call, notificationFilter: notify, urlQuestions: urls, roundCount: rounds },
-      deps,
-    )
+    return await runRounds(initialRequest, { call, notificationFilter: notify, urlQuestions, roundCount }, deps)
   } finally {
     notify.end()
   }
@@ -80,20 +76,21 @@ async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, 
   const { call, urlQuestions } = loopState
   let { roundCount } = loopState
   let request = initialRequest
-  let retries = 0
+  let retryCount = 0
   for (;;) {
     const response = await sendToExchange(request, loopState, deps)
-    const askedRequests = inputRequestsIn(response)
-    urlQuestions.notifyCompletedUrls(askedRequests)
-    if (askedRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
-    if (Object.keys(askedRequests).length === 0) await deps.sleep(computeRetryDelayMs(retries++), call.channel.signal)
-    else retries = 0
-    const progress = { requestState: response.result['requestState'], roundCount }
-    const outcome = await askClient(askedRequests, { ...call, urlQuestions, progress }, deps)
-    if ('failure' in outcome) return failureResponse(call, outcome.failure)
+    const inputRequests = inputRequestsIn(response)
+    urlQuestions.notifyCompletedUrls(inputRequests)
+    if (inputRequests === undefined || 'error' in response) return toLegacyResponse(call, response)
+    if (Object.keys(inputRequests).length === 0)
+      await deps.sleep(computeRetryDelayMs(retryCount++), call.channel.signal)
+    else retryCount = 0
+    const roundState = { requestState: response.result['requestState'], roundCount }
+    const outcome = await askClient(inputRequests, { ...call, urlQuestions, roundState }, deps)
+    if ('failure' in outcome) return createFailureResponse(call, outcome.failure)
     if (outcome.isClientInvolved) roundCount += 1
-    if (roundCount > deps.settings.maxRounds || retries > maxRetries) return tooManyRoundsResponse(call)
-    request = withAnswers(request, response.result, outcome.answers)
+    if (roundCount > deps.settings.maxRounds || retryCount > maxRetries) return createTooManyRoundsResponse(call)
+    request = addAnswers(request, response.result, outcome.answers)
   }
 }
 
@@ -106,7 +103,7 @@ function createFirstRequest(
   if (resumedCall === undefined) return request
   const outcome = toRoundOutcome(resumedCall.answers)
   if ('failure' in outcome) return outcome
-  return withAnswers(request, { requestState: resumedCall.waitingCall.requestState }, outcome.answers)
+  return addAnswers(request, { requestState: resumedCall.waitingCall.requestState }, outcome.answers)
 }
 
 const maxRetries = 1000
@@ -119,11 +116,11 @@ function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
 }
 
 // A handler that asks for the retry alone is tried again at once, and slower when it does so again and again.
-function computeRetryDelayMs(retries: number): number {
-  return Math.min(250, 50 * retries)
+function computeRetryDelayMs(retryCount: number): number {
+  return Math.min(250, 50 * retryCount)
 }
 
-function withAnswers(request: RpcRequest, { requestState }: JsonObject, answers: JsonObject): RpcRequest {
+function addAnswers(request: RpcRequest, { requestState }: JsonObject, answers: JsonObject): RpcRequest {
   const { inputResponses: _responses, requestState: _state, ...params } = request.params ?? {}
   return {
     ...request,
@@ -148,16 +145,16 @@ function toLegacyResponse({ request, client }: LegacyCall, response: RpcResponse
 
 type CallFailure = { readonly missingCapabilities: JsonObject } | { readonly message: string }
 
-function failureResponse({ request }: LegacyCall, failure: CallFailure): RpcResponse {
+function createFailureResponse({ request }: LegacyCall, failure: CallFailure): RpcResponse {
   const { id, method } = request
   if ('missingCapabilities' in failure)
-    return { jsonrpc: '2.0', id, ...missingCapabilityFailure(failure.missingCapabilities, method) }
-  if (method === 'tools/call') return { jsonrpc: '2.0', id, result: failedToolResult(failure.message) }
+    return { jsonrpc: '2.0', id, ...createCapabilityFailure(failure.missingCapabilities, method) }
+  if (method === 'tools/call') return { jsonrpc: '2.0', id, result: createFailedToolResult(failure.message) }
   return errorResponse(id, new McpError(errorCodes.internal, failure.message))
 }
 
-function tooManyRoundsResponse(call: LegacyCall): RpcResponse {
-  return failureResponse(call, { message: 'The call asked its client more often than is allowed' })
+function createTooManyRoundsResponse(call: LegacyCall): RpcResponse {
+  return createFailureResponse(call, { message: 'The call asked its client more often than is allowed' })
 }
 
 interface ExchangeContext {

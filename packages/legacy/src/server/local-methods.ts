@@ -16,18 +16,18 @@ export interface ClientSettings {
 
 const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
-type LocalMethodHandler = (request: RpcRequest, client: ClientSettings, deps: Deps) => void | Promise<void>
+type LocalMethodHandler = (request: RpcRequest, clientSettings: ClientSettings, deps: Deps) => void | Promise<void>
 
 /** The methods of older revisions that the adapters answer themselves, with an empty result. */
 const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, LocalMethodHandler>([
   ['ping', () => {}],
-  ['logging/setLevel', (request, client) => client.setLevel(levelIn(request))],
+  ['logging/setLevel', (request, clientSettings) => clientSettings.setLevel(parseLevelParam(request))],
   ['resources/subscribe', subscribeToUri],
   [
     'resources/unsubscribe',
-    async (request, client, deps) => {
-      await requireSubscriptions(client, deps)
-      await client.unsubscribe(uriIn(request))
+    async (request, clientSettings, deps) => {
+      await requireSubscriptions(clientSettings, deps)
+      await clientSettings.unsubscribe(parseUriParam(request))
     },
   ],
 ])
@@ -35,29 +35,29 @@ const localMethods: ReadonlyMap<string, LocalMethodHandler> = new Map<string, Lo
 /** Answers a request that needs no handler; undefined for any other. */
 export function serveLocalMethod(
   request: RpcRequest,
-  client: ClientSettings,
+  clientSettings: ClientSettings,
   deps: Deps,
 ): Promise<RpcResponse> | undefined {
   const handler = localMethods.get(request.method)
-  return handler === undefined ? undefined : answerLocalMethod(handler, request, { client, deps })
+  return handler === undefined ? undefined : answerLocalMethod(handler, request, { clientSettings, deps })
 }
 
 async function answerLocalMethod(
   handler: LocalMethodHandler,
   request: RpcRequest,
-  { client, deps }: { readonly client: ClientSettings; readonly deps: Deps },
+  { clientSettings, deps }: { readonly clientSettings: ClientSettings; readonly deps: Deps },
 ): Promise<RpcResponse> {
   try {
-    await handler(request, client, deps)
+    await handler(request, clientSettings, deps)
     return { jsonrpc: '2.0', id: request.id, result: {} }
   } catch (error) {
     return errorResponse(request.id, error)
   }
 }
 
-async function subscribeToUri(request: RpcRequest, client: ClientSettings, deps: Deps): Promise<void> {
-  await requireSubscriptions(client, deps)
-  if (await client.subscribe(uriIn(request))) return
+async function subscribeToUri(request: RpcRequest, clientSettings: ClientSettings, deps: Deps): Promise<void> {
+  await requireSubscriptions(clientSettings, deps)
+  if (await clientSettings.subscribe(parseUriParam(request))) return
   throw new McpError(errorCodes.invalidParams, 'There are too many subscriptions: unsubscribe from one first')
 }
 
@@ -66,20 +66,20 @@ async function requireSubscriptions({ client, caller }: ClientSettings, deps: De
   if (!hasResourceUpdates) throw new McpError(errorCodes.methodNotFound, 'The server has no subscriptions to resources')
 }
 
-function uriIn({ params }: RpcRequest): string {
+function parseUriParam({ params }: RpcRequest): string {
   const uri = params?.['uri']
   if (typeof uri === 'string') return uri
   throw new McpError(errorCodes.invalidParams, 'params.uri must be a string')
 }
 
-function levelIn({ params }: RpcRequest): LoggingLevel {
+function parseLevelParam({ params }: RpcRequest): LoggingLevel {
   const level = loggingLevels.find((name) => name === params?.['level'])
   if (level !== undefined) return level
   throw new McpError(errorCodes.invalidParams, `params.level must be one of ${loggingLevels.join(', ')}`)
 }
 
 /** The error of a method that older revisions do not have, or that this server does not serve to them. */
-export function unknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
+export function createUnknownMethodResponse({ id, method }: RpcRequest): RpcResponse {
   const name = JSON.stringify(method.slice(0, 100))
   return errorResponse(id, new McpError(errorCodes.methodNotFound, `Method ${name} is not served in this revision`))
 }

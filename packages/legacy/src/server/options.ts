@@ -141,25 +141,25 @@ const dayMs = 86_400_000
  * Throws a TypeError for a revision that is not known, and a RangeError for a number that makes no sense.
  */
 export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
-  const givenOption = options.revisions ?? legacyRevisions
-  const unknownRevision = givenOption.find((revision) => !legacyRevisions.includes(revision))
-  if (unknownRevision !== undefined || givenOption.length === 0) {
+  const givenRevisions = options.revisions ?? legacyRevisions
+  const unknownRevision = givenRevisions.find((revision) => !legacyRevisions.includes(revision))
+  if (unknownRevision !== undefined || givenRevisions.length === 0) {
     throw new TypeError(
       `revisions has ${JSON.stringify(unknownRevision)}: give one or more of ${legacyRevisions.join(', ')}`,
     )
   }
-  const checkMilliseconds = (name: keyof LegacyOptions, defaultMs: number): number =>
-    checkWholeNumber(name, options[name] ?? defaultMs, maxTimerMs)
+  const requireMilliseconds = (name: keyof LegacyOptions, defaultMs: number): number =>
+    requireWholeNumber(name, options[name] ?? defaultMs, maxTimerMs)
   return {
     codec: options.codec ?? sealedState({ keys: [randomKey()] }),
-    revisions: legacyRevisions.filter((revision) => givenOption.includes(revision)),
-    sessionTtlMs: checkMilliseconds('sessionTtlMs', dayMs),
-    answerTimeoutMs: checkMilliseconds('answerTimeoutMs', 600_000),
-    resumeWindowMs: checkMilliseconds('resumeWindowMs', 60_000),
+    revisions: legacyRevisions.filter((revision) => givenRevisions.includes(revision)),
+    sessionTtlMs: requireMilliseconds('sessionTtlMs', dayMs),
+    answerTimeoutMs: requireMilliseconds('answerTimeoutMs', 600_000),
+    resumeWindowMs: requireMilliseconds('resumeWindowMs', 60_000),
     closeAfterMs:
-      options.closeAfterMs === undefined ? Number.POSITIVE_INFINITY : checkMilliseconds('closeAfterMs', dayMs),
-    maxRounds: checkWholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
-    maxStreams: checkWholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
+      options.closeAfterMs === undefined ? Number.POSITIVE_INFINITY : requireMilliseconds('closeAfterMs', dayMs),
+    maxRounds: requireWholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
+    maxStreams: requireWholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
     maxStreamsOfSession: 16,
     stateSettings: options.state === undefined ? undefined : resolveStateSettings(options.state),
     link: options.link,
@@ -169,18 +169,18 @@ export function resolveLegacySettings(options: LegacyOptions): LegacySettings {
   }
 }
 
-function resolveStateSettings(givenOption: StateCodec | LegacyStateOptions): StateSettings {
+function resolveStateSettings(stateOption: StateCodec | LegacyStateOptions): StateSettings {
   const {
     codec,
     sendTo,
     otherCodecs = {},
     chooseCodec = () => true,
-  } = 'codec' in givenOption ? givenOption : { codec: givenOption }
+  } = 'codec' in stateOption ? stateOption : { codec: stateOption }
   const invalidName = Object.keys(otherCodecs).find((name) => !/^[\w-]+$/.test(name))
   if (invalidName !== undefined)
     throw new TypeError(`state.otherCodecs has "${invalidName}": a name has letters, digits and hyphens`)
   const codecs = new Map([['', toSingleUseCodec(codec)]])
-  for (const [name, other] of Object.entries(otherCodecs)) codecs.set(name, toSingleUseCodec(other))
+  for (const [name, otherCodec] of Object.entries(otherCodecs)) codecs.set(name, toSingleUseCodec(otherCodec))
   return {
     codecs,
     sendsToAll: sendTo === 'all',
@@ -198,7 +198,7 @@ function toSingleUseCodec(codec: StateCodec): StateCodec {
   return singleUseState(codec, memoryStore({ maxEntries: 100_000 }))
 }
 
-function checkWholeNumber(name: string, value: unknown, maximum: number): number {
+function requireWholeNumber(name: string, value: unknown, maximum: number): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= maximum) return value
   throw new RangeError(`${name} is ${String(value)}: give a whole number from 1 to ${maximum}`)
 }

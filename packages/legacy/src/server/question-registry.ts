@@ -36,21 +36,21 @@ const maxQuestionsPerInstance = 10_000
 /** Starts with none. */
 export function createQuestionRegistry(): QuestionRegistry {
   const openQuestions = new Map<RequestId, QuestionEntry>()
-  const counts = new Map<string, number>()
+  const countByOwner = new Map<string, number>()
   const removeQuestion = (id: RequestId, owner: string): boolean => {
     if (!openQuestions.delete(id)) return false
-    const remainingCount = (counts.get(owner) ?? 1) - 1
-    if (remainingCount === 0) counts.delete(owner)
-    else counts.set(owner, remainingCount)
+    const remainingCount = (countByOwner.get(owner) ?? 1) - 1
+    if (remainingCount === 0) countByOwner.delete(owner)
+    else countByOwner.set(owner, remainingCount)
     return true
   }
   return {
     open(owner, onAnswer, id = randomId()) {
-      const ownerQuestionCount = counts.get(owner) ?? 0
+      const ownerQuestionCount = countByOwner.get(owner) ?? 0
       if (ownerQuestionCount >= maxQuestionsPerOwner || openQuestions.size >= maxQuestionsPerInstance) return undefined
       const question = { id, hasState: false, isStored: false, close: () => void removeQuestion(id, owner) }
       openQuestions.set(id, { owner, onAnswer, question })
-      counts.set(owner, ownerQuestionCount + 1)
+      countByOwner.set(owner, ownerQuestionCount + 1)
       return question
     },
     find(owner, id) {
@@ -72,11 +72,11 @@ export function createQuestionRegistry(): QuestionRegistry {
 const streamIdLength = 22
 
 /** Returns a new id for a question of a linked call, which begins with the id of its stream. */
-export function createQuestionId(stream: string): string {
-  return `${stream}.${randomId().slice(0, 8)}`
+export function createQuestionId(streamId: string): string {
+  return `${streamId}.${randomId().slice(0, 8)}`
 }
 
 /** Returns the stream in an id of `questionIdOf`. */
-export function streamOfQuestion(id: string): string {
+export function streamIdOfQuestion(id: string): string {
   return id.slice(0, streamIdLength)
 }

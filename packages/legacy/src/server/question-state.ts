@@ -69,15 +69,15 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
     withdraw: (questionId) => withdrawnQuestions.set(questionId, true),
     belongsToSession: ({ capabilities }) => sendsToAll || capabilities.experimental?.['requestState'] !== undefined,
     async seal(openedState, method, binding) {
-      const name = chooseCodecName({ method, tool: toolNameIn(openedState.call.request) })
-      const codec = codecs.get(name ?? defaultCodecKey)
+      const codecName = chooseCodecName({ method, tool: toolNameIn(openedState.call.request) })
+      const codec = codecs.get(codecName ?? defaultCodecKey)
       try {
-        const token = await codec?.seal(encodeOpenedState(openedState), {
+        const sealedState = await codec?.seal(encodeOpenedState(openedState), {
           purpose: statePurpose,
           binding: bindingOf(binding),
           ttlMs,
         })
-        return token === undefined || name === '' ? token : `${name}:${token}`
+        return sealedState === undefined || codecName === '' ? sealedState : `${codecName}:${sealedState}`
       } catch (error) {
         if (!isStateError(error) && !(error instanceof StateUsageError)) throw error
         warn({ code: 'limit', message: `The state of a question was left out: ${error.message}` })
@@ -122,8 +122,8 @@ function encodeOpenedState({ key, call }: OpenedState): JsonValue {
 }
 
 function decodeOpenedState(content: JsonValue): OpenedState | undefined {
-  const [key, encoded = null] = Array.isArray(content) ? content : []
-  const call = decodeWaitingCall(encoded)
+  const [key, encodedCall = null] = Array.isArray(content) ? content : []
+  const call = decodeWaitingCall(encodedCall)
   return call === undefined || typeof key !== 'string' ? undefined : { key, call }
 }
 
@@ -131,7 +131,9 @@ function decodeOpenedState(content: JsonValue): OpenedState | undefined {
 export function encodeWaitingCall(call: WaitingCall): JsonValue {
   const { request, requestState = null, questions, streamId, eventCount, roundCount, pages } = call
   const { id, method, params = null } = request
-  const askedQuestions = [...questions].map(([name, kind]): JsonValue => [name, kind ?? null])
+  const askedQuestions = [...questions].map(
+    ([questionKey, questionMethod]): JsonValue => [questionKey, questionMethod ?? null],
+  )
   const acceptedPages = pages.map(({ url, elicitationId, acceptedAt }): JsonValue => [url, elicitationId, acceptedAt])
   return [
     contentVersion,
@@ -146,7 +148,7 @@ export function encodeWaitingCall(call: WaitingCall): JsonValue {
 /** Decodes what `encodeWaitingCall` wrote, of this version of the package or another; undefined for another form. */
 export function decodeWaitingCall(content: JsonValue): WaitingCall | undefined {
   if (!Array.isArray(content) || content[0] !== contentVersion) return undefined
-  const [, sent, requestState, asked, place, accepted] = content as unknown as readonly [
+  const [, requestFields, requestState, questionEntries, streamPosition, pageEntries] = content as unknown as readonly [
     number,
     readonly [string | number, string, JsonObject | null],
     JsonValue,
@@ -154,15 +156,17 @@ export function decodeWaitingCall(content: JsonValue): WaitingCall | undefined {
     readonly [string, number, number],
     readonly (readonly [string, string, number])[],
   ]
-  const [id, method, params] = sent
-  const [stream, events, rounds] = place
+  const [id, method, params] = requestFields
+  const [streamId, eventCount, roundCount] = streamPosition
   return {
     request: { jsonrpc: '2.0', id, method, ...(isJsonObject(params) && { params }) },
     requestState: requestState ?? undefined,
-    questions: new Map(asked.map(([name, kind]) => [name, kind ?? undefined])),
-    streamId: stream,
-    eventCount: events,
-    roundCount: rounds,
-    pages: accepted.map(([url, elicitationId, acceptedAt]) => ({ url, elicitationId, acceptedAt })),
+    questions: new Map(
+      questionEntries.map(([questionKey, questionMethod]) => [questionKey, questionMethod ?? undefined]),
+    ),
+    streamId,
+    eventCount,
+    roundCount,
+    pages: pageEntries.map(([url, elicitationId, acceptedAt]) => ({ url, elicitationId, acceptedAt })),
   }
 }

@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 export interface LegacySessionState {
   readonly key: string
   /** Key of the caller for quotas, as `callerOf` returns it. */
-  readonly caller: string
+  readonly callerKey: string
   level: LoggingLevel
   readonly uris: Set<string>
   /** The calls that can be cancelled, by their ids. */
@@ -32,7 +32,7 @@ export interface SessionStates {
    * The state of a session, which is made when there is none. Where there are too many, the caller with the most loses
    * one.
    */
-  getOrCreate(session: Session, caller: string): LegacySessionState
+  getOrCreate(session: Session, callerKey: string): LegacySessionState
   /** The state of a session, if there is one here. */
   find(session: Pick<Session, 'key'>): LegacySessionState | undefined
   /** Forgets a state that holds nothing. */
@@ -65,9 +65,9 @@ const defaultLevel: LoggingLevel = 'info'
 export function createSessionStates(settings: LegacySettings): SessionStates {
   const states = new Map<string, LegacySessionState>()
   const evictOldestState = (): void => {
-    const [oldest] = entriesOfLargestCaller(Array.from(states.values()).filter((state) => !isBusy(state)))
-    if (oldest === undefined) return
-    states.delete(oldest.key)
+    const [oldestState] = entriesOfLargestCaller(Array.from(states.values()).filter((state) => !isBusy(state)))
+    if (oldestState === undefined) return
+    states.delete(oldestState.key)
     const message = 'More sessions than are remembered have set a log level or subscriptions: the oldest were forgotten'
     settings.warn({ code: 'limit', message })
   }
@@ -81,11 +81,11 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
   }
 
   return {
-    getOrCreate(session, caller) {
+    getOrCreate(session, callerKey) {
       const knownState = states.get(session.key)
       if (knownState !== undefined) return knownState
       if (states.size >= maxStates) evictOldestState()
-      const state = createSessionState(session.key, caller)
+      const state = createSessionState(session.key, callerKey)
       states.set(state.key, state)
       return state
     },
@@ -107,7 +107,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
     makeRoomForUri(uri, state) {
       if (state.uris.has(uri)) return true
       if (uri.length > maxUriLength || state.uris.size >= maxUrisPerSession) return false
-      return isBelowUriLimits(states.values(), state.caller)
+      return isBelowUriLimits(states.values(), state.callerKey)
     },
     makeRoomForStream(state) {
       abandonOldestStream(collectDetachedStreams([state]), settings.maxStreamsOfSession)
@@ -116,10 +116,10 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
   }
 }
 
-function createSessionState(key: string, caller: string): LegacySessionState {
+function createSessionState(key: string, callerKey: string): LegacySessionState {
   return {
     key,
-    caller,
+    callerKey,
     level: defaultLevel,
     uris: new Set(),
     calls: new Map(),
@@ -135,36 +135,38 @@ const applySettings: SessionStates['applyStoredSettings'] = (state, { level, uri
   state.listeningStream?.subscription.update(state.uris)
 }
 
-function isBelowUriLimits(states: Iterable<LegacySessionState>, caller: string): boolean {
-  let [all, own] = [0, 0]
+function isBelowUriLimits(states: Iterable<LegacySessionState>, callerKey: string): boolean {
+  let [totalCount, callerCount] = [0, 0]
   for (const state of states) {
-    all += state.uris.size
-    if (state.caller === caller) own += state.uris.size
+    totalCount += state.uris.size
+    if (state.callerKey === callerKey) callerCount += state.uris.size
   }
-  return all < maxUris && own < maxUrisOfCaller
+  return totalCount < maxUris && callerCount < maxUrisOfCaller
 }
 
 interface DetachedStream {
   readonly stream: ResumableStream
-  readonly caller: string
+  readonly callerKey: string
 }
 
 function collectDetachedStreams(states: Iterable<LegacySessionState>): DetachedStream[] {
-  return Array.from(states).flatMap(({ streams, caller }) =>
+  return Array.from(states).flatMap(({ streams, callerKey }) =>
     Array.from(streams.values())
       .filter(({ isDetached }) => isDetached)
-      .map((stream) => ({ stream, caller })),
+      .map((stream) => ({ stream, callerKey })),
   )
 }
 
 /** Returns the entries of the caller who has the most, in their order: nobody loses one to a caller who takes many. */
-function entriesOfLargestCaller<Entry extends { readonly caller: string }>(
+function entriesOfLargestCaller<Entry extends { readonly callerKey: string }>(
   entries: readonly Entry[],
 ): readonly Entry[] {
-  const counts = new Map<string, number>()
-  for (const { caller } of entries) counts.set(caller, (counts.get(caller) ?? 0) + 1)
-  const [largest] = Array.from(counts).toSorted(([, one], [, other]) => other - one)
-  return entries.filter(({ caller }) => caller === largest?.[0])
+  const countByCaller = new Map<string, number>()
+  for (const { callerKey } of entries) countByCaller.set(callerKey, (countByCaller.get(callerKey) ?? 0) + 1)
+  const [largestEntry] = Array.from(countByCaller).toSorted(
+    ([, firstCount], [, secondCount]) => secondCount - firstCount,
+  )
+  return entries.filter(({ callerKey }) => callerKey === largestEntry?.[0])
 }
 
 function isBusy({ calls, streams, listeningStream }: LegacySessionState): boolean {

@@ -61,12 +61,12 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
       for (const givenCapabilities of [capabilities, small]) {
         const key = randomId()
         const value = [revision, toSealedInfo(info), givenCapabilities, now() + settings.sessionTtlMs, key]
-        const claims = {
+        const sealOptions = {
           purpose: sessionPurpose,
           binding: principalIdentityOf(principal),
           ttlMs: settings.sessionTtlMs,
         }
-        const id = await settings.codec.seal(value, claims)
+        const id = await settings.codec.seal(value, sealOptions)
         if (id.length > maxIdLength) continue
         if (id.length > largeIdLength) {
           const message = `A session id has ${id.length} bytes: proxies that allow less for a header cut it off`
@@ -103,11 +103,17 @@ function toSealedInfo(info: Implementation | undefined): JsonValue {
 
 // The content of a sealed value comes from `seal`, of this version of the package or another.
 function readSession(value: JsonValue, { revisions }: LegacySettings): Session | undefined {
-  const [name, info, declared, expiresAt, key] = Array.isArray(value) ? value : []
-  const revision = findRevision(name, revisions)
+  const [revisionName, info, declaredCapabilities, expiresAt, key] = Array.isArray(value) ? value : []
+  const revision = findRevision(revisionName, revisions)
   if (revision === undefined || typeof expiresAt !== 'number' || typeof key !== 'string') return undefined
-  if (!isJsonObject(declared)) return undefined
-  return { revision, info: readImplementation(info), capabilities: declared as ClientCapabilities, expiresAt, key }
+  if (!isJsonObject(declaredCapabilities)) return undefined
+  return {
+    revision,
+    info: readImplementation(info),
+    capabilities: declaredCapabilities as ClientCapabilities,
+    expiresAt,
+    key,
+  }
 }
 
 /** The name and version of a client's software; undefined when they are malformed. */
@@ -133,8 +139,8 @@ export function createBoundedMap<T>(maxEntries: number): BoundedMap<T> {
     set(key, value) {
       entries.delete(key)
       entries.set(key, value)
-      const [oldest] = entries.keys()
-      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
+      const [oldestKey] = entries.keys()
+      if (entries.size > maxEntries && oldestKey !== undefined) entries.delete(oldestKey)
     },
   }
 }

@@ -56,7 +56,7 @@ interface DualStdioState {
   readonly options: DualStdioOptions
   readonly settings: LegacySettings
   readonly clock: Clock
-  readonly key: string
+  readonly serverKey: string
   readonly closeController: AbortController
   connection: StdioConnection
   /** The first process ended or was silent at the probe: its successors hear `initialize` first. */
@@ -86,13 +86,13 @@ class NoAnswerError extends StdioError {}
 export function connectDualStdio(options: DualStdioOptions): DualStdioConnection {
   const { runtime: clock = platformRuntime, era = 'probe' } = options
   const settings = resolveDualSettings(options)
-  const key = [options.command, ...(options.args ?? [])].join(' ')
-  const knownEra = era === 'probe' ? eraOfRevision(options.detectedRevisions?.get(key)) : era
+  const serverKey = [options.command, ...(options.args ?? [])].join(' ')
+  const knownEra = era === 'probe' ? eraOfRevision(options.detectedRevisions?.get(serverKey)) : era
   const state: Omit<DualStdioState, 'connection'> & Partial<Pick<DualStdioState, 'connection'>> = {
     options,
     settings,
     clock,
-    key,
+    serverKey,
     closeController: new AbortController(),
     isLegacySuspected: false,
     era: knownEra,
@@ -107,7 +107,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
   const sessionSource = {
     getSession: async (request: RpcRequest) => {
       await ensureProcessStarted(completeState, request)
-      return completeState.session ?? noSessionError(request)
+      return completeState.session ?? createNoSessionError(request)
     },
     drop: () => {},
   }
@@ -140,7 +140,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
   }
 }
 
-function noSessionError({ id }: RpcRequest): RpcError {
+function createNoSessionError({ id }: RpcRequest): RpcError {
   return { jsonrpc: '2.0', id, error: { code: -32_603, message: 'The server has no session' } }
 }
 
@@ -205,7 +205,7 @@ async function negotiateEra(state: DualStdioState, process: StartedProcess, sign
 function setModernEra(state: DualStdioState): void {
   state.era = 'modern'
   state.peer = { era: 'modern' }
-  state.options.detectedRevisions?.set(state.key, protocolVersion)
+  state.options.detectedRevisions?.set(state.serverKey, protocolVersion)
 }
 
 interface HandshakeRequest {
@@ -221,12 +221,12 @@ async function probeProcess(
   const { probeTimeoutMs = 5000, command } = state.options
   const createTimeoutError = (): StdioError =>
     new NoAnswerError('probe', `${command} did not answer server/discover within ${probeTimeoutMs} ms`)
-  const limit = {
+  const timeoutOptions = {
     ms: state.era === 'modern' ? state.settings.handshakeTimeoutMs : probeTimeoutMs,
     createTimeoutError,
     signal,
   }
-  return eraOf(await sendWithTimeout(state, process, { ...limit, request: createDiscoverRequest(request) }))
+  return eraOf(await sendWithTimeout(state, process, { ...timeoutOptions, request: createDiscoverRequest(request) }))
 }
 
 /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
@@ -257,7 +257,7 @@ async function performHandshake(
   state.session = session
   state.peer = peer
   state.era = 'legacy'
-  options.detectedRevisions?.set(state.key, peer.revision)
+  options.detectedRevisions?.set(state.serverKey, peer.revision)
 }
 
 /** A server that refuses `initialize` may be a modern one, which was slow at the probe or is remembered as another. */

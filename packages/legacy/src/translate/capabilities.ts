@@ -13,13 +13,13 @@ import { type LegacyRevision, revisionFeaturesOf } from '../revisions.ts'
  * and what the client's revision does not have is left out (basic/lifecycle, capability negotiation).
  */
 export function toClientCapabilities(capabilities: JsonObject, revision: LegacyRevision): ClientCapabilities {
-  const row = revisionFeaturesOf(revision)
+  const features = revisionFeaturesOf(revision)
   const { elicitation, sampling, roots, experimental } = capabilities
   return {
     ...(isJsonObject(elicitation) &&
-      row.hasStructuredOutput && { elicitation: elicitationModesIn(elicitation, revision) }),
+      features.hasStructuredOutput && { elicitation: elicitationModesIn(elicitation, revision) }),
     ...(isJsonObject(sampling) && {
-      sampling: row.hasSamplingTools ? pickSupportedCapabilities(sampling, ['context', 'tools']) : {},
+      sampling: features.hasSamplingTools ? pickSupportedCapabilities(sampling, ['context', 'tools']) : {},
     }),
     ...(isJsonObject(roots) && { roots: {} }),
     ...(isJsonObject(experimental) && { experimental: pickObjects(experimental) }),

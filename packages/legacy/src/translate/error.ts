@@ -14,14 +14,14 @@ export function toLegacyError(error: WireError, method: string): LegacyFailure {
   }
   if (code === errorCodes.missingRequiredClientCapability) {
     const requiredCapabilities = isJsonObject(data) ? data['requiredCapabilities'] : undefined
-    return missingCapabilityFailure(isJsonObject(requiredCapabilities) ? requiredCapabilities : {}, method)
+    return createCapabilityFailure(isJsonObject(requiredCapabilities) ? requiredCapabilities : {}, method)
   }
   if (isModernErrorCode(code)) return { error: { code: errorCodes.invalidParams, message } }
   return { error }
 }
 
 /** The failure of a call that needs something which its client cannot do. */
-export function missingCapabilityFailure(requiredCapabilities: JsonObject, method: string): LegacyFailure {
+export function createCapabilityFailure(requiredCapabilities: JsonObject, method: string): LegacyFailure {
   const capabilityNames = capabilityNamesOf(requiredCapabilities)
   const extensionText =
     requiredCapabilities['extensions'] === undefined ? '' : ', which clients of revision 2026-07-28 have'
@@ -31,11 +31,11 @@ export function missingCapabilityFailure(requiredCapabilities: JsonObject, metho
       : `the client capability ${capabilityNames.join(', ')}`
   const message = `This needs ${capabilityText}${extensionText}`
   if (method !== 'tools/call') return { error: { code: errorCodes.invalidParams, message } }
-  return { result: failedToolResult(message) }
+  return { result: createFailedToolResult(message) }
 }
 
 /** The result of a tool that failed. */
-export function failedToolResult(message: string): JsonObject {
+export function createFailedToolResult(message: string): JsonObject {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
 

@@ -18,13 +18,13 @@ export function toLegacyInputRequest(
     return { request: { method: request.method, params: toLegacySamplingParams(request.params, revision) } }
   }
   const { method, params } = request
-  const row = revisionFeaturesOf(revision)
+  const features = revisionFeaturesOf(revision)
   if (params.mode === 'url') {
-    if (!row.hasUrlElicitation) return { missingCapabilities: { elicitation: { url: {} } } }
+    if (!features.hasUrlElicitation) return { missingCapabilities: { elicitation: { url: {} } } }
     return { request: { method, params: { ...params, elicitationId } } }
   }
   const { mode: _mode, requestedSchema, ...rest } = params
-  if (row.hasRichForms) return { request: { method, params: { ...rest, requestedSchema } } }
+  if (features.hasRichForms) return { request: { method, params: { ...rest, requestedSchema } } }
   const schema = toPlainForm(requestedSchema)
   if (schema === undefined)
     return { missingCapabilities: { elicitation: { form: { 'choices of several values': {} } } } }

@@ -12,10 +12,10 @@ const translationCache = new WeakMap<object, Map<LegacyRevision, JsonObject>>()
 export function toLegacyResult(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   if (findMethodRow(method)?.isCacheable !== true || !Object.isFrozen(result))
     return translateResult(result, method, revision)
-  const knownResults = translationCache.get(result) ?? new Map<LegacyRevision, JsonObject>()
-  translationCache.set(result, knownResults)
-  const translatedResult = knownResults.get(revision) ?? prepareResult(translateResult(result, method, revision))
-  knownResults.set(revision, translatedResult)
+  const resultsByRevision = translationCache.get(result) ?? new Map<LegacyRevision, JsonObject>()
+  translationCache.set(result, resultsByRevision)
+  const translatedResult = resultsByRevision.get(revision) ?? prepareResult(translateResult(result, method, revision))
+  resultsByRevision.set(revision, translatedResult)
   return translatedResult
 }
 
@@ -24,48 +24,50 @@ function translateResult(result: JsonObject, method: string, revision: LegacyRev
   const meta = omitReservedMeta(_meta)
   const translatedMembers = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
   const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translatedMembers
-  const row = revisionFeaturesOf(revision)
-  const shapedResult = findMethodRow(method)?.isCacheable === true ? uncached : translatedMembers
+  const features = revisionFeaturesOf(revision)
+  const uncachedResult = findMethodRow(method)?.isCacheable === true ? uncached : translatedMembers
   return members['structuredContent'] === undefined && revision === legacyRevisions[0] && method !== 'tools/list'
-    ? shapedResult
-    : reshapeEntries(shapedResult, row)
+    ? uncachedResult
+    : reshapeEntries(uncachedResult, features)
 }
 
-function reshapeEntries(result: JsonObject, row: RevisionFeatures): JsonObject {
+function reshapeEntries(result: JsonObject, features: RevisionFeatures): JsonObject {
   const { structuredContent, content, messages, ...rest } = result
   const entries = Object.entries(rest).map(([name, value]) => [
     name,
-    listFields.includes(name) ? mapObjects(value, (entry) => toListEntry(entry, row)) : value,
+    listFields.includes(name) ? mapObjects(value, (entry) => toListEntry(entry, features)) : value,
   ])
   return {
     ...Object.fromEntries(entries),
-    ...(content !== undefined && { content: mapObjects(content, (block) => toContentBlock(block, row)) }),
-    ...(messages !== undefined && { messages: mapObjects(messages, (message) => toPromptMessage(message, row)) }),
+    ...(content !== undefined && { content: mapObjects(content, (block) => toContentBlock(block, features)) }),
+    ...(messages !== undefined && { messages: mapObjects(messages, (message) => toPromptMessage(message, features)) }),
     // server/tools, structured content: an object in these revisions; its JSON stands in a text block as well.
-    ...(row.hasStructuredOutput && isJsonObject(structuredContent) && { structuredContent }),
+    ...(features.hasStructuredOutput && isJsonObject(structuredContent) && { structuredContent }),
   }
 }
 
 /** A tool, prompt, resource, template or argument. */
-function toListEntry(entry: JsonObject, row: RevisionFeatures): JsonObject {
+function toListEntry(entry: JsonObject, features: RevisionFeatures): JsonObject {
   const { icons, title, outputSchema, arguments: args, ...rest } = entry
   return {
     ...rest,
-    ...(row.hasStructuredOutput && title !== undefined && { title }),
-    ...(row.hasIcons && icons !== undefined && { icons }),
-    ...(row.hasStructuredOutput && isJsonObject(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
-    ...(args !== undefined && { arguments: mapObjects(args, (argument) => toListEntry(argument, row)) }),
+    ...(features.hasStructuredOutput && title !== undefined && { title }),
+    ...(features.hasIcons && icons !== undefined && { icons }),
+    ...(features.hasStructuredOutput &&
+      isJsonObject(outputSchema) &&
+      outputSchema['type'] === 'object' && { outputSchema }),
+    ...(args !== undefined && { arguments: mapObjects(args, (argument) => toListEntry(argument, features)) }),
   }
 }
 
-function toPromptMessage(message: JsonObject, row: RevisionFeatures): JsonObject {
+function toPromptMessage(message: JsonObject, features: RevisionFeatures): JsonObject {
   const { content } = message
-  return isJsonObject(content) ? { ...message, content: toContentBlock(content, row) } : message
+  return isJsonObject(content) ? { ...message, content: toContentBlock(content, features) } : message
 }
 
-function toContentBlock(block: JsonObject, row: RevisionFeatures): JsonObject {
+function toContentBlock(block: JsonObject, features: RevisionFeatures): JsonObject {
   if (block['type'] !== 'resource_link') return block
-  if (row.hasStructuredOutput) return toListEntry(block, row)
+  if (features.hasStructuredOutput) return toListEntry(block, features)
   const { annotations, uri, name, description } = block
   const text = [name, description, uri].filter((part) => typeof part === 'string').join('\n')
   return { type: 'text', text, ...(annotations !== undefined && { annotations }) }

@@ -32,9 +32,9 @@ export function serializeSession(session: SessionMetadata, owner: SessionOwner):
 export function deserializeSession(serializedSession: unknown, owner: SessionOwner): SessionMetadata {
   const { target, user } = requireOwnerIdentity(owner)
   if (!isJsonObject(serializedSession))
-    throw malformedSessionError('it must be an object, as session.serialize() returns it')
+    throw createMalformedSessionError('it must be an object, as session.serialize() returns it')
   const session = parseSessionMetadata(serializedSession.session)
-  if ('issue' in session) throw malformedSessionError(`its session ${session.issue}`)
+  if ('issue' in session) throw createMalformedSessionError(`its session ${session.issue}`)
   if (serializedSession.target !== target)
     throw new SessionError('foreign', `The serialized session is not one of ${target}`)
   if (serializedSession.user !== user)
@@ -60,6 +60,6 @@ function requireOwnerIdentity({ target, user }: SessionOwner): {
   return { target, user }
 }
 
-function malformedSessionError(reason: string): SessionError {
+function createMalformedSessionError(reason: string): SessionError {
   return new SessionError('malformed', `Not a serialized session: ${reason}`)
 }

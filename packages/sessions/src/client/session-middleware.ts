@@ -8,7 +8,7 @@ export interface SessionMiddlewareOptions {
   readonly record: SessionRecord
   readonly names: SessionNames
   /** Called when the server has changed the state. */
-  readonly onState: () => void
+  readonly onStateChange: () => void
 }
 
 /**
@@ -16,7 +16,7 @@ export interface SessionMiddlewareOptions {
  * another state. A session that the server does not find has ended for good (seed data-layer-sessions, using sessions
  * and errors).
  */
-export function createClientSessionMiddleware({ record, names, onState }: SessionMiddlewareOptions): Middleware {
+export function createClientSessionMiddleware({ record, names, onStateChange }: SessionMiddlewareOptions): Middleware {
   return (next) => async (request, call) => {
     rejectEndedSession(record)
     const response = await next(addSessionMetadata(request, record, names), withHeader(call, names.header, record.id))
@@ -24,18 +24,18 @@ export function createClientSessionMiddleware({ record, names, onState }: Sessio
       if (isNotFound(response, record)) record.endReason ??= 'not_found'
       return response
     }
-    const session = readSessionMetadata(response.result, names.key)
-    if (session === undefined) return response
-    if ('issue' in session) throw new SessionError('invalid_answer', `The session of the answer ${session.issue}`)
-    if (updateRecord(record, session)) onState()
+    const metadata = readSessionMetadata(response.result, names.metaKey)
+    if (metadata === undefined) return response
+    if ('issue' in metadata) throw new SessionError('invalid_answer', `The session of the answer ${metadata.issue}`)
+    if (updateRecord(record, metadata)) onStateChange()
     return response
   }
 }
 
-function addSessionMetadata(request: RpcRequest, record: SessionRecord, { key }: SessionNames): RpcRequest {
+function addSessionMetadata(request: RpcRequest, record: SessionRecord, { metaKey }: SessionNames): RpcRequest {
   const { params = {} } = request
   const meta = isJsonObject(params._meta) ? params._meta : {}
-  return { ...request, params: { ...params, _meta: { ...meta, [key]: toSessionMetadata(record) } } }
+  return { ...request, params: { ...params, _meta: { ...meta, [metaKey]: toSessionMetadata(record) } } }
 }
 
 /** A server behind this server may mean another session than this one. */

@@ -14,7 +14,7 @@ import {
   type SessionOwner,
 } from './serialized-session.ts'
 import { createClientSessionMiddleware } from './session-middleware.ts'
-import { toSessionMetadata, recordOf, type SessionRecord } from './session-state.ts'
+import { toSessionMetadata, createRecord, type SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessions}. */
 export interface ClientSessionsOptions<Name extends string = string> {
@@ -103,13 +103,13 @@ interface SessionDeps {
 
 function createClientSessions(deps: SessionDeps): ClientSessions {
   const { host, names, owner } = deps
-  const openFromMetadata = (metadata: SessionMetadata): ClientSession => openClientSession(recordOf(metadata), deps)
+  const openFromMetadata = (metadata: SessionMetadata): ClientSession => openClientSession(createRecord(metadata), deps)
   return {
     create: async (options = {}) => {
-      const result = await host.request(names.methods.create, {}, withoutSessionMetadata(options, names))
-      const session = parseSessionMetadata(result.session)
-      if (!('issue' in session)) return openFromMetadata(session)
-      throw new SessionError('invalid_answer', `The session that the server created ${session.issue}`)
+      const result = await host.request(names.methods.create, {}, omitSessionMetadata(options, names))
+      const metadata = parseSessionMetadata(result.session)
+      if (!('issue' in metadata)) return openFromMetadata(metadata)
+      throw new SessionError('invalid_answer', `The session that the server created ${metadata.issue}`)
     },
     resume: (serializedSession) => openFromMetadata(deserializeSession(serializedSession, owner)),
   }
@@ -117,8 +117,8 @@ function createClientSessions(deps: SessionDeps): ClientSessions {
 
 function openClientSession(record: SessionRecord, { host, names, owner }: SessionDeps): ClientSession {
   // Results may depend on the state of the session, so that another state makes those in the cache stale.
-  const middleware = createClientSessionMiddleware({ record, names, onState: () => client.cache.clear() })
-  const client = host.fork(middleware, { cache: cacheOf(host.options, record) })
+  const middleware = createClientSessionMiddleware({ record, names, onStateChange: () => client.cache.clear() })
+  const client = host.fork(middleware, { cache: createCacheOptions(host.options, record) })
   const { close } = client
 
   const removeSession = async (options: CallOptions = {}): Promise<void> => {
@@ -153,16 +153,16 @@ function openClientSession(record: SessionRecord, { host, names, owner }: Sessio
 }
 
 /** Returns a cache of the session's own, or its own part of a store that clients share. */
-function cacheOf({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
+function createCacheOptions({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
   if (cache === undefined || cache === false || cache.sharedStore === undefined) return cache
   const { store, partition } = cache.sharedStore
   return { ...cache, sharedStore: { store, partition: JSON.stringify([partition, id]) } }
 }
 
 /** seed data-layer-sessions, creating sessions: the request that creates a session must not name one. */
-function withoutSessionMetadata({ meta, ...options }: CallOptions, { key }: SessionNames): CallOptions {
+function omitSessionMetadata({ meta, ...options }: CallOptions, { metaKey }: SessionNames): CallOptions {
   if (!isJsonObject(meta)) return options
-  const { [key]: _session, ...others }: JsonObject = meta
+  const { [metaKey]: _session, ...others }: JsonObject = meta
   return { ...options, meta: others }
 }
 

@@ -10,7 +10,7 @@ export async function createSealedSession(request: SessionRequest, signal: Abort
   const { registry, begin, ttlMs } = request.sessionOptions
   const session = await createOpenedSession(request)
   const { id, expiresAt, principal } = session
-  await registry.add(id, ttlMs, request.caller)
+  await registry.add(id, ttlMs, request.callerKey)
   let state: JsonValue | undefined
   let hasBegun = false
   try {
@@ -38,9 +38,9 @@ async function undoCreation(
   session: OpenedSession,
   begunSession: { readonly state: JsonValue | undefined } | undefined,
 ): Promise<void> {
-  const { id, principal, caller, sessionOptions, report } = session
+  const { id, principal, callerKey, sessionOptions, report } = session
   try {
-    await sessionOptions.registry.end(id, sessionOptions.ttlMs, caller)
+    await sessionOptions.registry.end(id, sessionOptions.ttlMs, callerKey)
     if (begunSession !== undefined) await sessionOptions.end({ id, principal, state: begunSession.state }, report)
   } catch (error) {
     report(error)

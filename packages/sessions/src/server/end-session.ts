@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, findMethodRow, type RpcResponse } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { toIsoDateTime } from './create-session.ts'
-import { draftOf, type OpenedSession, sealSessionState } from './opened-session.ts'
+import { findLastDraft, type OpenedSession, sealSessionState } from './opened-session.ts'
 
 /**
  * Ends a request's use of its session, and returns the response with it. Every result names the session; a complete
@@ -10,7 +10,7 @@ import { draftOf, type OpenedSession, sealSessionState } from './opened-session.
 export async function finishSessionRequest(
   session: OpenedSession,
   response: RpcResponse,
-  key: string,
+  metaKey: string,
 ): Promise<RpcResponse> {
   session.isOpen = false
   if ('error' in response) {
@@ -18,13 +18,13 @@ export async function finishSessionRequest(
     return response
   }
   const { result } = response
-  const state = await sealNewState(session, result)
+  const sealedState = await sealNewState(session, result)
   const metadata: SessionMetadata = {
     sessionId: session.id,
     expiresAt: toIsoDateTime(session.expiresAt),
-    ...(state !== undefined && { state }),
+    ...(sealedState !== undefined && { state: sealedState }),
   }
-  return { ...response, result: addSessionMeta(result, { [key]: metadata }, session.method) }
+  return { ...response, result: addSessionMeta(result, { [metaKey]: metadata }, session.method) }
 }
 
 /**
@@ -32,11 +32,11 @@ export async function finishSessionRequest(
  */
 export async function abandonSession(session: OpenedSession): Promise<void> {
   session.isOpen = false
-  const { claim, sessionOptions, report } = session
-  session.claim = undefined
-  if (claim === undefined) return
+  const { claimKey, sessionOptions, report } = session
+  session.claimKey = undefined
+  if (claimKey === undefined) return
   try {
-    await sessionOptions.store?.delete(claim)
+    await sessionOptions.store?.delete(claimKey)
   } catch (error) {
     report(error)
   }
@@ -45,7 +45,7 @@ export async function abandonSession(session: OpenedSession): Promise<void> {
 async function sealNewState(session: OpenedSession, { resultType, isError }: JsonObject): Promise<string | undefined> {
   if (isError === true) await abandonSession(session)
   const isComplete = (resultType === undefined || resultType === 'complete') && isError !== true
-  const draft = isComplete ? draftOf(session) : undefined
+  const draft = isComplete ? findLastDraft(session) : undefined
   return draft && sealSessionState(session, draft.value, session.revision + 1)
 }
 

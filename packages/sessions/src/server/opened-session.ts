@@ -21,7 +21,7 @@ export interface SessionRequest {
   readonly report: (error: unknown) => void
   readonly principal: Principal | undefined
   /** The key by which quotas count the caller. */
-  readonly caller: string
+  readonly callerKey: string
   readonly sessionOptions: ResolvedSessionOptions
 }
 
@@ -33,7 +33,7 @@ export interface OpenedSession extends SessionRequest {
   /** Milliseconds since 1970. */
   readonly expiresAt: number
   /** The state; undefined where handlers keep none, and where a deletion names the session by its id alone. */
-  readonly value: JsonValue | undefined
+  readonly state: JsonValue | undefined
   /** The token that the state came in. */
   readonly stateToken: string | undefined
   /** The number of times that the state was replaced. */
@@ -43,9 +43,9 @@ export interface OpenedSession extends SessionRequest {
   /** False once the request has been answered: later changes are rejected. */
   isOpen: boolean
   /** The store's key for this call's claim to the next revision. */
-  claim: string | undefined
+  claimKey: string | undefined
   /** The session as `visibleTo` sees it. */
-  view: object | undefined
+  sessionView: object | undefined
   /** True in a run of a task: the session is what it was when the task was created. */
   readonly isRecorded?: boolean
 }
@@ -73,7 +73,7 @@ export interface CallView {
 }
 
 /** Returns the context key of a kind of sessions. */
-export function openedSessionKey(name: string): ContextKey<OpenedSession> {
+export function createOpenedSessionKey(name: string): ContextKey<OpenedSession> {
   return contextKey(`x/session ${name}`)
 }
 
@@ -81,12 +81,12 @@ export function openedSessionKey(name: string): ContextKey<OpenedSession> {
 export function findOpenedSession(
   { context }: CallView,
   key: ContextKey<OpenedSession>,
-  { name, rules: sessionOptions }: { readonly name: string; readonly rules: ResolvedSessionOptions },
+  { name, sessionOptions }: { readonly name: string; readonly sessionOptions: ResolvedSessionOptions },
 ): OpenedSession | undefined {
   const session = context.get(key)
   if (session !== undefined) return session.sessionOptions === sessionOptions ? session : undefined
-  const restorePart = context.get(restoredPartsKey)?.[recordedPartNameOf(name)]
-  return restorePart && restoreSession(restorePart, sessionOptions)
+  const recordedPart = context.get(restoredPartsKey)?.[recordedPartNameOf(name)]
+  return recordedPart && restoreSession(recordedPart, sessionOptions)
 }
 
 /** Returns the name under which the sessions of a kind are recorded for tasks. */
@@ -97,35 +97,35 @@ export function recordedPartNameOf(name: string): string {
 /** Returns what a task needs of a session. The id is as good as a credential. */
 export function recordSession(session: OpenedSession): RecordedPart {
   const { id, createdAt, expiresAt, revision } = session
-  const value = draftOf(session)?.value ?? session.value
+  const value = findLastDraft(session)?.value ?? session.state
   return { value: { createdAt, expiresAt, revision, ...(value !== undefined && { value }) }, secret: { id } }
 }
 
 const restoredSessions = new WeakMap<JsonObject, OpenedSession>()
 
 // The record is one that `recordSession` wrote, in this version of the package or another.
-function restoreSession(recordedPart: JsonObject, rules: ResolvedSessionOptions): OpenedSession | undefined {
-  const knownRun = restoredSessions.get(recordedPart)
-  if (knownRun !== undefined) return knownRun
+function restoreSession(recordedPart: JsonObject, sessionOptions: ResolvedSessionOptions): OpenedSession | undefined {
+  const knownSession = restoredSessions.get(recordedPart)
+  if (knownSession !== undefined) return knownSession
   const { id, createdAt, expiresAt, revision, value } = recordedPart
   if (typeof createdAt !== 'number' || typeof expiresAt !== 'number' || typeof revision !== 'number') return undefined
   const method = 'tools/call'
   const session: OpenedSession = {
     method,
     principal: undefined,
-    caller: '',
-    sessionOptions: rules,
+    callerKey: '',
+    sessionOptions,
     createdAt,
     expiresAt,
     revision,
-    value,
-    report: (error) => rules.report?.(error, { method }),
+    state: value,
+    report: (error) => sessionOptions.report?.(error, { method }),
     id: typeof id === 'string' ? id : '',
     stateToken: undefined,
     runs: [],
     isOpen: false,
-    claim: undefined,
-    view: undefined,
+    claimKey: undefined,
+    sessionView: undefined,
     isRecorded: true,
   }
   restoredSessions.set(recordedPart, session)
@@ -133,7 +133,7 @@ function restoreSession(recordedPart: JsonObject, rules: ResolvedSessionOptions)
 }
 
 /** Returns the run of a handler within a session; the first use begins it. */
-export function runOf(session: OpenedSession, ctx: CallView): SessionRun {
+export function getOrCreateRun(session: OpenedSession, ctx: CallView): SessionRun {
   // Signals are created when they are read, which costs as much as a tenth of a call, so that they are compared last.
   const knownRun = session.runs.find((other) => other.ctx === ctx || other.ctx.signal === ctx.signal)
   if (knownRun !== undefined) return knownRun
@@ -146,24 +146,24 @@ export function runOf(session: OpenedSession, ctx: CallView): SessionRun {
  * Returns the state that the last run has set. A run that was suspended is not the last: another one completed the
  * call.
  */
-export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
+export function findLastDraft({ runs }: OpenedSession): SessionRun['draft'] {
   const lastRun = runs.at(-1)
   return lastRun?.draft === undefined || lastRun.ctx.signal?.aborted === true ? undefined : lastRun.draft
 }
 
 /** Makes an id. Its times are sealed in it, and it is bound to the principal. */
 export async function createOpenedSession(request: SessionRequest): Promise<OpenedSession> {
-  const { sessionOptions, principal, caller } = request
+  const { sessionOptions, principal, callerKey } = request
   const createdAt = sessionOptions.now()
   const expiresAt = createdAt + sessionOptions.ttlMs
   const id = await sessionOptions.codec.seal([createdAt, expiresAt, sessionOptions.randomUuid()], {
     purpose: sessionOptions.purposes.id,
     // A session belongs to one principal; without authentication, to anybody who has the id.
     binding: principalIdentityOf(principal),
-    owner: caller,
+    owner: callerKey,
     ttlMs: sessionOptions.ttlMs,
   })
-  return sessionOfRequest(request, { id, createdAt, expiresAt, ...initialState })
+  return createSessionOfRequest(request, { id, createdAt, expiresAt, ...initialState })
 }
 
 /**
@@ -175,13 +175,13 @@ export async function openSession(
   { sessionId: id, state }: SessionMetadata,
   request: SessionRequest & { readonly needsState: boolean },
 ): Promise<OpenedSession> {
-  const { sessionOptions, principal, caller } = request
+  const { sessionOptions, principal, callerKey } = request
   try {
     const [createdAt, expiresAt] = parseSessionTimes(
       await sessionOptions.codec.open(id, {
         purpose: sessionOptions.purposes.id,
         binding: principalIdentityOf(principal),
-        owner: caller,
+        owner: callerKey,
         cacheContent: true,
       }),
     )
@@ -191,34 +191,34 @@ export async function openSession(
     // Without this check, leaving the state out would turn the session back to its beginning.
     if (state === undefined && sessionOptions.hasState && request.needsState)
       throw new Error('The request has no state of its session')
-    return sessionOfRequest(request, { id, createdAt, expiresAt, ...content })
+    return createSessionOfRequest(request, { id, createdAt, expiresAt, ...content })
   } catch (cause) {
     if (isRetryable(cause)) throw cause
     throw new MissingSessionError(id, { cause })
   }
 }
 
-type SessionContent = Pick<OpenedSession, 'id' | 'createdAt' | 'expiresAt' | 'value' | 'stateToken' | 'revision'>
+type SessionContent = Pick<OpenedSession, 'id' | 'createdAt' | 'expiresAt' | 'state' | 'stateToken' | 'revision'>
 
-function sessionOfRequest(request: SessionRequest, content: SessionContent): OpenedSession {
-  const { method, report, principal, caller, sessionOptions } = request
-  const { id, createdAt, expiresAt, value, stateToken, revision } = content
+function createSessionOfRequest(request: SessionRequest, content: SessionContent): OpenedSession {
+  const { method, report, principal, callerKey, sessionOptions } = request
+  const { id, createdAt, expiresAt, state, stateToken, revision } = content
   return {
     method,
     report,
     principal,
-    caller,
+    callerKey,
     sessionOptions,
     id,
     createdAt,
     expiresAt,
-    value,
+    state,
     stateToken,
     revision,
     runs: [],
     isOpen: true,
-    claim: undefined,
-    view: undefined,
+    claimKey: undefined,
+    sessionView: undefined,
   }
 }
 
@@ -229,10 +229,10 @@ function isRetryable(cause: unknown): boolean {
 
 /** Seals a state for the way through the client, for as long as its session lives. */
 export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
-  const { id, principal, caller, createdAt, expiresAt, sessionOptions } = session
+  const { id, principal, callerKey, createdAt, expiresAt, sessionOptions } = session
   return sessionOptions.stateCodec.seal([revision, value], {
     purpose: sessionOptions.purposes.state,
-    owner: caller,
+    owner: callerKey,
     binding: [id, principalIdentityOf(principal)],
     since: createdAt,
     replaces: session.stateToken,
@@ -240,24 +240,24 @@ export function sealSessionState(session: OpenedSession, value: JsonValue, revis
   })
 }
 
-const initialState = { value: undefined, stateToken: undefined, revision: 0 }
+const initialState = { state: undefined, stateToken: undefined, revision: 0 }
 
 async function openSessionState(
   id: string,
-  token: string,
-  { principal, caller, sessionOptions }: SessionRequest,
-): Promise<Pick<OpenedSession, 'value' | 'stateToken' | 'revision'>> {
+  stateToken: string,
+  { principal, callerKey, sessionOptions }: SessionRequest,
+): Promise<Pick<OpenedSession, 'state' | 'stateToken' | 'revision'>> {
   const binding = [id, principalIdentityOf(principal)]
-  const content = await sessionOptions.stateCodec.open(token, {
+  const content = await sessionOptions.stateCodec.open(stateToken, {
     purpose: sessionOptions.purposes.state,
     binding,
-    owner: caller,
+    owner: callerKey,
     cacheContent: true,
   })
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)
     throw new Error('The state has a form that is not known here')
-  return { value, stateToken: token, revision }
+  return { state: value, stateToken, revision }
 }
 
 function parseSessionTimes(content: JsonValue): [createdAt: number, expiresAt: number] {

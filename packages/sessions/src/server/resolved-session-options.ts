@@ -19,7 +19,7 @@ export interface ResolvedSessionOptions extends SessionHooks {
   readonly now: () => number
   readonly randomUuid: () => string
   /** Calls `onError` and never throws; undefined without one. */
-  readonly report: ((error: unknown, where: SessionErrorContext) => void) | undefined
+  readonly report: ((error: unknown, errorContext: SessionErrorContext) => void) | undefined
 }
 
 /** The author's callbacks, with states parsed. */
@@ -66,7 +66,7 @@ export function resolveSessionOptions(options: SessionOptions<string>, hooks: Se
     canRevoke: store !== undefined || bus !== undefined,
     registry: createSessionRegistry({ store, bus, now }),
     ttlMs: Math.ceil(ttlMs),
-    purposes: purposesOf(options.name),
+    purposes: createPurposes(options.name),
     now,
     randomUuid: () => runtime.randomUuid(),
     report: onError === undefined ? undefined : guardErrorListener(errorListener(onError, '@x/sessions')),
@@ -75,7 +75,7 @@ export function resolveSessionOptions(options: SessionOptions<string>, hooks: Se
 }
 
 /** Kinds of sessions that share a codec must not accept each other's tokens. */
-function purposesOf(name = 'sessions'): ResolvedSessionOptions['purposes'] {
+function createPurposes(name = 'sessions'): ResolvedSessionOptions['purposes'] {
   const suffix = name === 'sessions' ? '' : `:${name}`
   return { id: `session${suffix}`, state: `session-state${suffix}` }
 }

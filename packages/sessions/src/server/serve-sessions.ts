@@ -23,25 +23,25 @@ import { createSealedSession } from './create-session.ts'
 import { abandonSession, finishSessionRequest } from './end-session.ts'
 import {
   type OpenedSession,
-  openedSessionKey,
+  createOpenedSessionKey,
   openSession,
   recordedPartNameOf,
   recordSession,
   type SessionRequest,
 } from './opened-session.ts'
 import type { ResolvedSessionOptions } from './resolved-session-options.ts'
-import { invalidSessionError, toPeerError } from './session-errors.ts'
+import { createInvalidSessionError, toPeerError } from './session-errors.ts'
 
 /** The parts that sessions are served with at one server. */
 export interface SessionServiceOptions {
   readonly names: SessionNames
-  readonly rules: ResolvedSessionOptions
+  readonly sessionOptions: ResolvedSessionOptions
   readonly host: Pick<ExtensionHost, 'report'>
 }
 
 interface SessionService extends Omit<SessionServiceOptions, 'host'> {
   readonly key: ContextKey<OpenedSession>
-  readonly report: (error: unknown, where: { readonly method: string }) => void
+  readonly report: (error: unknown, errorContext: { readonly method: string }) => void
 }
 
 /**
@@ -51,11 +51,11 @@ interface SessionService extends Omit<SessionServiceOptions, 'host'> {
  */
 export function serveSessions({
   names,
-  rules,
+  sessionOptions,
   host,
 }: SessionServiceOptions): Pick<ExtensionInstance, 'methods' | 'middleware'> {
-  const report = rules.report ?? ((error: unknown) => host.report(error))
-  const service: SessionService = { names, rules, key: openedSessionKey(names.name), report }
+  const report = sessionOptions.report ?? ((error: unknown) => host.report(error))
+  const service: SessionService = { names, sessionOptions, key: createOpenedSessionKey(names.name), report }
   const { create, delete: deleteMethod } = names.methods
   return {
     methods: {
@@ -80,7 +80,7 @@ function toExtensionMethod(handleMethod: SessionMethodHandler, service: SessionS
     try {
       rejectCancelledCall(call)
       return await handleMethod(
-        { request, call, sessionMetadata: readSessionMetadata(request.params, service.names.key) },
+        { request, call, sessionMetadata: readSessionMetadata(request.params, service.names.metaKey) },
         service,
       )
     } catch (error) {
@@ -95,7 +95,7 @@ async function serveCreation(
   service: SessionService,
 ): Promise<JsonObject> {
   const { methods, header } = service.names
-  if (sessionMetadata !== undefined) throw invalidSessionError(`${methods.create} must not name a session`)
+  if (sessionMetadata !== undefined) throw createInvalidSessionError(`${methods.create} must not name a session`)
   const session = await createSealedSession(toSessionRequest({ request, call }, service), call.signal)
   call.context.get(callHeadersKey)?.setResponseHeader?.(header, session.sessionId)
   return { session }
@@ -114,13 +114,15 @@ async function serveDeletion(
 
 /** Opens the session that a request names, and lets the result name it. */
 function createSessionMiddleware(service: SessionService): Middleware {
-  const { key, methods } = service.names
+  const { metaKey, methods } = service.names
   const sessionMethodNames = new Set<string>([methods.create, methods.delete])
   return (next) => (request, call) => {
-    const namedSession = sessionMethodNames.has(request.method) ? undefined : readSessionMetadata(request.params, key)
-    return namedSession === undefined
+    const sessionMetadata = sessionMethodNames.has(request.method)
+      ? undefined
+      : readSessionMetadata(request.params, metaKey)
+    return sessionMetadata === undefined
       ? next(request, call)
-      : serveInSession({ request, call, sessionMetadata: namedSession }, next, service)
+      : serveInSession({ request, call, sessionMetadata }, next, service)
   }
 }
 
@@ -137,7 +139,7 @@ async function serveInSession(
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
     call.context.get(callHeadersKey)?.setResponseHeader?.(service.names.header, session.id)
     const response = await next(request, toSessionCall(call, session, service))
-    return await finishSessionRequest(session, response, service.names.key)
+    return await finishSessionRequest(session, response, service.names.metaKey)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
     if (isCancelled(call)) throw abortReasonOf(call)
@@ -147,11 +149,11 @@ async function serveInSession(
 
 /** Returns a call with its session, which is recorded where the call becomes a task. */
 function toSessionCall(call: Call, session: OpenedSession, { key, names }: SessionService): Call {
-  const parts = {
+  const recordedParts = {
     ...call.context.get(recordedPartsKey),
     [recordedPartNameOf(names.name)]: () => recordSession(session),
   }
-  return withContext(withContext(call, key, session), recordedPartsKey, parts)
+  return withContext(withContext(call, key, session), recordedPartsKey, recordedParts)
 }
 
 function rejectCancelledCall(call: Call): void {
@@ -160,28 +162,29 @@ function rejectCancelledCall(call: Call): void {
 
 function toSessionRequest(
   { request, call }: Pick<SessionMethodRequest, 'request' | 'call'>,
-  { rules, report }: SessionService,
+  { sessionOptions, report }: SessionService,
 ): SessionRequest {
   const { method } = request
   return {
     method,
     principal: call.principal,
-    caller: callerKeyOf(call),
-    sessionOptions: rules,
+    callerKey: callerKeyOf(call),
+    sessionOptions,
     report: (error) => report(error, { method }),
   }
 }
 
 /** Returns the session that is named, once it is well-formed and equal to the header, where there is one. */
 function requireSessionMetadata(
-  namedSession: SessionMethodRequest['sessionMetadata'],
+  sessionMetadata: SessionMethodRequest['sessionMetadata'],
   { context }: Call,
-  { key, header }: SessionNames,
+  { metaKey, header }: SessionNames,
 ): SessionMetadata {
-  if (namedSession === undefined) throw invalidSessionError(`params._meta must name a session under ${key}`)
-  if ('issue' in namedSession) throw invalidSessionError(`params._meta["${key}"] ${namedSession.issue}`)
-  const repeatedId = context.get(callHeadersKey)?.get(header)
-  if (repeatedId === undefined || repeatedId === namedSession.sessionId) return namedSession
+  if (sessionMetadata === undefined)
+    throw createInvalidSessionError(`params._meta must name a session under ${metaKey}`)
+  if ('issue' in sessionMetadata) throw createInvalidSessionError(`params._meta["${metaKey}"] ${sessionMetadata.issue}`)
+  const headerSessionId = context.get(callHeadersKey)?.get(header)
+  if (headerSessionId === undefined || headerSessionId === sessionMetadata.sessionId) return sessionMetadata
   throw new McpError(errorCodes.headerMismatch, `${header} does not repeat the sessionId of the body`)
 }
 
@@ -190,13 +193,13 @@ function requireSessionMetadata(
  * `onDelete` is reported and not answered: for the client the session is gone.
  */
 async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
-  const { id, principal, caller, expiresAt, value, sessionOptions, report } = await openSession(metadata, {
+  const { id, principal, callerKey, expiresAt, state, sessionOptions, report } = await openSession(metadata, {
     ...request,
     needsState: false,
   })
-  await sessionOptions.registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), caller)
+  await sessionOptions.registry.end(id, Math.max(1, expiresAt - sessionOptions.now()), callerKey)
   try {
-    await sessionOptions.end({ id, principal, state: value }, report)
+    await sessionOptions.end({ id, principal, state }, report)
   } catch (error) {
     report(error)
   }

@@ -36,6 +36,6 @@ export function toQuotaError(error: unknown): McpError | undefined {
 }
 
 /** Returns the error for a request whose session is missing, malformed or out of place. */
-export function invalidSessionError(issue: string): McpError {
+export function createInvalidSessionError(issue: string): McpError {
   return new McpError(errorCodes.invalidParams, `Invalid params: ${issue}`, { data: { reason: 'session' } })
 }

@@ -29,7 +29,7 @@ export interface SessionRegistryOptions {
  */
 export function createSessionRegistry({ store, bus, now }: SessionRegistryOptions): SessionRegistry {
   if (store !== undefined) return createStoreRegistry(store)
-  return bus === undefined ? createMemoryRegistry(now) : replicateSessionEnds(createMemoryRegistry(now), bus)
+  return bus === undefined ? createMemoryRegistry(now) : createReplicatedRegistry(createMemoryRegistry(now), bus)
 }
 
 /**
@@ -56,9 +56,9 @@ function createMemoryRegistry(now: () => number): SessionRegistry {
     add: () => Promise.resolve(),
     isLive: async (id) => (await endedSessions.get(id)) === undefined,
     async end(id, ttlMs, owner) {
-      const ownedStore = owner === undefined ? endedSessions : (endedSessions.forOwner?.(owner) ?? endedSessions)
+      const ownerStore = owner === undefined ? endedSessions : (endedSessions.forOwner?.(owner) ?? endedSessions)
       try {
-        await ownedStore.add(id, '1', ttlMs)
+        await ownerStore.add(id, '1', ttlMs)
       } catch (error) {
         // A full memory forgets an end early, as no other instance knows of it at all. One caller alone does not fill
         // it.
@@ -75,12 +75,12 @@ const sessionEndsTopic = 'x/sessions'
  * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request
  * waits until this instance hears the others, and fails while the bus cannot be reached for the first time.
  */
-function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): SessionRegistry {
+function createReplicatedRegistry(localRegistry: SessionRegistry, bus: SessionBus): SessionRegistry {
   let listenPromise: Promise<() => void> | undefined
   const listener = {
-    onChange: ({ topic: name, data }: SessionChange): void => {
-      const { ended, ttlMs } = name === sessionEndsTopic && data !== undefined ? data : {}
-      if (typeof ended === 'string' && typeof ttlMs === 'number') void endedSessions.end(ended, ttlMs)
+    onChange: ({ topic: changeTopic, data }: SessionChange): void => {
+      const { ended, ttlMs } = changeTopic === sessionEndsTopic && data !== undefined ? data : {}
+      if (typeof ended === 'string' && typeof ttlMs === 'number') void localRegistry.end(ended, ttlMs)
     },
     // A session that ended meanwhile is known where it was ended, and elsewhere when it expires.
     onGap: (): void => {},
@@ -98,17 +98,17 @@ function replicateSessionEnds(endedSessions: SessionRegistry, bus: SessionBus): 
     add: listen,
     async isLive(id) {
       await listen()
-      return endedSessions.isLive(await toStoreKey('session', id))
+      return localRegistry.isLive(await toStoreKey('session', id))
     },
     async end(id, ttlMs, owner) {
-      const ended = await toStoreKey('session', id)
-      await endedSessions.end(ended, ttlMs, owner)
-      await bus.publish({ topic: sessionEndsTopic, data: { ended, ttlMs } })
+      const endedKey = await toStoreKey('session', id)
+      await localRegistry.end(endedKey, ttlMs, owner)
+      await bus.publish({ topic: sessionEndsTopic, data: { ended: endedKey, ttlMs } })
     },
     async close() {
-      const opened = listenPromise
+      const openListenPromise = listenPromise
       listenPromise = undefined
-      await opened?.then((stop) => stop()).catch(() => {})
+      await openListenPromise?.then((stop) => stop()).catch(() => {})
     },
   }
 }

@@ -57,9 +57,9 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
 
   function closeOnExpiry(entry: ResourceEntry<Resource>, id: string, expiresAt: number): void {
     const remainingMs = expiresAt - runtime.now()
-    const checkExpiry = (): void =>
+    const closeOrReschedule = (): void =>
       expiresAt > runtime.now() ? closeOnExpiry(entry, id, expiresAt) : void closeResource(id)
-    entry.timer = runtime.setTimeout(checkExpiry, Math.min(Math.max(remainingMs, 0), maxTimerMs))
+    entry.timer = runtime.setTimeout(closeOrReschedule, Math.min(Math.max(remainingMs, 0), maxTimerMs))
     // A session that lives on must not keep a process alive.
     unref(entry.timer)
   }

@@ -33,21 +33,21 @@ export interface Session<State> extends SessionView<State> {
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
 }
 
-const tenMinutesMs = 600_000
+const defaultClaimTtlMs = 600_000
 
 /** Returns the view of a session that was opened, which is made once. */
-export function sessionViewOf<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
-  session.view ??= createSessionView(session, parser)
+export function getSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
+  session.sessionView ??= createSessionView(session, parser)
   // The parser is that of the options which the session was opened with, so that it made the view.
-  return session.view as SessionView<State>
+  return session.sessionView as SessionView<State>
 }
 
 function createSessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
   const { expiresAt, revision } = session
-  const state = parser.parse(session.value, session.report)
+  const state = parser.parse(session.state, session.report)
   return {
     get id() {
-      return idOf(session)
+      return requireSessionId(session)
     },
     expiresAt,
     revision,
@@ -67,16 +67,16 @@ class RunSession<State> implements Session<State> {
   #state: State
 
   constructor(run: SessionRun, parser: StateParser<State>) {
-    const { value, report, expiresAt, revision } = run.session
+    const { state, report, expiresAt, revision } = run.session
     this.expiresAt = expiresAt
     this.revision = revision
     this.#run = run
     this.#parser = parser
-    this.#state = parser.parse(value, report)
+    this.#state = parser.parse(state, report)
   }
 
   get id(): string {
-    return idOf(this.#run.session)
+    return requireSessionId(this.#run.session)
   }
 
   get state(): State {
@@ -85,17 +85,17 @@ class RunSession<State> implements Session<State> {
 
   setState(next: State): void {
     rejectEndedCall(this.#run.session, 'setState')
-    this.#state = this.#parser.check(next)
+    this.#state = this.#parser.validate(next)
     this.#run.draft = { value: this.#parser.serialize(this.#state) }
   }
 
-  async claim({ ttlMs = tenMinutesMs }: { readonly ttlMs?: number | undefined } = {}): Promise<boolean> {
+  async claim({ ttlMs = defaultClaimTtlMs }: { readonly ttlMs?: number | undefined } = {}): Promise<boolean> {
     return claimRevision(this.#run.session, ttlMs)
   }
 }
 
 /** Returns the session of one run, which is made once. */
-export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
+export function getRunSession<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
   run.handlerSession ??= new RunSession(run, parser)
   // The parser is that of the options which the session was opened with, so that it made the run's session.
   return run.handlerSession as Session<State>
@@ -107,26 +107,26 @@ async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boo
     throw new SessionUsageError('claim() needs a store that all instances share: give sessions() one')
   }
   rejectEndedCall(session, 'claim')
-  if (session.claim !== undefined) return true
+  if (session.claimKey !== undefined) return true
   const key = await toStoreKey('session-claim', `${session.revision} ${session.id}`)
   if (!(await addClaim(key, ttlMs, session))) return false
-  session.claim = key
+  session.claimKey = key
   return true
 }
 
 async function addClaim(
   key: string,
   ttlMs: number,
-  { sessionOptions: { store }, caller }: OpenedSession,
+  { sessionOptions: { store }, callerKey }: OpenedSession,
 ): Promise<boolean> {
   try {
-    return (await (store?.forOwner?.(caller) ?? store)?.add(key, '1', ttlMs)) === true
+    return (await (store?.forOwner?.(callerKey) ?? store)?.add(key, '1', ttlMs)) === true
   } catch (error) {
     throw toQuotaError(error) ?? error
   }
 }
 
-function idOf({ id }: OpenedSession): string {
+function requireSessionId({ id }: OpenedSession): string {
   if (id !== '') return id
   throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `credentials`')
 }

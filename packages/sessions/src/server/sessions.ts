@@ -1,12 +1,18 @@
 import { errorCodes, McpError, type MustBeJson, type Principal, type ServerExtension } from '@x/schema'
 import { type SessionNames, createSessionNames } from '../session-metadata.ts'
-import { type CallView, findOpenedSession, openedSessionKey, type OpenedSession, runOf } from './opened-session.ts'
+import {
+  type CallView,
+  findOpenedSession,
+  createOpenedSessionKey,
+  type OpenedSession,
+  getOrCreateRun,
+} from './opened-session.ts'
 import { serveSessions } from './serve-sessions.ts'
-import { sessionOf, type Session, type SessionView, sessionViewOf } from './session.ts'
+import { getRunSession, type Session, type SessionView, getSessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
 import { resolveSessionOptions, type SessionHooks, type ResolvedSessionOptions } from './resolved-session-options.ts'
 import { SessionUsageError } from './session-errors.ts'
-import { statelessParser, parserOf, type StateParser } from './state-parser.ts'
+import { statelessParser, createStateParser, type StateParser } from './state-parser.ts'
 
 /** The member that sessions add to their server. */
 export interface SessionsApi {
@@ -64,7 +70,9 @@ export function sessions<State, const Name extends string = 'sessions'>(
 export function sessions<State, Name extends string>(
   options: StatelessSessionsOptions<Name> | StatefulSessionsOptions<State, Name>,
 ): Sessions<State, Name> | Sessions<null, Name> {
-  return hasState(options) ? defineSessions(options, parserOf(options.state)) : defineSessions(options, statelessParser)
+  return hasState(options)
+    ? defineSessions(options, createStateParser(options.state))
+    : defineSessions(options, statelessParser)
 }
 
 function hasState<State, Name extends string>(
@@ -78,18 +86,18 @@ function defineSessions<State, Name extends string>(
   parser: StateParser<State>,
 ): Sessions<State, Name> {
   const names = createSessionNames(options.name ?? 'sessions')
-  const rules = resolveSessionOptions(options, hooksOf(options, parser))
-  const revoke = (id: string): Promise<void> => revokeSession(rules, id)
+  const sessionOptions = resolveSessionOptions(options, createHooks(options, parser))
+  const revoke = (id: string): Promise<void> => revokeSession(sessionOptions, id)
   return {
-    ...extensionOf<Name>(names, rules, revoke),
-    ...accessorsOf(names, rules, parser),
+    ...createExtension<Name>(names, sessionOptions, revoke),
+    ...createAccessors(names, sessionOptions, parser),
     revoke,
   }
 }
 
-function extensionOf<Name extends string>(
+function createExtension<Name extends string>(
   names: SessionNames,
-  rules: ResolvedSessionOptions,
+  sessionOptions: ResolvedSessionOptions,
   revoke: SessionsApi['revoke'],
 ): ServerExtension<Name, SessionsApi> {
   return {
@@ -101,32 +109,33 @@ function extensionOf<Name extends string>(
     ...(names.isStandard ? { serverCapabilities: { sessions: {} } } : { capabilities: {} }),
     start: (host) => ({
       api: { revoke },
-      ...serveSessions({ names, rules, host }),
-      close: () => rules.registry.close(),
+      ...serveSessions({ names, sessionOptions, host }),
+      close: () => sessionOptions.registry.close(),
     }),
   }
 }
 
-function accessorsOf<State>(
+function createAccessors<State>(
   { name, methods }: SessionNames,
-  rules: ResolvedSessionOptions,
+  sessionOptions: ResolvedSessionOptions,
   parser: StateParser<State>,
 ): Pick<Sessions<State>, 'of' | 'find' | 'isInSession' | 'when'> {
-  const key = openedSessionKey(name)
-  const find = (call: CallView): OpenedSession | undefined => findOpenedSession(call, key, { name, rules })
+  const key = createOpenedSessionKey(name)
+  const findCallSession = (call: CallView): OpenedSession | undefined =>
+    findOpenedSession(call, key, { name, sessionOptions })
 
   function findSession(ctx: CallView): Session<State> | undefined {
-    const openedSession = find(ctx)
-    return openedSession && sessionOf(runOf(openedSession, ctx), parser)
+    const openedSession = findCallSession(ctx)
+    return openedSession && getRunSession(getOrCreateRun(openedSession, ctx), parser)
   }
 
   return {
     of: (ctx) => findSession(ctx) ?? rejectMissingSession(methods.create),
     find: findSession,
-    isInSession: (_principal, call) => find(call) !== undefined,
+    isInSession: (_principal, call) => findCallSession(call) !== undefined,
     when: (test) => (_principal, call) => {
-      const openedSession = find(call)
-      return openedSession !== undefined && test(sessionViewOf(openedSession, parser))
+      const openedSession = findCallSession(call)
+      return openedSession !== undefined && test(getSessionView(openedSession, parser))
     },
   }
 }
@@ -138,12 +147,12 @@ async function revokeSession({ canRevoke, registry, ttlMs }: ResolvedSessionOpti
   await registry.end(id, ttlMs)
 }
 
-function hooksOf<State>({ onCreate, onDelete }: SessionEvents<State>, parser: StateParser<State>): SessionHooks {
+function createHooks<State>({ onCreate, onDelete }: SessionEvents<State>, parser: StateParser<State>): SessionHooks {
   return {
     hasState: parser.initial !== undefined,
     begin: async (session) => {
       const state = (await onCreate?.(session)) ?? undefined
-      const initialState = state === undefined ? parser.initial : parser.check(state)
+      const initialState = state === undefined ? parser.initial : parser.validate(state)
       return initialState === undefined ? undefined : parser.serialize(initialState)
     },
     end: async ({ state, ...session }, report) =>

@@ -12,7 +12,7 @@ export interface StateParser<State> {
    */
   parse(value: JsonValue | undefined, report: (error: unknown) => void): State
   /** Returns a state that the schema accepts; throws for others. */
-  check(next: State): State
+  validate(next: State): State
   /** Returns a state as JSON. */
   serialize(state: State): JsonValue
 }
@@ -21,7 +21,7 @@ export interface StateParser<State> {
 export const statelessParser: StateParser<null> = {
   initial: undefined,
   parse: () => null,
-  check: () => null,
+  validate: () => null,
   serialize: () => null,
 }
 
@@ -30,7 +30,7 @@ export const statelessParser: StateParser<null> = {
  *
  * @throws SessionUsageError for an initial state that the schema rejects, and for an asynchronous schema.
  */
-export function parserOf<State>({ schema, initial }: SessionState<State>): StateParser<State> {
+export function createStateParser<State>({ schema, initial }: SessionState<State>): StateParser<State> {
   const validate = (value: unknown): State => {
     const result = schema['~standard'].validate(value)
     if (result instanceof Promise) {
@@ -52,7 +52,7 @@ export function parserOf<State>({ schema, initial }: SessionState<State>): State
         return initialState
       }
     },
-    check: validate,
+    validate,
     // The options take types of JSON alone (MustBeJson); interfaces are among them, which the compiler does not see as
     // JsonValue.
     serialize: (state) => state as JsonValue,

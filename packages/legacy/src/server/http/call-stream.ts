@@ -76,7 +76,7 @@ class ReplayableCallStream implements CallStream {
   #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
   #openRequestCount: number
   #lastEventNumber = 0
-  #byteCount = 0
+  #storedLength = 0
   #events: StreamEvent[] = []
   readonly #responses: RpcResponse[] = []
   #cancelTimers: (() => void)[] = []
@@ -205,10 +205,10 @@ class ReplayableCallStream implements CallStream {
     for (const response of this.#responses.splice(0)) this.#write(encodeMessage(response), false)
   }
 
-  #write(data: string, mayBeLost: boolean, mark = ''): WrittenEvent {
+  #write(data: string, mayBeLost: boolean, idMark = ''): WrittenEvent {
     const { isResumable, limits } = this.#options
     this.#lastEventNumber += 1
-    const idLine = isResumable ? `id: ${this.id}.${this.#lastEventNumber}${mark}${this.#suffix}\n` : ''
+    const idLine = isResumable ? `id: ${this.id}.${this.#lastEventNumber}${idMark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
     const queuedBytes = this.#reply?.countQueuedBytes() ?? 0
     // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
@@ -222,12 +222,12 @@ class ReplayableCallStream implements CallStream {
   #remember(event: StreamEvent): void {
     const { maxQueuedBytes } = this.#options.limits
     this.#events.push(event)
-    this.#byteCount += event.text.length
-    while (this.#byteCount > maxQueuedBytes) {
+    this.#storedLength += event.text.length
+    while (this.#storedLength > maxQueuedBytes) {
       const eventIndex = this.#events.findIndex(({ mayBeLost }) => mayBeLost)
       if (eventIndex === -1) return
-      const [lost] = this.#events.splice(eventIndex, 1)
-      this.#byteCount -= lost?.text.length ?? 0
+      const [lostEvent] = this.#events.splice(eventIndex, 1)
+      this.#storedLength -= lostEvent?.text.length ?? 0
     }
   }
 
@@ -239,12 +239,13 @@ class ReplayableCallStream implements CallStream {
       return
     }
     if (reply === undefined) return this.#end(false)
-    const [only] = this.#responses
+    const [firstResponse] = this.#responses
     const { isBatch } = this.#options
-    const texts = this.#responses.map((response) => encodeMessage(response))
+    const encodedResponses = this.#responses.map((response) => encodeMessage(response))
     this.#phase = 'ended'
-    if (only === undefined) reply.send({ status: 202 })
-    else reply.send({ status, headers, body: isBatch ? `[${texts.join(',')}]` : (texts[0] ?? '') })
+    if (firstResponse === undefined) reply.send({ status: 202 })
+    else
+      reply.send({ status, headers, body: isBatch ? `[${encodedResponses.join(',')}]` : (encodedResponses[0] ?? '') })
     this.#release(true)
   }
 

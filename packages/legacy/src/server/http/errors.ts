@@ -39,12 +39,15 @@ export function rejectSession(view: HttpRequestView): true {
  * Answers a call whose instance is gone, on the stream that its client resumes. Returns false when it is not known
  * which request that was.
  */
-export function rejectLostCall({ stream, number, requestId }: ParsedEventId, { reply }: HttpRequestView): boolean {
+export function rejectLostCall(
+  { streamId, eventNumber, requestId }: ParsedEventId,
+  { reply }: HttpRequestView,
+): boolean {
   if (requestId === undefined) return false
   const message = 'The instance that ran the call is gone: it may have been done in part'
   const error = new McpError(errorCodes.internal, message, { data: { reason: 'lost' } })
   reply.open()
-  reply.write(`id: ${stream}.${number + 1}\ndata: ${encodeMessage(errorResponse(requestId, error))}\n\n`)
+  reply.write(`id: ${streamId}.${eventNumber + 1}\ndata: ${encodeMessage(errorResponse(requestId, error))}\n\n`)
   reply.end()
   return true
 }
@@ -54,14 +57,14 @@ export function rejectLostCall({ stream, number, requestId }: ParsedEventId, { r
  * scope that is missing; 503 for a server that is overloaded or stops; otherwise 200 even with an error in the body,
  * because clients of these revisions take any other status for a broken transport.
  */
-export function responseHeadOf(response: RpcResponse, view?: HttpRequestView): ResponseHead {
+export function createResponseHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {
   if (!('error' in response)) return { status: 200 }
   const head = view?.toHttpError?.(response.error)
-  if (head === undefined) return overloadHeadOf(response.error)
+  if (head === undefined) return createOverloadHead(response.error)
   return { status: head.status, headers: Object.entries(head.headers ?? {}).flat() }
 }
 
-function overloadHeadOf({ code, data }: WireError): ResponseHead {
+function createOverloadHead({ code, data }: WireError): ResponseHead {
   if (code !== errorCodes.internal || !isJsonObject(data)) return { status: 200 }
   const { reason, retryAfterMs } = data
   if (reason !== 'overloaded' && reason !== 'stopping') return { status: 200 }

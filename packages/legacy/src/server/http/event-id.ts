@@ -5,8 +5,8 @@ export const waitingMark = 'q'
 
 /** The parts of an event id. */
 export interface ParsedEventId {
-  readonly stream: string
-  readonly number: number
+  readonly streamId: string
+  readonly eventNumber: number
   readonly isWaiting: boolean
   /** The request of the stream, where the id tells it. */
   readonly requestId: RequestId | undefined
@@ -23,20 +23,20 @@ const maxSuffixLength = 257
 
 /** Parses a `Last-Event-ID`; undefined for one that never was an id of an event here. */
 export function parseEventId(id: string): ParsedEventId | undefined {
-  const [, stream, number, mark, request] = eventIdPattern.exec(id) ?? []
-  if (stream === undefined) return undefined
+  const [, streamId, numberText, mark, requestText] = eventIdPattern.exec(id) ?? []
+  if (streamId === undefined) return undefined
   return {
-    stream,
-    number: Number(number),
+    streamId,
+    eventNumber: Number(numberText),
     isWaiting: mark === waitingMark,
-    requestId: request === undefined ? undefined : parseRequestId(request),
+    requestId: requestText === undefined ? undefined : parseRequestId(requestText),
   }
 }
 
 /**
  * Ends the event ids of a stream with its request, so that an error can be addressed to it when its instance is gone.
  */
-export function requestSuffix(id: RequestId): string {
+export function createRequestSuffix(id: RequestId): string {
   const text = JSON.stringify(id)
   if (text.length > maxSuffixLength) return ''
   const suffix = `.${encodeURIComponent(text)}`

@@ -27,7 +27,7 @@ export interface InstanceLink {
   /** Tells the other instances that a client has cancelled a request. */
   cancelRequest(session: Session, id: RequestId): void
   /** Reads what requests to other instances have set in a session; false for one that was ended. */
-  openSession(session: Session, caller: string): Promise<boolean>
+  openSession(session: Session, callerKey: string): Promise<boolean>
   changeSession(session: Session, changeState: (storedSession: StoredSession) => StoredSession): Promise<void>
   /** Tells the other instances that the GET stream of a session is here. */
   announceListening(session: Session): void
@@ -91,13 +91,13 @@ export function createClientSettings(
 ): ClientSettings {
   const changeState = async (
     applyChange: (state: LegacySessionState) => void,
-    store: (storedSession: StoredSession) => StoredSession,
+    changeStoredSession: (storedSession: StoredSession) => StoredSession,
   ): Promise<void> => {
     if (session === undefined) return
     const state = sessionStates.getOrCreate(session, callerKeyOf(view))
     applyChange(state)
     sessionStates.removeIfEmpty(state)
-    await link?.changeSession(session, store)
+    await link?.changeSession(session, changeStoredSession)
   }
   const updateListenedUris = (uris: ReadonlySet<string>, state: LegacySessionState): void =>
     state.listeningStream?.subscription.update(uris)
@@ -126,7 +126,10 @@ export function createClientSettings(
         (state) => {
           if (state.uris.delete(uri)) updateListenedUris(state.uris, state)
         },
-        (storedSession) => ({ ...storedSession, uris: storedSession.uris.filter((other) => other !== uri) }),
+        (storedSession) => ({
+          ...storedSession,
+          uris: storedSession.uris.filter((subscribedUri) => subscribedUri !== uri),
+        }),
       ),
   }
 }

@@ -19,7 +19,9 @@ export function resumeCall({ key, call }: OpenedState, response: RpcResponse, co
   if (round === undefined) return false
   const method = call.questions.get(key)
   if (method !== undefined) round.answers.set(key, toRoundAnswer(method, response))
-  const hasOpenQuestions = [...call.questions].some(([name, kind]) => kind !== undefined && !round.answers.has(name))
+  const hasOpenQuestions = [...call.questions].some(
+    ([questionKey, questionMethod]) => questionMethod !== undefined && !round.answers.has(questionKey),
+  )
   if (hasOpenQuestions) return true
   context.http.resumedRounds.delete(resumedRoundKey(context.peer.session, call.streamId))
   round.ownedStream.run({ waitingCall: call, answers: fillAcceptedAnswers(call, round.answers) })
@@ -49,8 +51,8 @@ function resumeRound(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: Resum
   if (knownRound !== undefined) return knownRound
   if (resumedRounds.size >= maxRounds || http.sessionStates.find(session)?.streams.has(stream.id) === true)
     return undefined
-  const ownRounds = [...resumedRounds.values()].filter(({ ownedStream: { owner } }) => owner === session.key)
-  if (ownRounds.length >= maxRoundsPerSession) return undefined
+  const sessionRounds = [...resumedRounds.values()].filter(({ ownedStream: { owner } }) => owner === session.key)
+  if (sessionRounds.length >= maxRoundsPerSession) return undefined
   const round = {
     ownedStream: takeOverStream({ ...stream, onEnd: () => resumedRounds.delete(key) }, peer, http),
     answers: new Map(),

@@ -73,18 +73,18 @@ async function resumeStream(lastEventId: string, session: Session, { view, http 
   const eventId = parseEventId(lastEventId)
   if (eventId === undefined) return rejectStream(view)
   // An id leads to the entry that `serveRequests` registered.
-  const knownStream = http.sessionStates.find(session)?.streams.get(eventId.stream) as CallStream | undefined
+  const knownStream = http.sessionStates.find(session)?.streams.get(eventId.streamId) as CallStream | undefined
   const peer = { client: session, session, view }
   if (knownStream === undefined && (await http.link?.resume(eventId, peer)) === true) return true
   const stream = knownStream ?? (eventId.isWaiting ? resumeWaitingCall() : undefined)
   if (stream === undefined) return rejectStream(view)
-  stream.resume(view.reply, eventId.number)
+  stream.resume(view.reply, eventId.eventNumber)
   return true
 
   /** The call waits for an answer, which brings its state: the stream may be read before. */
   function resumeWaitingCall(): CallStream | undefined {
     if (eventId === undefined || http.deps.questionStates?.belongsToSession(session) !== true) return undefined
-    return resumeWaitingStream(eventId.stream, eventId.number, { peer, http })?.stream
+    return resumeWaitingStream(eventId.streamId, eventId.eventNumber, { peer, http })?.stream
   }
 }
 
@@ -128,15 +128,15 @@ function openListeningStream(
       },
       deps,
     )
-    const entry = { subscription: changeSubscription, end: () => endListeningStream() }
+    const listeningStream = { subscription: changeSubscription, end: () => endListeningStream() }
     const endListeningStream = (): void => {
       changeSubscription.close()
       reply.end()
-      if (state.listeningStream === entry) state.listeningStream = undefined
+      if (state.listeningStream === listeningStream) state.listeningStream = undefined
       sessionStates.removeIfEmpty(state)
       resolve(true)
     }
-    state.listeningStream = entry
+    state.listeningStream = listeningStream
     reply.onClose(endListeningStream)
     reply.onStop(endListeningStream)
   })

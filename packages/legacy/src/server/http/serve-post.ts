@@ -19,7 +19,7 @@ import {
 import { findRevision, revisionFeaturesOf } from '../../revisions.ts'
 import { hasProtocolVersion } from '../../translate/request.ts'
 import { initializeClient } from '../initialize.ts'
-import { responseHeadOf, rejectRequest, rejectSession } from './errors.ts'
+import { createResponseHead, rejectRequest, rejectSession } from './errors.ts'
 import type { HttpDeps, HttpPeer, SessionPeer } from './http-deps.ts'
 import { resumeCall } from './resume-call.ts'
 import { type RequestOrRejection, serveRequests } from './serve-requests.ts'
@@ -74,7 +74,7 @@ async function serveInitialize(
 ): Promise<true> {
   const initializedClient = await initializeClient(request, view, deps)
   if ('error' in initializedClient) {
-    view.reply.send({ ...responseHeadOf(initializedClient.error), body: encodeMessage(initializedClient.error) })
+    view.reply.send({ ...createResponseHead(initializedClient.error), body: encodeMessage(initializedClient.error) })
     return true
   }
   const { client, response } = initializedClient
@@ -183,7 +183,7 @@ async function serveBatch(
   if (peer === undefined || !revisionFeaturesOf(peer.client.revision).hasBatches) return false
   const requests = batch.flatMap((message): RequestOrRejection[] => {
     if (message instanceof McpError) return [{ rejection: errorResponse(undefined, message) }]
-    if (isRequest(message)) return [checkBatchedRequest(message)]
+    if (isRequest(message)) return [toRequestOrRejection(message)]
     serveMessage(message, { ...peer, view: withSilentReply(view) }, http)
     return []
   })
@@ -193,7 +193,7 @@ async function serveBatch(
 }
 
 // basic/lifecycle of 2025-03-26: initialize is never part of a batch.
-function checkBatchedRequest(request: RpcRequest): RequestOrRejection {
+function toRequestOrRejection(request: RpcRequest): RequestOrRejection {
   if (request.method !== 'initialize') return request
   const error = new McpError(errorCodes.invalidRequest, 'initialize must not be part of a batch')
   return { rejection: errorResponse(request.id, error) }

@@ -12,11 +12,11 @@ import { revisionFeaturesOf } from '../../revisions.ts'
 import { sharedMethods } from '../../translate/request.ts'
 import { type CallChannel, type CallLink, CallHandedOffError } from '../call-channel.ts'
 import { type ResumedCall, runLegacyCall } from '../legacy-call.ts'
-import { serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
+import { serveLocalMethod, createUnknownMethodResponse } from '../local-methods.ts'
 import type { LegacySessionState } from '../session-state.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
-import { responseHeadOf } from './errors.ts'
-import { requestSuffix } from './event-id.ts'
+import { createResponseHead } from './errors.ts'
+import { createRequestSuffix } from './event-id.ts'
 import {
   type HttpDeps,
   type HttpPeer,
@@ -66,14 +66,16 @@ function openPostContext(
   const { session, view } = peer
   const state = session === undefined ? undefined : sessionStates.getOrCreate(session, callerKeyOf(view))
   const runningCalls = new Set<CancellableCall>()
-  const options = streamOptions(peer, http)
-  const [first] = requests
+  const options = createStreamOptions(peer, http)
+  const [firstRequest] = requests
   const isLinked = link !== undefined && !isBatch && session !== undefined
   const stream = createCallStream(view.reply, {
     ...options,
     id: randomId(),
     responseCount: requests.length,
-    ...(isLinked && first !== undefined && 'id' in first && { eventIdSuffix: requestSuffix(first.id) }),
+    ...(isLinked &&
+      firstRequest !== undefined &&
+      'id' in firstRequest && { eventIdSuffix: createRequestSuffix(firstRequest.id) }),
     isBatch,
     onDetach: () => state && sessionStates.makeRoomForStream(state),
     onEnd: () => endPostContext(stream, { activeCalls: runningCalls, state, sessionStates }),
@@ -84,7 +86,7 @@ function openPostContext(
     for (const { request, cancel: cancelRunningCall } of runningCalls) {
       const error = new McpError(errorCodes.internal, 'The server is stopping', { data: { reason: 'stopping' } })
       const response = errorResponse(request.id, error)
-      stream.respond(response, responseHeadOf(response))
+      stream.respond(response, createResponseHead(response))
       cancelRunningCall('The server is stopping')
     }
   })
@@ -92,12 +94,12 @@ function openPostContext(
 }
 
 /** The options that all streams of a client share. */
-function streamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpDeps, 'deps' | 'sessionStates'>) {
+function createStreamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpDeps, 'deps' | 'sessionStates'>) {
   const { resumeWindowMs, closeAfterMs } = deps.settings
-  const isPrimed = session !== undefined && revisionFeaturesOf(client.revision).hasPrimingEvents
+  const hasPrimingEvent = session !== undefined && revisionFeaturesOf(client.revision).hasPrimingEvents
   return {
     isResumable: session !== undefined,
-    hasPrimingEvent: isPrimed,
+    hasPrimingEvent,
     resumeWindowMs,
     closeAfterMs,
     limits: view.limits,
@@ -139,10 +141,10 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
     cancelTimer = peer.view.limits.schedule(() => stream.abandon(), ms)
   }
   const stream = createCallStream(undefined, {
-    ...streamOptions(peer, http),
+    ...createStreamOptions(peer, http),
     id: resumedStream.id,
     firstEventNumber: resumedStream.firstEventNumber,
-    ...(resumedStream.requestId !== undefined && { eventIdSuffix: requestSuffix(resumedStream.requestId) }),
+    ...(resumedStream.requestId !== undefined && { eventIdSuffix: createRequestSuffix(resumedStream.requestId) }),
     responseCount: 1,
     isBatch: false,
     onDetach: () => sessionStates.makeRoomForStream(state),
@@ -161,7 +163,7 @@ export function takeOverStream(resumedStream: ResumedStream, peer: SessionPeer, 
       await serveCall(
         request,
         { peer, stream, state, isBatch: false, activeCalls: runningCalls },
-        { ...http, resumed: call },
+        { ...http, resumedCall: call },
       )
     } catch (error) {
       deps.reportError(error)
@@ -178,7 +180,7 @@ async function serveSingleRequest(request: RpcRequest, postContext: PostContext,
   try {
     const localResponse = serveLocalMethod(request, createClientSettings(peer, http), http.deps)
     if (localResponse !== undefined) return void stream.respond(await localResponse)
-    if (!sharedMethods.has(request.method)) return void stream.respond(unknownMethodResponse(request))
+    if (!sharedMethods.has(request.method)) return void stream.respond(createUnknownMethodResponse(request))
     if (postContext.state?.calls.has(request.id) === true) {
       const message = 'A request with this id is still under way: give each request an id of its own'
       return void stream.respond(errorResponse(request.id, new McpError(errorCodes.invalidRequest, message)))
@@ -193,7 +195,7 @@ async function serveSingleRequest(request: RpcRequest, postContext: PostContext,
 async function serveCall(
   request: RpcRequest,
   postContext: PostContext,
-  { deps, sessionStates, link, resumed: resumedCall }: HttpDeps & { readonly resumed?: ResumedCall },
+  { deps, sessionStates, link, resumedCall }: HttpDeps & { readonly resumedCall?: ResumedCall },
 ): Promise<void> {
   const { stream, state, activeCalls, peer } = postContext
   const cancellation = createCancellation()
@@ -202,7 +204,7 @@ async function serveCall(
     cancel: (reason) => cancel(cancellation, new DOMException(reason, 'AbortError')),
   }
   const handOffCall = (): void => cancel(cancellation, new CallHandedOffError())
-  const callLink = linkOf(postContext, link, { handOff: handOffCall, isStored: resumedCall !== undefined })
+  const callLink = createCallLink(postContext, link, { handOff: handOffCall, isStored: resumedCall !== undefined })
   activeCalls.add(call)
   // basic/utilities/cancellation: no response is sent for a request that its client has cancelled.
   const cancelByClient = (): void => {
@@ -216,7 +218,10 @@ async function serveCall(
     const response = await runLegacyCall(legacyCall, deps, resumedCall)
     activeCalls.delete(call)
     // A status for one call of a batch would have its client send all of them again.
-    const writtenEvent = stream.respond(response, responseHeadOf(response, postContext.isBatch ? undefined : peer.view))
+    const writtenEvent = stream.respond(
+      response,
+      createResponseHead(response, postContext.isBatch ? undefined : peer.view),
+    )
     callLink?.finish(writtenEvent)
   } catch (error) {
     endUnansweredStream(error, cancellation.isCancelled, stream)
@@ -240,12 +245,12 @@ function forgetCall({ id }: RpcRequest, state: LegacySessionState, sessionStates
 }
 
 /** The link of a call with other instances; undefined for one that cannot go on there. */
-function linkOf(
+function createCallLink(
   { peer: { session }, stream, isBatch }: PostContext,
-  link: HttpDeps['link'],
+  instanceLink: HttpDeps['link'],
   call: Pick<LinkedCall, 'handOff' | 'isStored'>,
 ): CallLink | undefined {
-  return session === undefined || isBatch ? undefined : link?.linkCall({ ...call, session, stream })
+  return session === undefined || isBatch ? undefined : instanceLink?.linkCall({ ...call, session, stream })
 }
 
 function createCallChannel(
@@ -260,7 +265,7 @@ function createCallChannel(
     owner: session?.key,
     timeoutMs: view.limits.timeoutMs,
     notify: (message) => stream.send(message, true),
-    origin: session && { session, streamId: stream.id, countEvents: () => stream.eventCount },
+    sessionStream: session && { session, streamId: stream.id, countEvents: () => stream.eventCount },
     link,
     ask: (question) =>
       question.state === undefined && link === undefined ? stream.send(question, false) : stream.ask(question),

@@ -63,31 +63,31 @@ const topic = 'x/legacy'
 /** Sends and receives the messages of one instance; its own do not come back. */
 export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: InstanceBusOptions): InstanceBus {
   const { reportError } = deps
-  const expected = createMessageWaiters(deps.schedule)
-  const instance = randomId()
+  const messageWaiters = createMessageWaiters(deps.schedule)
+  const instanceId = randomId()
   let listenPromise: Promise<() => void> | undefined
   let isClosed = false
   const receive = (data: JsonObject | undefined): void => {
     const message = parseInstanceMessage(data)
-    if (message === undefined || data?.['from'] === instance) return
-    expected.meet(`${message.kind} ${message.id}`)
-    void run(() => handlers[message.kind]?.(message))
+    if (message === undefined || data?.['from'] === instanceId) return
+    messageWaiters.meet(`${message.kind} ${message.id}`)
+    void runReporting(() => handlers[message.kind]?.(message))
   }
-  const run = async (work: () => void | Promise<void>): Promise<void> => {
+  const runReporting = async (work: () => void | Promise<void>): Promise<void> => {
     try {
       await work()
     } catch (error) {
       reportError(error)
     }
   }
-  const open = async (): Promise<() => void> => {
+  const startListening = async (): Promise<() => void> => {
     try {
       const stop = await bus.listen({
         onChange: (change) => {
           if (change.topic === topic && !isClosed) receive(change.data)
         },
         onGap: () => {
-          if (!isClosed) void run(onGap)
+          if (!isClosed) void runReporting(onGap)
         },
       })
       if (isClosed) stop()
@@ -100,13 +100,13 @@ export function createInstanceBus(bus: LinkBus, { handlers, onGap, deps }: Insta
   return {
     async listen() {
       if (isClosed) return
-      listenPromise ??= open()
-      await run(async () => void (await listenPromise))
+      listenPromise ??= startListening()
+      await runReporting(async () => void (await listenPromise))
     },
     publish(kind, { id = '', session = '', number = 0, relay = '' }) {
-      bus.publish({ topic, data: { from: instance, kind, id, session, number, relay } }).catch(reportError)
+      bus.publish({ topic, data: { from: instanceId, kind, id, session, number, relay } }).catch(reportError)
     },
-    waitForMessage: (kind, id, ms) => expected.expect(`${kind} ${id}`, ms),
+    waitForMessage: (kind, id, ms) => messageWaiters.expect(`${kind} ${id}`, ms),
     close() {
       isClosed = true
       listenPromise?.then((stop) => stop()).catch(reportError)
@@ -126,18 +126,18 @@ function parseInstanceMessage(data: JsonObject | undefined): InstanceMessage | u
 
 /** Waits for single messages. */
 function createMessageWaiters(schedule: Deps['schedule']) {
-  const expected = new Map<string, () => void>()
+  const waiters = new Map<string, () => void>()
   return {
-    meet: (key: string): void => expected.get(key)?.(),
+    meet: (key: string): void => waiters.get(key)?.(),
     expect: (key: string, ms: number): Promise<boolean> =>
       new Promise((resolve) => {
         const finish = (hasArrived: boolean): void => {
           cancel()
-          expected.delete(key)
+          waiters.delete(key)
           resolve(hasArrived)
         }
         const cancel = schedule(() => finish(false), ms)
-        expected.set(key, () => finish(true))
+        waiters.set(key, () => finish(true))
       }),
   }
 }

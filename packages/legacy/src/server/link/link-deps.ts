@@ -8,5 +8,5 @@ export interface LinkDeps {
   readonly store: LinkStore
   readonly bus: InstanceBus
   readonly deps: Deps
-  readonly http: () => HttpDeps
+  readonly getHttpDeps: () => HttpDeps
 }

@@ -44,24 +44,24 @@ export interface StoredSession {
 export interface LinkStore {
   /** Stores a call in the place of its earlier round. */
   putCall(call: StoredCall): Promise<void>
-  getCall(stream: string): Promise<StoredCall | undefined>
-  deleteCall(stream: string): Promise<void>
+  getCall(streamId: string): Promise<StoredCall | undefined>
+  deleteCall(streamId: string): Promise<void>
   /** Adds the answer to a question; the first one stays. */
-  addAnswer(question: string, response: RpcResponse): Promise<void>
-  getAnswer(question: string): Promise<RpcResponse | undefined>
+  addAnswer(questionId: string, response: RpcResponse): Promise<void>
+  getAnswer(questionId: string): Promise<RpcResponse | undefined>
   /** Resolves with true for the one instance that may use the answers of a round. */
-  claim(round: string): Promise<boolean>
-  isClaimed(round: string): Promise<boolean>
-  putResponse(stream: string, end: StoredResponse): Promise<void>
-  getResponse(stream: string): Promise<StoredResponse | undefined>
+  claim(roundId: string): Promise<boolean>
+  isClaimed(roundId: string): Promise<boolean>
+  putResponse(streamId: string, storedResponse: StoredResponse): Promise<void>
+  getResponse(streamId: string): Promise<StoredResponse | undefined>
   /** Adds a text at a place of a relay; false when another instance writes it. */
-  addText(relay: string, index: number, text: string): Promise<boolean>
+  addText(relayId: string, index: number, text: string): Promise<boolean>
   /** Takes the text at a place of a relay. */
-  takeText(relay: string, index: number): Promise<string | undefined>
-  getSession(session: string): Promise<StoredSession>
+  takeText(relayId: string, index: number): Promise<string | undefined>
+  getSession(sessionKey: string): Promise<StoredSession>
   /** Changes the record of a session, one instance after the other. Resolves with the new one. */
   changeSession(
-    session: string,
+    sessionKey: string,
     ttlMs: number,
     change: (storedSession: StoredSession) => StoredSession,
   ): Promise<StoredSession>
@@ -93,40 +93,41 @@ export function createLinkStore(
     await store.delete(key)
     await store.add(key, JSON.stringify(value), ttlMs)
   }
-  const getSession = async (session: string): Promise<StoredSession> => ({
+  const getSession = async (sessionKey: string): Promise<StoredSession> => ({
     ...defaultSession,
-    ...((await readJson(`legacy:session:${session}`)) as Partial<StoredSession> | undefined),
+    ...((await readJson(`legacy:session:${sessionKey}`)) as Partial<StoredSession> | undefined),
   })
   return {
     putCall: (call) => replaceJson(callKey(call.waitingCall.streamId), encodeCall(call), callLifetimeMs),
-    async getCall(stream) {
-      const storedJson = await readJson(callKey(stream))
+    async getCall(streamId) {
+      const storedJson = await readJson(callKey(streamId))
       return storedJson && decodeCall(storedJson)
     },
-    deleteCall: (stream) => store.delete(callKey(stream)),
-    async addAnswer(question, response) {
-      await store.add(`legacy:answer:${question}`, JSON.stringify(response), callLifetimeMs)
+    deleteCall: (streamId) => store.delete(callKey(streamId)),
+    async addAnswer(questionId, response) {
+      await store.add(`legacy:answer:${questionId}`, JSON.stringify(response), callLifetimeMs)
     },
     // The value is one that `addAnswer` wrote.
-    getAnswer: async (question) => (await readJson(`legacy:answer:${question}`)) as RpcResponse | undefined,
-    claim: (round) => store.add(`legacy:run:${round}`, '1', callLifetimeMs),
-    isClaimed: async (round) => (await store.get(`legacy:run:${round}`)) !== undefined,
-    putResponse: (stream, end) => replaceJson(`legacy:end:${stream}`, { ...end }, resumeWindowMs),
-    getResponse: async (stream) => (await readJson(`legacy:end:${stream}`)) as StoredResponse | undefined,
-    addText: (relay, index, text) => store.add(`legacy:relay:${relay}.${index}`, text, resumeWindowMs),
-    async takeText(relay, index) {
-      const text = await store.get(`legacy:relay:${relay}.${index}`)
-      if (text !== undefined) await store.delete(`legacy:relay:${relay}.${index}`)
+    getAnswer: async (questionId) => (await readJson(`legacy:answer:${questionId}`)) as RpcResponse | undefined,
+    claim: (roundId) => store.add(`legacy:run:${roundId}`, '1', callLifetimeMs),
+    isClaimed: async (roundId) => (await store.get(`legacy:run:${roundId}`)) !== undefined,
+    putResponse: (streamId, storedResponse) =>
+      replaceJson(`legacy:end:${streamId}`, { ...storedResponse }, resumeWindowMs),
+    getResponse: async (streamId) => (await readJson(`legacy:end:${streamId}`)) as StoredResponse | undefined,
+    addText: (relayId, index, text) => store.add(`legacy:relay:${relayId}.${index}`, text, resumeWindowMs),
+    async takeText(relayId, index) {
+      const text = await store.get(`legacy:relay:${relayId}.${index}`)
+      if (text !== undefined) await store.delete(`legacy:relay:${relayId}.${index}`)
       return text
     },
     getSession,
-    async changeSession(session, ttlMs, change) {
-      const lockKey = `legacy:lock:${session}`
+    async changeSession(sessionKey, ttlMs, change) {
+      const lockKey = `legacy:lock:${sessionKey}`
       // A holder that dies keeps the lock for its time.
       while (!(await store.add(lockKey, randomId(), lockDurationMs))) await sleep(lockPollIntervalMs)
       try {
-        const changedSession = change(await getSession(session))
-        await replaceJson(`legacy:session:${session}`, { ...changedSession }, ttlMs)
+        const changedSession = change(await getSession(sessionKey))
+        await replaceJson(`legacy:session:${sessionKey}`, { ...changedSession }, ttlMs)
         return changedSession
       } finally {
         await store.delete(lockKey)
@@ -135,8 +136,8 @@ export function createLinkStore(
   }
 }
 
-function callKey(stream: string): string {
-  return `legacy:call:${stream}`
+function callKey(streamId: string): string {
+  return `legacy:call:${streamId}`
 }
 
 function encodeCall({ waitingCall, session, round, questions, askedAt }: StoredCall): JsonObject {
@@ -148,11 +149,11 @@ function encodeCall({ waitingCall, session, round, questions, askedAt }: StoredC
 
 // The content comes from `encodeCall`, of this version of the package or another.
 function decodeCall({ waiting, session, round, questions, askedAt }: JsonObject): StoredCall | undefined {
-  const call = decodeWaitingCall(waiting ?? null)
-  if (call === undefined || typeof session !== 'string' || typeof round !== 'string') return undefined
+  const waitingCall = decodeWaitingCall(waiting ?? null)
+  if (waitingCall === undefined || typeof session !== 'string' || typeof round !== 'string') return undefined
   const questionRows = questions as unknown as readonly (readonly [string, string, string, JsonObject | null, number])[]
   return {
-    waitingCall: call,
+    waitingCall,
     session,
     round,
     askedAt: Number(askedAt),

@@ -8,7 +8,7 @@ import { createLinkedSessions } from './linked-sessions.ts'
 import { createRemoteStreams } from './remote-streams.ts'
 
 /** Joins this instance with the others. `http` is asked for when there is a request or a message. */
-export function createLink(link: LegacyLink, deps: Deps, http: () => HttpDeps): InstanceLink {
+export function createLink(link: LegacyLink, deps: Deps, getHttpDeps: () => HttpDeps): InstanceLink {
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => void deps.schedule(resolve, ms))
   const store = createLinkStore(link.store, { ...deps.settings, sleep })
   const bus = createInstanceBus(link.bus, {
@@ -21,7 +21,7 @@ export function createLink(link: LegacyLink, deps: Deps, http: () => HttpDeps): 
       written: ({ id }) => streams.onWritten(id),
       left: ({ id }) => streams.onPeerLeft(id),
       session: ({ session }) => sessions.reload(session),
-      listening: ({ session }) => http().sessionStates.find({ key: session })?.listeningStream?.end(),
+      listening: ({ session }) => getHttpDeps().sessionStates.find({ key: session })?.listeningStream?.end(),
     },
     async onGap() {
       streams.catchUp()
@@ -30,10 +30,10 @@ export function createLink(link: LegacyLink, deps: Deps, http: () => HttpDeps): 
     },
     deps,
   })
-  const parts = { store, bus, deps, http }
-  const sessions = createLinkedSessions(parts)
-  const calls = createLinkedCalls(parts)
-  const streams = createRemoteStreams(parts, calls)
+  const linkDeps = { store, bus, deps, getHttpDeps }
+  const sessions = createLinkedSessions(linkDeps)
+  const calls = createLinkedCalls(linkDeps)
+  const streams = createRemoteStreams(linkDeps, calls)
   return {
     listen: () => bus.listen(),
     linkCall: (call) => calls.linkCall(call),

@@ -4,7 +4,7 @@ import type { CallLink } from '../call-channel.ts'
 import type { CallStream } from '../http/call-stream.ts'
 import type { WrittenEvent } from '../http/event-id.ts'
 import type { InstanceLink, LinkedCall, SessionPeer } from '../http/http-deps.ts'
-import { streamOfQuestion } from '../question-registry.ts'
+import { streamIdOfQuestion } from '../question-registry.ts'
 import type { LinkDeps } from './link-deps.ts'
 import type { StoredCall } from './link-store.ts'
 import { resumeStoredCall } from './resume-stored-call.ts'
@@ -14,11 +14,11 @@ export interface LinkedCalls extends Pick<InstanceLink, 'linkCall' | 'takeAnswer
   /** Waits here for the answers of a stored call; undefined when it does so already, or there is no room. */
   resumeStoredCall(storedCall: StoredCall, peer: SessionPeer, lastEventNumber?: number): CallStream | undefined
   /** Passes an answer in the store to the call that waits here, if it does. */
-  takeStoredAnswer(session: string, question: string): Promise<void>
+  takeStoredAnswer(sessionKey: string, questionId: string): Promise<void>
   /** Leaves a call that waits for the answers of a round to another instance. */
-  handOffCall(round: string): void
+  handOffCall(roundId: string): void
   /** Cancels a request, whose id is JSON. */
-  cancelCall(session: string, request: string): void
+  cancelCall(sessionKey: string, requestIdJson: string): void
   /** Looks for the answers of all calls that wait here. */
   catchUp(): Promise<void>
 }
@@ -32,8 +32,8 @@ interface LocalWaitingCall {
 const takenMessageTimeoutMs = 1000
 
 /** Starts with no call. */
-export function createLinkedCalls(parts: LinkDeps): LinkedCalls {
-  return new WaitingCalls(parts)
+export function createLinkedCalls(linkDeps: LinkDeps): LinkedCalls {
+  return new WaitingCalls(linkDeps)
 }
 
 class WaitingCalls implements LinkedCalls {
@@ -41,21 +41,21 @@ class WaitingCalls implements LinkedCalls {
   readonly #waitingCalls = new Map<string, LocalWaitingCall>()
   #isDraining = false
 
-  constructor(parts: LinkDeps) {
-    this.#deps = parts
+  constructor(linkDeps: LinkDeps) {
+    this.#deps = linkDeps
   }
 
   linkCall(call: LinkedCall): CallLink {
     const { store, deps } = this.#deps
     const { session, stream, handOff } = call
     let { isStored } = call
-    let round = ''
+    let roundId = ''
     const removeWaitingCall = (): void => void this.#waitingCalls.delete(stream.id)
     return {
       streamId: stream.id,
       store: async (waitingCall, questions) => {
-        round = randomId()
-        const storedCall = { waitingCall, session: session.key, round, questions, askedAt: deps.now() }
+        roundId = randomId()
+        const storedCall = { waitingCall, session: session.key, round: roundId, questions, askedAt: deps.now() }
         try {
           await store.putCall(storedCall)
         } catch (error) {
@@ -69,7 +69,7 @@ class WaitingCalls implements LinkedCalls {
       onQuestionsSent: () => (this.#isDraining ? handOff() : undefined),
       claim() {
         removeWaitingCall()
-        return store.claim(round)
+        return store.claim(roundId)
       },
       release: removeWaitingCall,
       finish: (response) => {
@@ -83,29 +83,29 @@ class WaitingCalls implements LinkedCalls {
     const { store, bus, deps } = this.#deps
     const id = String(response.id)
     const { key } = peer.session
-    const storedCall = await store.getCall(streamOfQuestion(id))
+    const storedCall = await store.getCall(streamIdOfQuestion(id))
     if (storedCall?.session !== key || !storedCall.questions.some((question) => question.id === id)) return false
     await store.addAnswer(id, response)
     const takenMessagePromise = bus.waitForMessage('taken', id, takenMessageTimeoutMs)
     // The call may wait at another instance as well, which has to know that it is over there.
     bus.publish('answered', { id, session: key })
     if (deps.questions.answer(key, response)) return true
-    const adoptUntakenCall = async (): Promise<void> => {
+    const resumeUnclaimedCall = async (): Promise<void> => {
       if (!(await takenMessagePromise) && !(await store.isClaimed(storedCall.round)))
         this.resumeStoredCall(storedCall, peer)
     }
-    adoptUntakenCall().catch(deps.reportError)
+    resumeUnclaimedCall().catch(deps.reportError)
     return true
   }
 
   resumeStoredCall(storedCall: StoredCall, peer: SessionPeer, lastEventNumber?: number): CallStream | undefined {
-    const { bus, http, store } = this.#deps
+    const { bus, getHttpDeps, store } = this.#deps
     const { streamId } = storedCall.waitingCall
-    if (http().sessionStates.find(peer.session)?.streams.has(streamId) === true) return undefined
+    if (getHttpDeps().sessionStates.find(peer.session)?.streams.has(streamId) === true) return undefined
     bus.publish('adopted', { id: storedCall.round })
     return resumeStoredCall(storedCall, {
       peer,
-      http: http(),
+      http: getHttpDeps(),
       lastEventNumber,
       store,
       onWaiting: (handOff) => void this.#waitingCalls.set(streamId, { storedCall, handOff }),
@@ -121,22 +121,22 @@ class WaitingCalls implements LinkedCalls {
     }
   }
 
-  async takeStoredAnswer(session: string, question: string): Promise<void> {
+  async takeStoredAnswer(sessionKey: string, questionId: string): Promise<void> {
     const { store, bus, deps } = this.#deps
     const { questions } = deps
-    if (questions.find(session, question) === undefined) return
-    const response = await store.getAnswer(question)
-    if (response !== undefined && questions.answer(session, response)) bus.publish('taken', { id: question })
+    if (questions.find(sessionKey, questionId) === undefined) return
+    const response = await store.getAnswer(questionId)
+    if (response !== undefined && questions.answer(sessionKey, response)) bus.publish('taken', { id: questionId })
   }
 
-  handOffCall(round: string): void {
-    for (const { storedCall, handOff } of this.#waitingCalls.values()) if (storedCall.round === round) handOff()
+  handOffCall(roundId: string): void {
+    for (const { storedCall, handOff } of this.#waitingCalls.values()) if (storedCall.round === roundId) handOff()
   }
 
-  cancelCall(session: string, request: string): void {
-    const state = this.#deps.http().sessionStates.find({ key: session })
+  cancelCall(sessionKey: string, requestIdJson: string): void {
+    const state = this.#deps.getHttpDeps().sessionStates.find({ key: sessionKey })
     // `cancelRequest` wrote it.
-    state?.calls.get(JSON.parse(request) as RequestId)?.cancel()
+    state?.calls.get(JSON.parse(requestIdJson) as RequestId)?.cancel()
   }
 
   async catchUp(): Promise<void> {

@@ -16,11 +16,11 @@ export interface LinkedSessions {
 const maxSessions = 10_000
 
 /** Each session is read once, and again when another instance has changed it. */
-export function createLinkedSessions({ store, bus, deps, http }: LinkDeps): LinkedSessions {
-  let known = createBoundedMap<StoredSession>(maxSessions)
+export function createLinkedSessions({ store, bus, deps, getHttpDeps }: LinkDeps): LinkedSessions {
+  let knownSessions = createBoundedMap<StoredSession>(maxSessions)
   const reload = async (key: string): Promise<void> => {
-    const { sessionStates } = http()
-    known.delete(key)
+    const { sessionStates } = getHttpDeps()
+    knownSessions.delete(key)
     const state = sessionStates.find({ key })
     if (state === undefined) return
     const storedSession = await store.getSession(key)
@@ -28,27 +28,27 @@ export function createLinkedSessions({ store, bus, deps, http }: LinkDeps): Link
     else sessionStates.applyStoredSettings(state, storedSession)
   }
   return {
-    async open(session, caller) {
-      const { sessionStates } = http()
-      const knownSession = known.get(session.key)
+    async open(session, callerKey) {
+      const { sessionStates } = getHttpDeps()
+      const knownSession = knownSessions.get(session.key)
       const storedSession = knownSession ?? (await store.getSession(session.key))
-      known.set(session.key, storedSession)
+      knownSessions.set(session.key, storedSession)
       if (storedSession.isEnded) return false
-      const isPlain = storedSession.level === undefined && storedSession.uris.length === 0
+      const hasNoSettings = storedSession.level === undefined && storedSession.uris.length === 0
       const isNew = knownSession === undefined || sessionStates.find(session) === undefined
-      if (isNew && !isPlain)
-        sessionStates.applyStoredSettings(sessionStates.getOrCreate(session, caller), storedSession)
+      if (isNew && !hasNoSettings)
+        sessionStates.applyStoredSettings(sessionStates.getOrCreate(session, callerKey), storedSession)
       return true
     },
     async change(session, change) {
       const ttlMs = Math.max(1, session.expiresAt - deps.now())
-      known.set(session.key, await store.changeSession(session.key, ttlMs, change))
+      knownSessions.set(session.key, await store.changeSession(session.key, ttlMs, change))
       bus.publish('session', { session: session.key })
     },
     reload,
     async catchUp() {
-      known = createBoundedMap(maxSessions)
-      for (const key of Array.from(http().sessionStates.listStates(), (state) => state.key)) await reload(key)
+      knownSessions = createBoundedMap(maxSessions)
+      for (const key of Array.from(getHttpDeps().sessionStates.listStates(), (state) => state.key)) await reload(key)
     },
   }
 }

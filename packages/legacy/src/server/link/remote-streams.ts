@@ -22,59 +22,65 @@ const resumeRetryDelayMs = 500
 const maxResumeAttempts = 4
 
 /** Starts with no stream. */
-export function createRemoteStreams(parts: LinkDeps, calls: LinkedCalls): RemoteStreams {
-  const { store, bus, http } = parts
+export function createRemoteStreams(linkDeps: LinkDeps, calls: LinkedCalls): RemoteStreams {
+  const { store, bus, getHttpDeps } = linkDeps
   const writers = new Map<string, { onPeerLeft(): void }>()
   const readers = new Map<string, { onWritten(): void }>()
 
   /** Reads the stream from the instance that has it; false when none says so in time. */
-  const startRelay = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
-    const relay = randomId()
+  const startRelay = async (
+    { streamId, eventNumber }: ParsedEventId,
+    { session, view }: SessionPeer,
+  ): Promise<boolean> => {
+    const relayId = randomId()
     for (let tryCount = 0; tryCount < maxResumeAttempts; tryCount += 1) {
-      const relayPromise = bus.waitForMessage('relaying', relay, resumeRetryDelayMs)
-      bus.publish('resume', { id: stream, session: session.key, number, relay })
+      const relayPromise = bus.waitForMessage('relaying', relayId, resumeRetryDelayMs)
+      bus.publish('resume', { id: streamId, session: session.key, number: eventNumber, relay: relayId })
       if (!(await relayPromise)) continue
-      readers.set(relay, readRelay(relay, view.reply, { ...parts, onEnd: () => void readers.delete(relay) }))
+      readers.set(relayId, readRelay(relayId, view.reply, { ...linkDeps, onEnd: () => void readers.delete(relayId) }))
       return true
     }
     return false
   }
-  const writeReply = async ({ stream, number }: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
-    const end = await store.getResponse(stream)
-    if (end?.session !== session.key) return false
+  const writeReply = async (
+    { streamId, eventNumber }: ParsedEventId,
+    { session, view }: SessionPeer,
+  ): Promise<boolean> => {
+    const storedResponse = await store.getResponse(streamId)
+    if (storedResponse?.session !== session.key) return false
     view.reply.open()
-    if (end.number > number) view.reply.write(end.text)
+    if (storedResponse.number > eventNumber) view.reply.write(storedResponse.text)
     view.reply.end()
     return true
   }
   /** Waits here for the answers of a call that waits; undefined for one that does not. */
   const adoptWaitingCall = async (eventId: ParsedEventId, peer: SessionPeer): Promise<boolean | undefined> => {
-    const storedCall = await store.getCall(eventId.stream)
+    const storedCall = await store.getCall(eventId.streamId)
     if (storedCall === undefined) return undefined
     if (storedCall.session !== peer.session.key) return false
     if (await store.isClaimed(storedCall.round)) return undefined
-    const stream = calls.resumeStoredCall(storedCall, peer, eventId.number)
-    stream?.resume(peer.view.reply, eventId.number)
+    const stream = calls.resumeStoredCall(storedCall, peer, eventId.eventNumber)
+    stream?.resume(peer.view.reply, eventId.eventNumber)
     return stream !== undefined
   }
   // A call that ends while its instance is looked for has left its response meanwhile.
-  const find = async (eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> =>
+  const relayOrReply = async (eventId: ParsedEventId, peer: SessionPeer): Promise<boolean> =>
     (await writeReply(eventId, peer)) || (await startRelay(eventId, peer)) || (await writeReply(eventId, peer))
 
   return {
     async resume(eventId, peer) {
-      if (await find(eventId, peer)) return true
+      if (await relayOrReply(eventId, peer)) return true
       const isAdopted = await adoptWaitingCall(eventId, peer)
       if (isAdopted !== undefined) return isAdopted
       // Its handler was running: nobody may run it again unasked. An instance that is only slow gets a second time to
       // say so.
-      return (await find(eventId, peer)) || rejectLostCall(eventId, peer.view)
+      return (await relayOrReply(eventId, peer)) || rejectLostCall(eventId, peer.view)
     },
     async writeStream({ id, session, number, relay }) {
-      const stream = http().sessionStates.find({ key: session })?.streams.get(id)
+      const stream = getHttpDeps().sessionStates.find({ key: session })?.streams.get(id)
       if (stream === undefined) return
       if (!writers.has(relay)) {
-        const reply = await writeRelay(relay, parts, () => writers.delete(relay))
+        const reply = await writeRelay(relay, linkDeps, () => writers.delete(relay))
         if (reply === undefined) return
         writers.set(relay, reply)
         // An id leads to the entry that `serveRequests` registered.

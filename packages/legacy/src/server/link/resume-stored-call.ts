@@ -1,5 +1,5 @@
 import { callerKeyOf, type RpcResponse } from '@x/schema'
-import { type RoundAnswer, toRoundAnswer, failedAnswer } from '../ask-client.ts'
+import { type RoundAnswer, toRoundAnswer, createFailedAnswer } from '../ask-client.ts'
 import type { CallStream } from '../http/call-stream.ts'
 import type { HttpDeps, SessionPeer, OwnedStream } from '../http/http-deps.ts'
 import { fillAcceptedAnswers } from '../http/resume-call.ts'
@@ -31,7 +31,7 @@ export function resumeStoredCall(storedCall: StoredCall, options: StoredCallOpti
   const { peer, http, lastEventNumber, onWaiting } = options
   const { waitingCall, questions } = storedCall
   const round = new ResumedStoredRound(storedCall, options)
-  if (!round.open()) return undefined
+  if (!round.openQuestions()) return undefined
   const { stream } = round.ownedStream
   http.sessionStates
     .getOrCreate(peer.session, callerKeyOf(peer.view))
@@ -58,17 +58,18 @@ class ResumedStoredRound {
     const firstEventNumber = Math.max(eventCount, lastEventNumber) + eventNumberGap
     this.#storedCall = storedCall
     this.#options = options
-    this.ownedStream = takeOverStream({ id, requestId, firstEventNumber, onEnd: () => this.#stop() }, peer, http)
+    this.ownedStream = takeOverStream({ id, requestId, firstEventNumber, onEnd: () => this.#stopWaiting() }, peer, http)
     const { now, schedule, settings } = http.deps
     const remainingMs = Math.max(1, storedCall.askedAt + settings.answerTimeoutMs - now())
-    this.#cancelTimer = schedule(() => this.#giveUp(), remainingMs)
+    this.#cancelTimer = schedule(() => this.#failOpenQuestions(), remainingMs)
   }
 
   /** Waits for the answers of clients; false when there are too many questions. */
-  open(): boolean {
+  openQuestions(): boolean {
     const { http, peer } = this.#options
     for (const question of this.#storedCall.questions) {
-      const onAnswer = (response: RpcResponse): void => this.#take(question, toRoundAnswer(question.method, response))
+      const onAnswer = (response: RpcResponse): void =>
+        this.#acceptAnswer(question, toRoundAnswer(question.method, response))
       const openedQuestion = http.deps.questions.open(peer.session.key, onAnswer, question.id)
       if (openedQuestion === undefined) {
         this.ownedStream.stream.abandon()
@@ -98,25 +99,25 @@ class ResumedStoredRound {
     this.ownedStream.stream.release()
   }
 
-  #take({ key }: StoredQuestion, answer: RoundAnswer): void {
+  #acceptAnswer({ key }: StoredQuestion, answer: RoundAnswer): void {
     this.#answers.set(key, answer)
     if (this.#answers.size === this.#storedCall.questions.length)
-      this.#runOn().catch((error: unknown) => this.fail(error))
+      this.#continueCall().catch((error: unknown) => this.fail(error))
   }
 
-  #giveUp(): void {
+  #failOpenQuestions(): void {
     for (const question of this.#storedCall.questions) {
       if (this.#answers.has(question.key)) continue
-      this.#take(question, failedAnswer(question.method, 'The client did not answer in time'))
+      this.#acceptAnswer(question, createFailedAnswer(question.method, 'The client did not answer in time'))
     }
   }
 
-  async #runOn(): Promise<void> {
+  async #continueCall(): Promise<void> {
     const { waitingCall, round } = this.#storedCall
     const { store, http } = this.#options
-    this.#stop()
+    this.#stopWaiting()
     if (!(await store.claim(round))) return this.ownedStream.stream.release()
-    const pages = [...waitingCall.pages, ...pagesIn(this.#storedCall, this.#answers, http.deps.now())]
+    const pages = [...waitingCall.pages, ...collectAcceptedPages(this.#storedCall, this.#answers, http.deps.now())]
     this.ownedStream.run({
       waitingCall: { ...waitingCall, pages },
       answers: fillAcceptedAnswers(waitingCall, this.#answers),
@@ -124,7 +125,7 @@ class ResumedStoredRound {
   }
 
   /** Waits no more. */
-  #stop(): void {
+  #stopWaiting(): void {
     if (!this.#isWaiting) return
     this.#isWaiting = false
     this.#cancelTimer()
@@ -144,7 +145,7 @@ function sendUnseenQuestions(questions: readonly StoredQuestion[], lastEventNumb
 }
 
 /** The pages that the user has agreed to in this round. */
-function pagesIn(
+function collectAcceptedPages(
   { questions }: StoredCall,
   answers: ReadonlyMap<string, RoundAnswer>,
   acceptedAt: number,

@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts'
 import { initializeClient } from '../initialize.ts'
 import { runLegacyCall } from '../legacy-call.ts'
 import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../change-subscription.ts'
-import { type ClientSettings, serveLocalMethod, unknownMethodResponse } from '../local-methods.ts'
+import { type ClientSettings, serveLocalMethod, createUnknownMethodResponse } from '../local-methods.ts'
 
 const maxUris = 1000
 
@@ -52,7 +52,7 @@ class LegacyStreamConnection implements StreamConnection {
   #client: LegacyClient | undefined
   #level: LoggingLevel = 'info'
   #subscription: ChangeSubscription | undefined
-  #closed = false
+  #isClosed = false
 
   constructor(peer: StreamPeer, deps: Deps, onClose: () => void) {
     this.#peer = peer
@@ -76,7 +76,7 @@ class LegacyStreamConnection implements StreamConnection {
   }
 
   close(): void {
-    this.#closed = true
+    this.#isClosed = true
     this.#subscription?.close()
     this.#subscription = undefined
     this.#onClose()
@@ -101,9 +101,9 @@ class LegacyStreamConnection implements StreamConnection {
       ask,
     }: { client: LegacyClient; call: Parameters<StreamHandler>[1]; ask: Parameters<StreamHandler>[2] },
   ): Promise<RpcResponse> {
-    const localResponse = serveLocalMethod(request, this.#settings(client), this.#deps)
+    const localResponse = serveLocalMethod(request, this.#createClientSettings(client), this.#deps)
     if (localResponse !== undefined) return localResponse
-    if (!sharedMethods.has(request.method)) return Promise.resolve(unknownMethodResponse(request))
+    if (!sharedMethods.has(request.method)) return Promise.resolve(createUnknownMethodResponse(request))
     const channel = {
       caller: call,
       signal: call.signal,
@@ -111,7 +111,7 @@ class LegacyStreamConnection implements StreamConnection {
       timeoutMs: Number.POSITIVE_INFINITY,
       notify: call.notify,
       // The streams end with the process, and with them what waits: a state would buy nothing.
-      origin: undefined,
+      sessionStream: undefined,
       link: undefined,
       onAnswered: () => {},
       ask,
@@ -120,7 +120,7 @@ class LegacyStreamConnection implements StreamConnection {
     return runLegacyCall({ request, client, level: this.#level, channel }, this.#deps)
   }
 
-  #settings(client: LegacyClient): ClientSettings {
+  #createClientSettings(client: LegacyClient): ClientSettings {
     return {
       client,
       caller: this.#peer,
@@ -149,7 +149,7 @@ class LegacyStreamConnection implements StreamConnection {
     try {
       const notifiableKinds = await requestNotifiableKinds(client, caller, this.#deps)
       if (
-        this.#closed ||
+        this.#isClosed ||
         this.#subscription !== undefined ||
         (!notifiableKinds.hasListChanges && !notifiableKinds.hasResourceUpdates)
       )
