@@ -49,10 +49,8 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   const onWarning = warningListenerOf(options)
   const toolIndex = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
-  const getLists = createOfferedLists(
-    { send, clientState: state, maxPages, maxListSize, clearCache: cache.clear },
-    toolIndex,
-  )
+  const listContext = { send, clientState: state, maxPages, maxListSize, clearCache: cache.clear }
+  const getLists = createOfferedLists(listContext, toolIndex)
   const getErrorContext = (call: Parameters<typeof errorContextOf>[0]) => errorContextOf(call, state)
   const toolCalls = createToolCalls({
     sendOnce,

@@ -299,9 +299,5 @@ export type {
   StreamPeer,
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
-export {
-  checkHeaderParams,
-  type HeaderParam,
-  encodeHeaderArguments,
-  parseHeaderParams,
-} from './transports/header-params.ts'
+export type { HeaderParam } from './transports/header-params.ts'
+export { checkHeaderParams, encodeHeaderArguments, parseHeaderParams } from './transports/header-params.ts'

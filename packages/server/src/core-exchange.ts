@@ -70,17 +70,14 @@ export function createCoreExchange(state: ServerState): Exchange {
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
     let servedRequest: RequestState | undefined
     try {
-      const olderRevisionError = method === undefined ? findRevisionError(request) : undefined
-      if (olderRevisionError !== undefined) throw olderRevisionError
-      const { handle } = requireServedMethod(method, request.method, state)
+      const { handle } = requireServedMethod(method, request, state)
       servedRequest = createRequestState(request, call, state)
       // A task was counted when it was created.
-      if (servedRequest.journalStore === undefined)
-        checkCallerLimit(state.settings.callerLimit, servedRequest.callerKey)
+      const { journalStore, callerKey } = servedRequest
+      if (journalStore === undefined) checkCallerLimit(state.settings.callerLimit, callerKey)
       const pendingResult = handle(request.params, servedRequest)
-      const result = isPromiseLike(pendingResult)
-        ? await countPendingRequest(pendingResult, servedRequest)
-        : pendingResult
+      const isPending = isPromiseLike(pendingResult)
+      const result = isPending ? await countPendingRequest(pendingResult, servedRequest) : pendingResult
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
@@ -109,7 +106,7 @@ export function createCoreExchange(state: ServerState): Exchange {
 
   function startStreamingMethod(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
     try {
-      const { handle } = requireServedMethod(method, request.method, state)
+      const { handle } = requireServedMethod(method, request, state)
       return Promise.resolve(handle(request.params, createRequestState(request, call, state)))
     } catch (error) {
       return Promise.reject(error)
@@ -172,12 +169,14 @@ function createRequestState(request: RpcRequest, call: Call, { catalog, settings
  * Returns the row of a method that this server serves. Every rejection names the served revisions, because for a client
  * of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
-function requireServedMethod(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
+function requireServedMethod(method: ServedMethod | undefined, request: RpcRequest, state: ServerState): ServedMethod {
   const missingCapability = method && findMissingCapability(method, state)
   if (method !== undefined && missingCapability === undefined) return method
+  const olderRevisionError = method === undefined ? findRevisionError(request) : undefined
+  if (olderRevisionError !== undefined) throw olderRevisionError
   const reason = missingCapability === undefined ? '' : `, because the server has no ${missingCapability}`
   const versions = servedVersions.join(', ')
-  const message = `Method ${quoteName(name)} is not served here${reason}; the server speaks revision ${versions}`
+  const message = `Method ${quoteName(request.method)} is not served here${reason}; the server speaks revision ${versions}`
   throw new McpError(errorCodes.methodNotFound, message, { data: { supported: servedVersions } })
 }
 

@@ -219,7 +219,7 @@ export const limitRows = [
       'count',
       'subschemas of a schema of a server',
       'the schema is rejected',
-      { name: 'defaultSchemaBounds.subschemas', file: 'schema/src/json-schema', isFixed: true },
+      { name: 'defaultSchemaBounds.subschemaCount', file: 'schema/src/json-schema', isFixed: true },
     ],
     [
       'pattern length',

@@ -41,7 +41,7 @@ export function measureStructure(root) {
   return [
     ...upward,
     { title: `files of at most ${smallFileLines} lines of code`, value: small.length, limit: 34, details: small },
-    { title: 'lines of code in packages', value: code, limit: 41_300, details: [] },
+    { title: 'lines of code in packages', value: code, limit: 41_800, details: [] },
   ]
 }
 

@@ -51,18 +51,11 @@ export function buildAutomaton(
 
   function joinParts(before: AutomatonPart, after: AutomatonPart): AutomatonPart {
     connect(before.endPositions, after.startPositions)
-    const startPositions = before.startPositions.concat(
-      ...Array.from({ length: before.emptyMatchCount }, () => after.startPositions),
-    )
-    const endPositions = after.endPositions.concat(
-      ...Array.from({ length: after.emptyMatchCount }, () => before.endPositions),
-    )
+    const startPositions = [before.startPositions, ...repeat(after.startPositions, before.emptyMatchCount)].flat()
+    const endPositions = [after.endPositions, ...repeat(before.endPositions, after.emptyMatchCount)].flat()
     if (startPositions.length + endPositions.length > maxTransitions) throw new UnboundedPatternError('is too complex')
-    return {
-      emptyMatchCount: Math.min(2, before.emptyMatchCount * after.emptyMatchCount),
-      startPositions,
-      endPositions,
-    }
+    const emptyMatchCount = Math.min(2, before.emptyMatchCount * after.emptyMatchCount)
+    return { emptyMatchCount, startPositions, endPositions }
   }
 
   function addRepeat({ body, min, max }: PatternNode & { readonly kind: 'repeat' }): AutomatonPart {
@@ -92,8 +85,8 @@ export function buildAutomaton(
         const emptyMatchCount = parts.reduce((sum, part) => sum + part.emptyMatchCount, 0)
         return {
           emptyMatchCount: Math.min(2, emptyMatchCount),
-          startPositions: parts.flatMap(({ startPositions: starts }) => starts),
-          endPositions: parts.flatMap(({ endPositions: ends }) => ends),
+          startPositions: parts.flatMap((part) => part.startPositions),
+          endPositions: parts.flatMap((part) => part.endPositions),
         }
       }
       case 'repeat':
@@ -103,8 +96,11 @@ export function buildAutomaton(
     }
   }
 
-  const rootPart = addNode(root)
-  connect([0], rootPart.startPositions)
+  connect([0], addNode(root).startPositions)
   if (!options.hasAnchor) connect([0], [0])
   return { positions, lookarounds }
+}
+
+function repeat<T>(item: T, count: number): T[] {
+  return Array.from({ length: count }, () => item)
 }

@@ -91,15 +91,9 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
     rejectSchemaMap(schema, schemaOptions)
     const jsonSchema = requireValidSchema(freezeJsonObject(schema, schemaOptions.errorSubject), schemaOptions)
     // The default validator stops at ten issues; of another one nothing is known.
-    const validatorStopsEarly = schemaOptions.compile === compileJsonSchema
     const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
-    return {
-      jsonSchema,
-      check: addBounds(compileCheck(jsonSchema, schemaOptions), () => ({
-        find: () => [],
-        isComplete: validatorStopsEarly,
-      })),
-    }
+    const finder = { ...emptyFinder, isComplete: schemaOptions.compile === compileJsonSchema }
+    return { jsonSchema, check: addBounds(compileCheck(jsonSchema, schemaOptions), () => finder) }
   }
   if (typeof standardProps.validate !== 'function') {
     throw unusableSchemaError(
@@ -110,11 +104,10 @@ export function compileSchema(schema: AnySchema, schemaOptions: SchemaCompilatio
   const jsonSchema = requireValidSchema(toJsonSchema(standardProps, schemaOptions), schemaOptions)
   const addBounds = createBoundedCheckFactory(jsonSchema, schemaOptions)
   const isZod = isZodSchema(schema)
+  const createFinder = () => (isZod ? createZodIssueFinder(schema) : undefined)
   return {
     jsonSchema,
-    check: addBounds(createStandardCheck(standardProps.validate), () =>
-      isZod ? createZodIssueFinder(schema) : undefined,
-    ),
+    check: addBounds(createStandardCheck(standardProps.validate), createFinder),
     createCheckFor: isZod
       ? (equalSchema) =>
           addBounds(createStandardCheck(createInterpretedValidator(equalSchema)), () =>
@@ -286,14 +279,13 @@ function createBoundedCheck(check: Check, { maxElements, maxMissingMembers, crea
   return (value) => {
     const counter: ElementCounter = { elementCount: 0, issueCount: 0, maxElements, maxMissingMembers }
     countElements(value, counter)
-    if (counter.elementCount > maxElements)
-      return createTooManyElementsValue(`more than ${maxElements} elements; send fewer`)
+    if (counter.elementCount > maxElements) return rejectElements(`more than ${maxElements} elements; send fewer`)
     if (counter.issueCount <= maxIssuesWithoutFinder) return check(value)
     finder ??= createFinder() ?? emptyFinder
     const issues = finder.find(value, maxShownIssues)
     if (issues.length > 0) return toRejectedValue(issues)
     if (!finder.isComplete && counter.issueCount > maxPossibleIssues)
-      return createTooManyElementsValue(`more than ${maxPossibleIssues} possible faults; send fewer elements`)
+      return rejectElements(`more than ${maxPossibleIssues} possible faults; send fewer elements`)
     return check(value)
   }
 }
@@ -305,7 +297,7 @@ function toRejectedValue(issues: readonly StandardSchemaV1.Issue[]): RejectedVal
   return { issues: issues.map(schemaIssueOf), ...(issues.length === maxShownIssues && { total: Infinity }) }
 }
 
-function createTooManyElementsValue(problem: string): CheckedValue {
+function rejectElements(problem: string): CheckedValue {
   const message = `It has ${problem}. Values in arrays and members of objects count as elements.`
   return { issues: [{ path: '', message }] }
 }

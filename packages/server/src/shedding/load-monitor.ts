@@ -16,7 +16,7 @@ export interface LoadMonitor {
   /** Handlers that run. */
   runningCount: number
   /** Those of them whose calls came back with a state. */
-  resumedRunningCount: number
+  resumedCount: number
   /** The same by the key of the caller; callers without one are absent. */
   readonly resumedCountByCaller: Map<string, number>
   /** Those of them that are being handed off. */
@@ -87,7 +87,7 @@ export function createLoadMonitor(sheddingRules: SheddingRules, source: LoadSour
     rules: sheddingRules,
     source,
     runningCount: 0,
-    resumedRunningCount: 0,
+    resumedCount: 0,
     resumedCountByCaller: new Map(),
     pendingHandOffCount: 0,
     waitingRunCount: 0,
@@ -248,14 +248,10 @@ export function checkCapacity(request: MonitoredRequest): void {
     : findExceededNewCallLimit(monitor)
   if (exceededLimit === undefined) return
   monitor.rejectedCallCount++
-  const { retryAfterMs, hardLimits: hardLimit } = monitor.rules
-  const message = `The server is at its hard limit (${exceededLimit} is ${hardLimit[exceededLimit]}) and has not begun this call`
-  const data = {
-    reason: 'overloaded',
-    limit: `hardLimit.${exceededLimit}`,
-    max: hardLimit[exceededLimit],
-    retryAfterMs,
-  }
+  const { retryAfterMs, hardLimits } = monitor.rules
+  const max = hardLimits[exceededLimit]
+  const message = `The server is at its hard limit (${exceededLimit} is ${max}) and has not begun this call`
+  const data = { reason: 'overloaded', limit: `hardLimit.${exceededLimit}`, max, retryAfterMs }
   throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
 }
 
@@ -267,7 +263,7 @@ export function beginCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   beginMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.resumedRunningCount++
+  monitor.resumedCount++
   incrementCount(monitor.resumedCountByCaller, request.callerKey)
 }
 
@@ -276,7 +272,7 @@ export function endCall(request: MonitoredRequest): void {
   const { loadMonitor: monitor } = request.settings
   endMonitoredCall(monitor)
   if (!isResumed(request)) return
-  monitor.resumedRunningCount--
+  monitor.resumedCount--
   decrementCount(monitor.resumedCountByCaller, request.callerKey)
 }
 
@@ -290,10 +286,7 @@ type HardLimitName = keyof ResolvedHardLimits
 /** Returns the limit that keeps a new call out. */
 function findExceededNewCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
   const { running } = monitor.rules.hardLimits
-  if (
-    monitor.runningCount >= running &&
-    monitor.runningCount - monitor.resumedRunningCount >= computeNewCallReserve(monitor)
-  )
+  if (monitor.runningCount >= running && monitor.runningCount - monitor.resumedCount >= newCallReserveOf(monitor))
     return 'running'
   return isEventLoopTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
@@ -305,24 +298,18 @@ function findExceededResumedCallLimit(monitor: LoadMonitor, callerKey: string): 
 }
 
 function isEventLoopTooLate(monitor: LoadMonitor, factor: number): boolean {
-  const { eventLoopDelayMs } = monitor.rules.hardLimits
-  return (
-    eventLoopDelayMs !== Number.POSITIVE_INFINITY &&
-    readCurrentLoad(monitor).eventLoopDelayMs > eventLoopDelayMs * factor
-  )
+  const maxDelayMs = monitor.rules.hardLimits.eventLoopDelayMs
+  return maxDelayMs !== Number.POSITIVE_INFINITY && readCurrentLoad(monitor).eventLoopDelayMs > maxDelayMs * factor
 }
 
 function canResume(monitor: LoadMonitor, callerKey: string): boolean {
   const { running } = monitor.rules.hardLimits
-  if (
-    monitor.runningCount >= running * 2 ||
-    monitor.resumedRunningCount >= running * 2 - computeNewCallReserve(monitor)
-  )
+  if (monitor.runningCount >= running * 2 || monitor.resumedCount >= running * 2 - newCallReserveOf(monitor))
     return false
   return (monitor.resumedCountByCaller.get(callerKey) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
 }
 
-function computeNewCallReserve({ rules }: LoadMonitor): number {
+function newCallReserveOf({ rules }: LoadMonitor): number {
   return Math.ceil(rules.hardLimits.running * newCallShare)
 }
 
@@ -363,8 +350,8 @@ export function createPlatformLoadMonitor(
   return createLoadMonitor(sheddingRulesOf(shedding, state), {
     now,
     wallClock,
-    // There, the time until the next request would look like a delay.
-    setTimer: isWorkerd() ? undefined : setUnrefTimer,
+    // In workerd, the time until the next request would look like a delay. The timer must not keep a process alive.
+    setTimer: isWorkerd() ? undefined : (callback, ms) => unref(setTimeout(callback, ms)),
     measureLoad,
     onFailure,
     randomId: randomInstanceId,
@@ -373,13 +360,6 @@ export function createPlatformLoadMonitor(
 
 // Taken when the module loads, so that a test's fake timers do not keep a server from measuring.
 const { setTimeout } = globalThis
-
-/**
- * Runs a function once after so many milliseconds. Where the platform can, the timer does not keep the process alive.
- */
-function setUnrefTimer(callback: () => void, ms: number): void {
-  unref(setTimeout(callback, ms))
-}
 
 /** For how long a server may be over a limit of readiness before balancers should pass it over. */
 const unreadyAfterMs = 5000
@@ -432,10 +412,8 @@ export function createCallerLimit(maxCallsPerCaller = defaultMaxCalls, retryAfte
 }
 
 /** Rejects a call whose caller has as many at once as one may have. A call that is answered at once never counts. */
-export function checkCallerLimit(
-  { maxCallsPerCaller: max, retryAfterMs, runningCountByCaller }: CallerLimit,
-  callerKey: string,
-): void {
+export function checkCallerLimit(callerLimit: CallerLimit, callerKey: string): void {
+  const { maxCallsPerCaller: max, retryAfterMs, runningCountByCaller } = callerLimit
   if ((runningCountByCaller.get(callerKey) ?? 0) < max) return
   throw quotaError({ limit: 'maxCallsPerCaller', max, retryAfterMs, advice: 'wait for the answer to another call' })
 }

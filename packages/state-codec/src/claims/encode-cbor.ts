@@ -58,17 +58,17 @@ class CborWriter {
     return this.#bytes.subarray(0, this.#byteLength)
   }
 
-  writeValue(writeValue: JsonValue): void {
-    switch (typeof writeValue) {
+  writeValue(value: JsonValue): void {
+    switch (typeof value) {
       case 'string':
-        return this.#writeText(writeValue)
+        return this.#writeText(value)
       case 'number':
-        return this.#writeNumber(writeValue)
+        return this.#writeNumber(value)
       case 'boolean':
-        return this.#writeByte(writeValue ? simpleHeads.true : simpleHeads.false)
+        return this.#writeByte(value ? simpleHeads.true : simpleHeads.false)
       default:
-        if (writeValue === null) return this.#writeByte(simpleHeads.null)
-        return isJsonArray(writeValue) ? this.#writeArray(writeValue) : this.#writeObject(writeValue)
+        if (value === null) return this.#writeByte(simpleHeads.null)
+        return isJsonArray(value) ? this.#writeArray(value) : this.#writeObject(value)
     }
   }
 

@@ -137,7 +137,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
         await here.suspend(task, { ...createRelease(), requests: sampleRequests, lifetimeMs: sampleLifetimeMs }),
         'cancelling',
       )
-      equal(await here.taskRelease(task, createRelease()), 'cancelling')
+      equal(await here.release(task, createRelease()), 'cancelling')
       deepEqual((await there.get('a', sampleOwner))?.requests, {})
       equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifetimeMs: sampleLifetimeMs }), true)
       equal(await there.cancel('a', sampleOwner), 'finished')
@@ -191,7 +191,7 @@ export const answerTests: readonly (readonly [string, (engines: TestEngines) => 
       await waitUntil(() => receivedEvents.includes('work'))
       const secondClaim = await claimOne(here)
       receivedEvents.length = 0
-      await here.taskRelease(secondClaim, createRelease())
+      await here.release(secondClaim, createRelease())
       await waitUntil(() => receivedEvents.includes('work'))
       const thirdClaim = await claimOne(here)
       await here.cancel('a', sampleOwner)

@@ -150,7 +150,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     async ({ here, there }) => {
       const task = await createClaimedTask(here)
       equal(
-        await here.taskRelease(task, createRelease({ entries: [{ member: 'steps', key: 'plan', value: [1] }] })),
+        await here.release(task, createRelease({ entries: [{ member: 'steps', key: 'plan', value: [1] }] })),
         'owned',
       )
       equal(await here.record(task, createRelease()), 'lost')
@@ -163,7 +163,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
     async ({ here, there, advanceTime }) => {
       const firstClaim = await createClaimedTask(here)
       const entries = [{ member: 'steps', key: 'plan', value: [1] }]
-      equal(await here.taskRelease(firstClaim, createRelease({ entries, pauseMs: 60_000 })), 'owned')
+      equal(await here.release(firstClaim, createRelease({ entries, pauseMs: 60_000 })), 'owned')
       equal((await there.get('a', sampleOwner))?.status, 'working')
       await here.create(createNewTask('b'))
       equal((await claimOne(there)).id, 'b')
@@ -179,7 +179,7 @@ export const workTests: readonly (readonly [string, (engines: TestEngines) => Pr
   [
     'a task that is given back for a while is cancelled at once',
     async ({ here, there, advanceTime }) => {
-      await here.taskRelease(await createClaimedTask(here), createRelease({ pauseMs: 60_000 }))
+      await here.release(await createClaimedTask(here), createRelease({ pauseMs: 60_000 }))
       equal(await there.cancel('a', sampleOwner), 'cancelled')
       await advanceTime(60_001)
       deepEqual(await here.claim(10), [])
@@ -231,7 +231,7 @@ export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promi
     leaseState,
     await engine.record(lease, lateRelease),
     await engine.suspend(lease, { ...lateRelease, requests: sampleRequests, lifetimeMs: null }),
-    await engine.taskRelease(lease, lateRelease),
+    await engine.release(lease, lateRelease),
     await engine.finish(lease, {
       outcome: { status: 'failed', error: { code: 1, message: 'forged' } },
       lifetimeMs: null,

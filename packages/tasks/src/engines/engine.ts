@@ -63,7 +63,7 @@ export interface TaskEngine {
    * Ends the claim for the task to be claimed again, with no failure counted: at once, and whoever listens for work is
    * woken, or after a pause, until which it is nobody's. `cancelling` is as in `suspend`.
    */
-  taskRelease(lease: Lease, taskRelease: TaskRelease): Promise<LeaseState>
+  release(lease: Lease, taskRelease: TaskRelease): Promise<LeaseState>
   /** Ends the task, for good. False when it was not this worker's any more: then nothing was written. */
   finish(lease: Lease, taskEnd: TaskEnd): Promise<boolean>
   /** Deletes some of the tasks whose time has run out, with all that belongs to them, and tells how many. */

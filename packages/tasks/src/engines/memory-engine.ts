@@ -73,21 +73,21 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     notifications: memoryBus(),
     create: async (task) => createStoredTask(store, task),
     get: async (id, owner) => {
-      const storedTask = findStoredTask(store, id, owner)
-      return storedTask && toTaskRow(storedTask, store.now())
+      const task = findStoredTask(store, id, owner)
+      return task && toTaskRow(task, store.now())
     },
     answer: async (answers) => storeAnswers(store, answers),
     cancel: async (id, owner) => cancelStoredTask(store, id, owner),
     claim: async (maxClaims) => claimStoredTasks(store, maxClaims),
     heartbeat: async (leases) => leases.map((lease) => renewLease(store, lease)),
     record: async (lease, progress) =>
-      writeIfLeased(store, lease, (storedTask) => storeProgress(storedTask, progress, store.now())),
+      writeIfLeased(store, lease, (task) => storeProgress(task, progress, store.now())),
     suspend: async (lease, suspension) =>
-      writeUnlessCancelling(store, lease, (storedTask) => suspendStoredTask(store, storedTask, suspension)),
-    taskRelease: async (lease, taskRelease) =>
-      writeUnlessCancelling(store, lease, (storedTask) => releaseStoredTask(store, storedTask, taskRelease)),
+      writeUnlessCancelling(store, lease, (task) => suspendStoredTask(store, task, suspension)),
+    release: async (lease, taskRelease) =>
+      writeUnlessCancelling(store, lease, (task) => releaseStoredTask(store, task, taskRelease)),
     finish: async (lease, taskEnd) =>
-      writeIfLeased(store, lease, (storedTask) => finishStoredTask(store, storedTask, taskEnd)) !== 'lost',
+      writeIfLeased(store, lease, (task) => finishStoredTask(store, task, taskEnd)) !== 'lost',
     deleteExpiredTasks: async () => deleteExpiredTasks(store),
     listen: async (listener) => {
       const registeredListener = { ...listener }
@@ -95,8 +95,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
       return () => void store.listeners.delete(registeredListener)
     },
     inspect: async (id) => {
-      const storedTask = findStoredTask(store, id)
-      return storedTask && toTaskRow(storedTask, store.now())
+      const task = findStoredTask(store, id)
+      return task && toTaskRow(task, store.now())
     },
     ping: async () => {},
     close: async () => {},
@@ -143,8 +143,8 @@ function createStoredTask(store: MemoryStore, task: NewTask): TaskRow | 'full' {
 function countOpenTasks({ tasks, now }: MemoryStore, caller: string): number {
   const nowMs = now()
   let count = 0
-  for (const storedTask of tasks.values()) {
-    if (storedTask.caller === caller && !isFinished(storedTask) && !isExpired(storedTask, nowMs)) count++
+  for (const task of tasks.values()) {
+    if (task.caller === caller && !isFinished(task) && !isExpired(task, nowMs)) count++
   }
   return count
 }
@@ -153,133 +153,123 @@ function storeAnswers(
   store: MemoryStore,
   { id, owner, responses, lifetimeMs }: TaskAnswers,
 ): 'unknown' | 'ignored' | 'stored' | 'resumed' {
-  const storedTask = findStoredTask(store, id, owner)
-  if (storedTask === undefined) return 'unknown'
-  const requestedEntries = Object.entries(responses).filter(([key]) => storedTask.requests.has(key))
+  const task = findStoredTask(store, id, owner)
+  if (task === undefined) return 'unknown'
+  const requestedEntries = Object.entries(responses).filter(([key]) => task.requests.has(key))
   if (requestedEntries.length === 0) return 'ignored'
   for (const [key, response] of requestedEntries) {
-    storedTask.responses.set(key, JSON.stringify(response))
-    storedTask.requests.delete(key)
+    task.responses.set(key, JSON.stringify(response))
+    task.requests.delete(key)
   }
-  storedTask.updatedAt = store.now()
-  if (storedTask.requests.size > 0) return 'stored'
-  storedTask.status = 'working'
-  extendLifetime(storedTask, lifetimeMs, storedTask.updatedAt)
+  task.updatedAt = store.now()
+  if (task.requests.size > 0) return 'stored'
+  task.status = 'working'
+  extendLifetime(task, lifetimeMs, task.updatedAt)
   notifyWork(store)
   return 'resumed'
 }
 
 function cancelStoredTask(store: MemoryStore, id: string, owner: string): CancelOutcome {
-  const storedTask = findStoredTask(store, id, owner)
-  if (storedTask === undefined) return 'unknown'
-  if (isFinished(storedTask)) return 'finished'
-  if (storedTask.leasedUntil !== undefined && storedTask.leasedUntil > store.now()) {
-    storedTask.isCancelling = true
+  const task = findStoredTask(store, id, owner)
+  if (task === undefined) return 'unknown'
+  if (isFinished(task)) return 'finished'
+  if (task.leasedUntil !== undefined && task.leasedUntil > store.now()) {
+    task.isCancelling = true
     for (const listener of store.listeners) listener.onCancel(id)
     return 'notified'
   }
-  finishStoredTask(store, storedTask, { outcome: { status: 'cancelled' }, lifetimeMs: 0 })
+  finishStoredTask(store, task, { outcome: { status: 'cancelled' }, lifetimeMs: 0 })
   return 'cancelled'
 }
 
 function claimStoredTasks(store: MemoryStore, maxClaims: number): readonly ClaimedTask[] {
   const claimedTasks: ClaimedTask[] = []
   const nowMs = store.now()
-  for (const storedTask of store.tasks.values()) {
+  for (const task of store.tasks.values()) {
     if (claimedTasks.length >= maxClaims) break
-    if (storedTask.status !== 'working' || storedTask.pausedUntil > nowMs || isExpired(storedTask, nowMs)) continue
-    if (storedTask.leasedUntil !== undefined && storedTask.leasedUntil > nowMs) continue
-    if (storedTask.leasedUntil !== undefined) storedTask.failures++
-    storedTask.attempt++
-    storedTask.leasedUntil = nowMs + store.leaseMs
-    claimedTasks.push(toClaimedTask(storedTask))
+    if (task.status !== 'working' || task.pausedUntil > nowMs || isExpired(task, nowMs)) continue
+    if (task.leasedUntil !== undefined && task.leasedUntil > nowMs) continue
+    if (task.leasedUntil !== undefined) task.failures++
+    task.attempt++
+    task.leasedUntil = nowMs + store.leaseMs
+    claimedTasks.push(toClaimedTask(task))
   }
   return claimedTasks
 }
 
 function renewLease(store: MemoryStore, lease: Lease): LeaseState {
-  return writeIfLeased(store, lease, (storedTask) => {
-    storedTask.leasedUntil = store.now() + store.leaseMs
+  return writeIfLeased(store, lease, (task) => {
+    task.leasedUntil = store.now() + store.leaseMs
   })
 }
 
 /** Does something for the worker that holds a lease, and for nobody else. */
-function writeIfLeased(
-  store: MemoryStore,
-  { id, attempt }: Lease,
-  applyChange: (storedTask: StoredTask) => void,
-): LeaseState {
-  const storedTask = findStoredTask(store, id)
-  if (storedTask === undefined || storedTask.leasedUntil === undefined || storedTask.attempt !== attempt) return 'lost'
-  const state = storedTask.isCancelling ? 'cancelling' : 'owned'
-  applyChange(storedTask)
+function writeIfLeased(store: MemoryStore, { id, attempt }: Lease, update: (task: StoredTask) => void): LeaseState {
+  const task = findStoredTask(store, id)
+  if (task === undefined || task.leasedUntil === undefined || task.attempt !== attempt) return 'lost'
+  const state = task.isCancelling ? 'cancelling' : 'owned'
+  update(task)
   return state
 }
 
-function writeUnlessCancelling(
-  store: MemoryStore,
-  lease: Lease,
-  applyChange: (storedTask: StoredTask) => void,
-): LeaseState {
-  return writeIfLeased(store, lease, (storedTask) => {
-    if (!storedTask.isCancelling) applyChange(storedTask)
+function writeUnlessCancelling(store: MemoryStore, lease: Lease, update: (task: StoredTask) => void): LeaseState {
+  return writeIfLeased(store, lease, (task) => {
+    if (!task.isCancelling) update(task)
   })
 }
 
 function storeProgress(
-  storedTask: StoredTask,
+  task: StoredTask,
   { entries, statusMessage, progress, hasProgressed }: TaskProgress,
   nowMs: number,
 ): void {
-  for (const entry of entries) storedTask.entries.set(JSON.stringify([entry.member, entry.key]), JSON.stringify(entry))
-  if (hasProgressed) storedTask.failures = 0
-  const previousText = JSON.stringify([storedTask.statusMessage, storedTask.progress])
-  storedTask.statusMessage = statusMessage ?? storedTask.statusMessage
-  storedTask.progress = progress ?? storedTask.progress
-  if (JSON.stringify([storedTask.statusMessage, storedTask.progress]) !== previousText) storedTask.updatedAt = nowMs
+  for (const entry of entries) task.entries.set(JSON.stringify([entry.member, entry.key]), JSON.stringify(entry))
+  if (hasProgressed) task.failures = 0
+  const previousText = JSON.stringify([task.statusMessage, task.progress])
+  task.statusMessage = statusMessage ?? task.statusMessage
+  task.progress = progress ?? task.progress
+  if (JSON.stringify([task.statusMessage, task.progress]) !== previousText) task.updatedAt = nowMs
 }
 
-function suspendStoredTask({ now }: MemoryStore, storedTask: StoredTask, suspension: TaskSuspension): void {
+function suspendStoredTask({ now }: MemoryStore, task: StoredTask, suspension: TaskSuspension): void {
   const nowMs = now()
-  storeProgress(storedTask, suspension, nowMs)
-  storedTask.requests = new Map(
-    Object.entries(suspension.requests).map(([key, request]) => [key, JSON.stringify(request)]),
-  )
-  storedTask.status = 'input_required'
-  storedTask.leasedUntil = undefined
-  storedTask.failures = 0
-  storedTask.updatedAt = nowMs
-  extendLifetime(storedTask, suspension.lifetimeMs, nowMs)
+  storeProgress(task, suspension, nowMs)
+  task.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
+  task.status = 'input_required'
+  task.leasedUntil = undefined
+  task.failures = 0
+  task.updatedAt = nowMs
+  extendLifetime(task, suspension.lifetimeMs, nowMs)
 }
 
-function releaseStoredTask(store: MemoryStore, storedTask: StoredTask, taskRelease: TaskRelease): void {
+function releaseStoredTask(store: MemoryStore, task: StoredTask, taskRelease: TaskRelease): void {
   const nowMs = store.now()
-  storeProgress(storedTask, taskRelease, nowMs)
-  storedTask.leasedUntil = undefined
-  storedTask.pausedUntil = nowMs + (taskRelease.pauseMs ?? 0)
+  storeProgress(task, taskRelease, nowMs)
+  task.leasedUntil = undefined
+  task.pausedUntil = nowMs + (taskRelease.pauseMs ?? 0)
   if (taskRelease.pauseMs === undefined) notifyWork(store)
 }
 
 function finishStoredTask(
   { now }: MemoryStore,
-  storedTask: StoredTask,
+  task: StoredTask,
   { outcome, statusMessage, lifetimeMs }: TaskEnd,
 ): void {
-  storedTask.status = outcome.status
-  storedTask.outcome = JSON.stringify(outcome)
-  storedTask.statusMessage = statusMessage
-  storedTask.requests = new Map()
-  storedTask.responses.clear()
-  storedTask.entries.clear()
-  storedTask.leasedUntil = undefined
-  storedTask.isCancelling = false
-  storedTask.updatedAt = now()
-  extendLifetime(storedTask, lifetimeMs, storedTask.updatedAt)
+  task.status = outcome.status
+  task.outcome = JSON.stringify(outcome)
+  task.statusMessage = statusMessage
+  task.requests = new Map()
+  task.responses.clear()
+  task.entries.clear()
+  task.leasedUntil = undefined
+  task.isCancelling = false
+  task.updatedAt = now()
+  extendLifetime(task, lifetimeMs, task.updatedAt)
 }
 
 function deleteExpiredTasks({ tasks, now }: MemoryStore): number {
   const nowMs = now()
-  const expiredTasks = [...tasks.values()].filter((storedTask) => isExpired(storedTask, nowMs))
+  const expiredTasks = [...tasks.values()].filter((task) => isExpired(task, nowMs))
   for (const { id } of expiredTasks) tasks.delete(id)
   return expiredTasks.length
 }
@@ -289,9 +279,9 @@ function notifyWork({ listeners }: MemoryStore): void {
 }
 
 function findStoredTask({ tasks, now }: MemoryStore, id: string, owner?: string): StoredTask | undefined {
-  const storedTask = tasks.get(id)
-  if (storedTask === undefined || isExpired(storedTask, now())) return undefined
-  return owner === undefined || storedTask.owner === owner ? storedTask : undefined
+  const task = tasks.get(id)
+  if (task === undefined || isExpired(task, now())) return undefined
+  return owner === undefined || task.owner === owner ? task : undefined
 }
 
 function isFinished({ status }: StoredTask): boolean {
@@ -303,14 +293,14 @@ function isExpired({ createdAt, ttlMs }: StoredTask, nowMs: number): boolean {
 }
 
 /** Keeps a task for longer, and never for less than was said before. */
-function extendLifetime(storedTask: StoredTask, lifetimeMs: number | null, nowMs: number): void {
-  if (storedTask.ttlMs === null) return
-  storedTask.ttlMs = lifetimeMs === null ? null : Math.max(storedTask.ttlMs, nowMs - storedTask.createdAt + lifetimeMs)
+function extendLifetime(task: StoredTask, lifetimeMs: number | null, nowMs: number): void {
+  if (task.ttlMs === null) return
+  task.ttlMs = lifetimeMs === null ? null : Math.max(task.ttlMs, nowMs - task.createdAt + lifetimeMs)
 }
 
-function toTaskRow(storedTask: StoredTask, nowMs: number): TaskRow {
-  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = storedTask
-  const outcome = storedTask.outcome === undefined ? {} : parseStoredObject(storedTask.outcome)
+function toTaskRow(task: StoredTask, nowMs: number): TaskRow {
+  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = task
+  const outcome = task.outcome === undefined ? {} : parseStoredObject(task.outcome)
   const { result, error } = outcome
   return {
     id,
@@ -321,15 +311,15 @@ function toTaskRow(storedTask: StoredTask, nowMs: number): TaskRow {
     ageMs: nowMs - createdAt,
     updatedAt,
     ttlMs,
-    requests: parseStoredObjects(storedTask.requests),
+    requests: parseStoredObjects(task.requests),
     result: isJsonObject(result) ? result : undefined,
     // It is what `finish` was given, as text in between.
     error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
   }
 }
 
-function toClaimedTask(storedTask: StoredTask): ClaimedTask {
-  const { id, attempt, failures, payload, entries, responses, isCancelling } = storedTask
+function toClaimedTask(task: StoredTask): ClaimedTask {
+  const { id, attempt, failures, payload, entries, responses, isCancelling } = task
   return {
     id,
     attempt,

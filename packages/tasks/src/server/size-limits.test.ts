@@ -90,7 +90,7 @@ function measured(engine: TaskEngine): { readonly engine: TaskEngine; readonly l
     ...engine,
     record: (lease, progress) => (note(progress), engine.record(lease, progress)),
     suspend: (lease, suspension) => (note(suspension), engine.suspend(lease, suspension)),
-    taskRelease: (lease, progress) => (note(progress), engine.taskRelease(lease, progress)),
+    release: (lease, progress) => (note(progress), engine.release(lease, progress)),
     finish: (lease, end) => (note(end), engine.finish(lease, end)),
   }
   return { engine: noting, longest: () => longest }

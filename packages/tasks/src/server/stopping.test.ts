@@ -101,9 +101,9 @@ describe('a server that stops', () => {
         }
         return claimed
       },
-      taskRelease: async (lease, taskRelease) => {
+      release: async (lease, taskRelease) => {
         calls.push('released')
-        return engine.taskRelease(lease, taskRelease)
+        return engine.release(lease, taskRelease)
       },
       close: async () => {
         calls.push('closed')

@@ -28,10 +28,8 @@ export function createRemoteStreams(linkDeps: LinkDeps, calls: LinkedCalls): Rem
   const readers = new Map<string, { onWritten(): void }>()
 
   /** Reads the stream from the instance that has it; false when none says so in time. */
-  const startRelay = async (
-    { streamId, eventNumber }: ParsedEventId,
-    { session, view }: SessionPeer,
-  ): Promise<boolean> => {
+  const startRelay = async (eventId: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
+    const { streamId, eventNumber } = eventId
     const relayId = randomId()
     for (let tryCount = 0; tryCount < maxResumeAttempts; tryCount += 1) {
       const relayPromise = bus.waitForMessage('relaying', relayId, resumeRetryDelayMs)
@@ -42,14 +40,11 @@ export function createRemoteStreams(linkDeps: LinkDeps, calls: LinkedCalls): Rem
     }
     return false
   }
-  const writeReply = async (
-    { streamId, eventNumber }: ParsedEventId,
-    { session, view }: SessionPeer,
-  ): Promise<boolean> => {
-    const storedResponse = await store.getResponse(streamId)
+  const writeReply = async (eventId: ParsedEventId, { session, view }: SessionPeer): Promise<boolean> => {
+    const storedResponse = await store.getResponse(eventId.streamId)
     if (storedResponse?.session !== session.key) return false
     view.reply.open()
-    if (storedResponse.number > eventNumber) view.reply.write(storedResponse.text)
+    if (storedResponse.number > eventId.eventNumber) view.reply.write(storedResponse.text)
     view.reply.end()
     return true
   }

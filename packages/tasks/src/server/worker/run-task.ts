@@ -151,7 +151,7 @@ async function requeueTask(attempt: Attempt, unmetCapability: MissingCapability,
       ),
     )
   const leaseState = await writeClaimEnd(attempt, context, ({ statusMessage }) =>
-    engine.taskRelease(attempt.task, {
+    engine.release(attempt.task, {
       entries: [requeuePlan.entry],
       statusMessage,
       hasProgressed: false,
@@ -192,7 +192,7 @@ async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: T
 /** Releases a task, for any instance to continue at once. */
 export async function releaseAttempt(attempt: Attempt, context: TaskContext): Promise<void> {
   const { engine } = context.settings
-  const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.taskRelease(attempt.task, progress))
+  const leaseState = await writeClaimEnd(attempt, context, (progress) => engine.release(attempt.task, progress))
   if (leaseState === 'cancelling') return finishAttempt(attempt, cancelledEnd, context)
 }
 
