@@ -106,7 +106,7 @@ describe('a bug that is resolved', () => {
         (await serviceNow().azureDevOps.getWorkItem(4522, signal)).rev,
       ],
     })
-    expect(stoppedSteps.map(({ recordedKeys: recorded }) => recorded.at(-1))).toEqual(
+    expect(stoppedSteps.map(({ recordedKeys }) => recordedKeys.at(-1))).toEqual(
       expect.arrayContaining(['read', 'save']),
     )
     await service?.[Symbol.asyncDispose]()
@@ -231,7 +231,7 @@ async function fleet(answers: Answers = {}): Promise<Fixture> {
   return {
     client,
     emulated: service,
-    asked: () => client.observations.rounds.flatMap(({ questions: asked }) => Object.keys(asked)),
+    asked: () => client.observations.rounds.flatMap(({ questions }) => Object.keys(questions)),
     revisions: (...ids) => Promise.all(ids.map(revision)),
     touch: async (id) => {
       await service.azureDevOps.updateWorkItem(id, { fields: { 'System.Tags': 'seen' }, links: [] }, signal)

@@ -89,7 +89,7 @@ interface MatchCost extends PatternCost {
 }
 
 function costOfPositions(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
-  for (const nextPosition of positions.flatMap(({ nextPositions: next }) => next))
+  for (const nextPosition of positions.flatMap(({ nextPositions }) => nextPositions))
     spendSteps(budget, positions[nextPosition]?.codePoints.length ?? 0)
   const costsByPosition = new Map<number, MatchCost>()
   // Those that come later in the expression are found first.
@@ -139,7 +139,7 @@ function costOfComponent(
     .map((member) => positions[member])
     .filter((position) => position !== undefined)
   const choices = Math.max(
-    ...componentPositions.map(({ nextPositions: next }) => countOverlappingPositions(next, positions)),
+    ...componentPositions.map(({ nextPositions }) => countOverlappingPositions(nextPositions, positions)),
   )
   const componentCost = {
     ...costAfter,

@@ -121,10 +121,13 @@ function scanOpeningBracket(scan: ScanState, codeUnit: number, index: number): v
 }
 
 /** Tells if the keys of an opening object are to be read: it is the value of the last key, or the whole message. */
-function opensNextLevel({ text, scopeLevel: level, keyStart, keyEnd }: ScanState): boolean {
-  if (level === 0) return true
+function opensNextLevel({ text, scopeLevel, keyStart, keyEnd }: ScanState): boolean {
+  if (scopeLevel === 0) return true
   const writtenKey = text.slice(keyStart, keyEnd)
-  return writtenKey === levelKeys[level] || (writtenKey.includes('\\') && unescapeKey(writtenKey) === levelKeys[level])
+  return (
+    writtenKey === levelKeys[scopeLevel] ||
+    (writtenKey.includes('\\') && unescapeKey(writtenKey) === levelKeys[scopeLevel])
+  )
 }
 
 function unescapeKey(writtenKey: string): string {

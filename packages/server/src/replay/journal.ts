@@ -211,11 +211,8 @@ export function copyJournal(journal: Journal): Journal {
  * In about 20 bytes, because it travels: the load in hundredths, no more than a hundred times the limit, and the time
  * since the call began.
  */
-function serializeHandOff(
-  { instanceId, relativeLoad: load, handedOffAt }: HandOffReport,
-  startedAt: number,
-): JsonValue {
-  return [instanceId, Math.min(9999, Math.round(load * 100)), Math.round(handedOffAt) - startedAt]
+function serializeHandOff({ instanceId, relativeLoad, handedOffAt }: HandOffReport, startedAt: number): JsonValue {
+  return [instanceId, Math.min(9999, Math.round(relativeLoad * 100)), Math.round(handedOffAt) - startedAt]
 }
 
 function parseHandOff(value: JsonValue | undefined, startedAt: number): HandOffReport | undefined {

@@ -144,10 +144,10 @@ function isBalancerSticky({ handOffCount, returnedCallCount }: FleetView): boole
 }
 
 /** The mean load of the others. Silence is good news: whoever was not heard of for a while counts as idle. */
-function averageFleetLoad({ loadReports: reports }: FleetView, now: number): number {
+function averageFleetLoad({ loadReports }: FleetView, now: number): number {
   let sum = 0
   let weightSum = unknownLoadWeight
-  for (const { relativeLoad, reportedAt } of reports.values()) {
+  for (const { relativeLoad, reportedAt } of loadReports.values()) {
     const weight = now - reportedAt > staleReportMs ? 0 : Math.exp((reportedAt - now) / reportDecayMs)
     sum += relativeLoad * weight
     weightSum += weight
@@ -161,8 +161,8 @@ function isClearlyHigher(ownLoad: number, otherLoad: number): boolean {
 }
 
 /** The clocks of two machines differ: what comes from the future is new. */
-function computeReportAgeMs({ handedOffAt }: HandOffReport, { epochMs: wallTime }: ClockTimes): number {
-  return Math.max(0, wallTime - handedOffAt)
+function computeReportAgeMs({ handedOffAt }: HandOffReport, { epochMs }: ClockTimes): number {
+  return Math.max(0, epochMs - handedOffAt)
 }
 
 /** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */

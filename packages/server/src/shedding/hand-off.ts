@@ -32,12 +32,12 @@ export function decideHandOff(
   monitor: LoadMonitor,
   { drainCount, stopCount, handOff, ...call }: CallAtBoundary,
 ): ShedReason | { readonly error: unknown } | undefined {
-  const { rules, activeDrainCount: activeDrains } = monitor
-  if (activeDrains > 0 && monitor.drainCount > drainCount) return 'stopping'
+  const { rules, activeDrainCount } = monitor
+  if (activeDrainCount > 0 && monitor.drainCount > drainCount) return 'stopping'
   sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
   // Before the budget: a call that stayed would be lost with the instance.
-  if (activeDrains > 0) return 'stopping'
+  if (activeDrainCount > 0) return 'stopping'
   const usedBudget = Math.max(0, call.roundCount - freeRoundCount) + Math.max(0, stopCount - freeStopCount)
   if (call.shedCount >= rules.handOffBudget - usedBudget) return undefined
   if (rules.policy !== undefined) return applyPolicy(monitor, rules.policy, call)

@@ -172,13 +172,13 @@ export async function createOpenedSession(request: SessionRequest): Promise<Open
  * MissingSessionError} for every failure, so that a forger learns nothing; its cause is reported.
  */
 export async function openSession(
-  { sessionId: id, state }: SessionMetadata,
+  { sessionId, state }: SessionMetadata,
   request: SessionRequest & { readonly needsState: boolean },
 ): Promise<OpenedSession> {
   const { sessionOptions, principal, callerKey } = request
   try {
     const [createdAt, expiresAt] = parseSessionTimes(
-      await sessionOptions.codec.open(id, {
+      await sessionOptions.codec.open(sessionId, {
         purpose: sessionOptions.purposes.id,
         binding: principalIdentityOf(principal),
         owner: callerKey,
@@ -186,15 +186,15 @@ export async function openSession(
       }),
     )
     if (!(sessionOptions.now() < expiresAt)) throw new Error('The session has expired')
-    if (!(await sessionOptions.registry.isLive(id))) throw new Error('The session was deleted or revoked')
-    const content = state === undefined ? initialState : await openSessionState(id, state, request)
+    if (!(await sessionOptions.registry.isLive(sessionId))) throw new Error('The session was deleted or revoked')
+    const content = state === undefined ? initialState : await openSessionState(sessionId, state, request)
     // Without this check, leaving the state out would turn the session back to its beginning.
     if (state === undefined && sessionOptions.hasState && request.needsState)
       throw new Error('The request has no state of its session')
-    return createSessionOfRequest(request, { id, createdAt, expiresAt, ...content })
+    return createSessionOfRequest(request, { id: sessionId, createdAt, expiresAt, ...content })
   } catch (cause) {
     if (isRetryable(cause)) throw cause
-    throw new MissingSessionError(id, { cause })
+    throw new MissingSessionError(sessionId, { cause })
   }
 }
 

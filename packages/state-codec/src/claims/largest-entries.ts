@@ -12,7 +12,7 @@ export function describeLargestEntries(value: JsonValue): string {
   return entries
     .sort((a, b) => b.byteCount - a.byteCount)
     .slice(0, 5)
-    .map(({ path, byteCount: bytes }) => `${path === '' ? 'the value itself' : path} (${bytes} bytes)`)
+    .map(({ path, byteCount }) => `${path === '' ? 'the value itself' : path} (${byteCount} bytes)`)
     .join(', ')
 }
 

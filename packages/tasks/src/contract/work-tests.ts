@@ -241,6 +241,6 @@ export async function writeAllWithLease(engine: TaskEngine, lease: Lease): Promi
 
 function recordedEntries({ entries }: ClaimedTask): readonly (readonly unknown[])[] {
   return entries
-    .map(({ member: part, key, value }) => [part, key, value])
+    .map(({ member, key, value }) => [member, key, value])
     .toSorted(([a], [b]) => String(a).localeCompare(String(b)))
 }

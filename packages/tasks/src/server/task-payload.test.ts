@@ -60,9 +60,9 @@ test('a journal is what it was at first with every entry put in its place', asyn
         ['steps', new Map<string, JsonValue>([['first', 1]])],
         ['uuids', new Map<string, JsonValue>()],
       ])
-      for (const { member: part, key, value } of entries) {
-        if (value === undefined) expected.get(part)?.delete(key)
-        else expected.get(part)?.set(key, value)
+      for (const { member, key, value } of entries) {
+        if (value === undefined) expected.get(member)?.delete(key)
+        else expected.get(member)?.set(key, value)
       }
       const payload = { v: 1, method: 'tools/call', params: {}, journal: { round: 1, steps: { first: 1 } } }
       const { journal } = await workOf(claimed(payload, entries), undefined)

@@ -188,16 +188,16 @@ const sessionMetaKey = 'io.modelcontextprotocol/session'
 function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {
   const journalParts = new Map(Object.entries(journal))
   const membersByPart = new Map<string, Map<string, JsonObject[string]>>()
-  for (const { member: part, key, value } of entries) {
+  for (const { member, key, value } of entries) {
     // The number of times that it was left to others concerns the worker alone.
-    if (part === requeuePart) continue
+    if (member === requeuePart) continue
     if (key === undefined) {
-      setMember(journalParts, part, value)
+      setMember(journalParts, member, value)
       continue
     }
-    const storedPart = journalParts.get(part)
-    const members = membersByPart.get(part) ?? new Map(isJsonObject(storedPart) ? Object.entries(storedPart) : [])
-    membersByPart.set(part, members)
+    const storedPart = journalParts.get(member)
+    const members = membersByPart.get(member) ?? new Map(isJsonObject(storedPart) ? Object.entries(storedPart) : [])
+    membersByPart.set(member, members)
     setMember(members, key, value)
   }
   for (const [part, members] of membersByPart) journalParts.set(part, Object.fromEntries(members))

@@ -68,9 +68,9 @@ export const webResponseWriter: ResponseWriter<WebTarget> = {
     closeTarget(target)
   },
   countQueuedBytes: ({ stream }) => -(stream?.desiredSize ?? 0),
-  waitForDrain({ isClosed, stream, drainListeners: waitingWriters }) {
+  waitForDrain({ isClosed, stream, drainListeners }) {
     if (isClosed || (stream?.desiredSize ?? 0) === 0) return undefined
-    return new Promise((resolve) => void waitingWriters.push(resolve))
+    return new Promise((resolve) => void drainListeners.push(resolve))
   },
   destroy(target) {
     if (target.isClosed) return
@@ -108,8 +108,8 @@ function closeTarget(target: WebTarget): void {
   target.onClose()
 }
 
-function releaseWaitingWriters({ drainListeners: waitingWriters }: WebTarget): void {
-  for (const resolve of waitingWriters.splice(0)) resolve()
+function releaseWaitingWriters({ drainListeners }: WebTarget): void {
+  for (const resolve of drainListeners.splice(0)) resolve()
 }
 
 // nginx's number for it; there is no official one.

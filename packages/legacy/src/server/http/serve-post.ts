@@ -54,9 +54,9 @@ const noWaiterMessage = 'Nobody waits for this response here'
 type PostBody = RpcMessage | readonly (RpcMessage | McpError)[]
 
 /** Leaves a body that cannot be read to the transport, which rejects it. */
-function parseBody({ bodyText: text, limits }: HttpRequestView): PostBody | undefined {
+function parseBody({ bodyText, limits }: HttpRequestView): PostBody | undefined {
   try {
-    return parseBatch(text, maxBatchLength, limits.bounds) ?? parseMessage(text, limits.bounds)
+    return parseBatch(bodyText, maxBatchLength, limits.bounds) ?? parseMessage(bodyText, limits.bounds)
   } catch (error) {
     if (isMcpError(error)) return undefined
     throw error

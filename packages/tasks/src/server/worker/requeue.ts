@@ -48,7 +48,7 @@ function computeRequeuePauseMs(requeueIndex: number): number {
 
 /** Returns the times that a task was requeued since an instance last supported it. */
 export function requeueCountOf({ entries }: ClaimedTask): number {
-  const requeueCount = entries.find(({ member: part }) => part === requeuePart)?.value
+  const requeueCount = entries.find(({ member }) => member === requeuePart)?.value
   return typeof requeueCount === 'number' ? requeueCount : 0
 }
 

@@ -81,8 +81,8 @@ function journalLimitError(
   { maxJournalBytes }: SizeLimits,
 ): WireError {
   const [largest] = entries.toSorted((one, other) => jsonByteLengthOf(other) - jsonByteLengthOf(one))
-  const { member: part = '', key = '' } = largest ?? {}
-  const entryLabel = `${part} ${JSON.stringify(key.slice(0, 100))}`
+  const { member = '', key = '' } = largest ?? {}
+  const entryLabel = `${member} ${JSON.stringify(key.slice(0, 100))}`
   const description = `What the task records has ${totalBytes} bytes with ${entryLabel}, which has ${jsonByteLengthOf(largest ?? {})}`
   return tooLargeError(description, maxJournalBytes, smallerRecordAdvice)
 }
@@ -91,8 +91,8 @@ function tooLargeError(description: string, maxBytes: number, advice: string): W
   return { code: errorCodes.internal, message: `${description}, and may have ${maxBytes}: ${advice}` }
 }
 
-function entryNameOf({ member: part, key }: JournalEntry): string {
-  return JSON.stringify([part, key])
+function entryNameOf({ member, key }: JournalEntry): string {
+  return JSON.stringify([member, key])
 }
 
 const encoder = new TextEncoder()
