@@ -17,7 +17,7 @@ export type StaleKeyPredicate = (key: CacheKey) => boolean
 export interface PendingRead {
   /** Stores the result, unless it became stale meanwhile. */
   store(entry: CacheEntry): void
-  /** Does not store the result, and removes an earlier one when `isReplaced`. */
+  /** Does not store the result, and removes an earlier one when `mustDeleteEntry`. */
   discard(mustDeleteEntry?: boolean): void
 }
 

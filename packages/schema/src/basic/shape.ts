@@ -266,7 +266,7 @@ export function unionByMember<T, K extends keyof T & string>(
 export type SelectedVariant<T, K extends keyof T, W> = T extends unknown ? (W extends T[K] ? T : never) : never
 
 /**
- * A union of any types. `likeliestIndexOf` returns the index of the member that a value resembles: it affects the speed and the
+ * A union of any types. `guessMemberIndex` returns the index of the member that a value resembles: it affects the speed and the
  * failure, never the verdict.
  */
 export function union<const T extends readonly unknown[]>(

@@ -34,7 +34,7 @@ function describeValue(value: unknown): string {
   return `a ${name || 'class instance'}, not a plain object`
 }
 
-/** The levels below a definition's object: more than `checkSchema` accepts of a schema, and few enough for the stack. */
+/** The levels below a definition's object: more than `findSchemaProblem` accepts of a schema, and few enough for the stack. */
 const maxDefinitionDepth = 512
 
 /**
