@@ -12,7 +12,12 @@ export {
   type FormContent,
   type ObservedQuestion,
 } from './answers.ts'
-export { killAtEveryStep, type KillOptions, type KillReport, type StoppedStep } from './kill-at-every-step.ts'
+export {
+  killAtEveryStep,
+  type KillAtEveryStepOptions,
+  type KillReport,
+  type StoppedStep,
+} from './kill-at-every-step.ts'
 export type {
   Observations,
   ObservedChange,

@@ -7,7 +7,7 @@ import { testRuntime } from './test-runtime.ts'
 import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
 /** Options of {@link killAtEveryStep}; those of {@link testClient} hold for each of its clients. */
-export interface KillOptions<S extends Server = Server>
+export interface KillAtEveryStepOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
    * Makes the calls, and returns what they came to as plain data: results, and what the world looks like afterwards. A
@@ -62,7 +62,7 @@ interface RunOutcome {
  */
 export async function killAtEveryStep<S extends Server>(
   factory: ServerFactory<S>,
-  options: KillOptions<S>,
+  options: KillAtEveryStepOptions<S>,
 ): Promise<KillReport> {
   const undisturbedOutcome = await runOnce(factory, options, undefined)
   if (undisturbedOutcome.stepCount === 0) {
@@ -112,7 +112,7 @@ function isContainer(value: unknown): value is object {
 /** Makes the calls; the handler is stopped after the step of the given number, or never. */
 async function runOnce<S extends Server>(
   factory: ServerFactory<S>,
-  { call, beforeEachRun, ...options }: KillOptions<S>,
+  { call, beforeEachRun, ...options }: KillAtEveryStepOptions<S>,
   stopAfterStep: number | undefined,
 ): Promise<RunOutcome> {
   await beforeEachRun?.()

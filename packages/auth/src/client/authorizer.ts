@@ -7,7 +7,7 @@ import {
   type AuthServerContextResolver,
   createAuthServerContextResolver,
 } from './authorize.ts'
-import { findDpopError, isTokenChallenge, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
+import { findDpopError, mayAskForToken, parseTokenChallenge, type TokenChallenge } from './challenges.ts'
 import { createSharedRequests, type SharedRequests } from './coalesced-requests.ts'
 import { type DpopOptions, resolveDpop } from './dpop.ts'
 import { type AuthStore, memoryStore } from './store.ts'
@@ -47,7 +47,7 @@ interface StepUpLimiter {
 }
 
 const stepUpWindowMs = 300_000
-const maxAttemptsInWindow = 2
+const maxStepUpsPerWindow = 2
 const maxOperations = 1000
 
 // basic/authorization, step-up flow: a server that is never content must not send a person to log in for ever.
@@ -58,7 +58,7 @@ function createStepUpLimiter(now: () => number): StepUpLimiter {
       const attemptWindow = attemptWindows.get(operation)
       const isRecent = attemptWindow !== undefined && now() - attemptWindow.startedAt < stepUpWindowMs
       const { startedAt, count } = isRecent ? attemptWindow : { startedAt: now(), count: 0 }
-      if (count >= maxAttemptsInWindow) return false
+      if (count >= maxStepUpsPerWindow) return false
       if (!isRecent && attemptWindows.size >= maxOperations) attemptWindows.clear()
       attemptWindows.set(operation, { startedAt, count: count + 1 })
       return true
@@ -180,7 +180,7 @@ async function handleUnauthorized(
   target: HttpTarget,
 ): Promise<'retry' | undefined> {
   const header = head.header('www-authenticate')
-  if (!isTokenChallenge(header)) return undefined
+  if (!mayAskForToken(header)) return undefined
   const callState = state.callStateOf(target)
   const credential = state.storedCredentials.peek(target.url)
   if (credential?.token.thumbprint !== undefined && credential.token.access === callState.lastSentToken) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseTokenChallenge, isTokenChallenge, parseChallenges } from './challenges.ts'
+import { parseTokenChallenge, mayAskForToken, parseChallenges } from './challenges.ts'
 
 describe('A WWW-Authenticate header', () => {
   test.each([
@@ -104,5 +104,5 @@ test.each([
   ['Basic realm="x", DPoP algs="ES256"', true],
   ['Basic realm="Bearer"', false],
 ])('A response with %s may be answered with a token: %s', (header, expected) => {
-  expect(isTokenChallenge(header)).toBe(expected)
+  expect(mayAskForToken(header)).toBe(expected)
 })

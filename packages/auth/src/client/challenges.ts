@@ -89,7 +89,7 @@ export interface TokenChallenge {
 }
 
 /** True unless a response asks for credentials of other kinds alone, such as a password. */
-export function isTokenChallenge(header: string | undefined): boolean {
+export function mayAskForToken(header: string | undefined): boolean {
   const challenges = parseChallenges(header)
   return challenges.length === 0 || challenges.some(isTokenScheme)
 }

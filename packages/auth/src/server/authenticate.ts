@@ -3,7 +3,7 @@ import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBindin
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import {
   type AccessToken,
-  toCredentialsKey,
+  toCanonicalCredentials,
   type HttpRequestHead,
   isCanonicalBearer,
   parseAuthorization,
@@ -48,7 +48,7 @@ export function authenticate(
   state: AuthenticationState,
 ): AuthenticationResult | Promise<AuthenticationResult> {
   const header = readAuthorization(request)
-  const knownResult = typeof header === 'string' ? findVerifiedBearer(header, request, state) : undefined
+  const knownResult = typeof header === 'string' ? findCachedAuthentication(header, request, state) : undefined
   if (knownResult !== undefined) return knownResult
   const credentials = typeof header === 'string' ? parseAuthorization(header) : header
   if (credentials === undefined) return defaultChallengesOf(state).missingToken
@@ -58,7 +58,7 @@ export function authenticate(
 }
 
 /** Returns the identity of a token without a binding that was verified before; nearly every request has one. */
-function findVerifiedBearer(
+function findCachedAuthentication(
   header: string,
   request: HttpRequestHead,
   state: AuthenticationState,
@@ -110,7 +110,7 @@ async function identifyCaller(
   try {
     const { authenticationResult, binding } = await getOrVerifyToken(
       credentials.token,
-      await sha256(toCredentialsKey(credentials)),
+      await sha256(toCanonicalCredentials(credentials)),
       state,
     )
     if (isPlainBearer(binding, credentials.scheme, state)) return authenticationResult

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   type AccessToken,
-  toCredentialsKey,
+  toCanonicalCredentials,
   type HttpRequestHead,
   isCanonicalBearer,
   parseAuthorization,
@@ -69,7 +69,7 @@ test('a header in the usual form is the key of its token, and a token has one ke
     const credentials = readCredentials(requestOf([header]))
     if (typeof credentials !== 'object') throw new Error(`not read: ${header}`)
     const usual = scheme.toLowerCase() === 'bearer' ? `Bearer ${token}` : `DPoP ${token}`
-    expect(toCredentialsKey(credentials)).toBe(usual)
+    expect(toCanonicalCredentials(credentials)).toBe(usual)
     expect(isCanonicalBearer(header)).toBe(header === usual && scheme === 'Bearer')
   })
   fc.assert(property)

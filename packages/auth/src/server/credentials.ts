@@ -57,7 +57,7 @@ export function parseAuthorization(value: string): AccessToken | MalformedCreden
 /** The start of an `Authorization` header in the form in which nearly every client writes it. */
 const bearerPrefix = 'Bearer '
 
-/** Returns true for a header that is the key of its own token: see {@link toCredentialsKey}. */
+/** Returns true for a header that is the key of its own token: see {@link toCanonicalCredentials}. */
 export function isCanonicalBearer(value: string): boolean {
   return value.startsWith(bearerPrefix) && value[bearerPrefix.length] !== ' '
 }
@@ -66,7 +66,7 @@ export function isCanonicalBearer(value: string): boolean {
  * Returns scheme and token in one form, whatever spaces and letters a request wrote them in. Digests of it name tokens
  * that are known, so that the usual header is looked up before it is parsed.
  */
-export function toCredentialsKey({ scheme, token }: AccessToken): string {
+export function toCanonicalCredentials({ scheme, token }: AccessToken): string {
   return (scheme === 'bearer' ? bearerPrefix : 'DPoP ') + token
 }
 

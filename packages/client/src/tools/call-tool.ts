@@ -50,7 +50,7 @@ export interface ToolCalls {
 }
 
 // Names come from models, which invent some.
-const maxLookedUpNames = 1000
+const maxRememberedToolLookups = 1000
 
 /**
  * Creates the calls of tools. Arguments that a known tool requires in headers are repeated there; when the server finds
@@ -66,7 +66,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
       // A tool without an output schema needs no check, which only its definition tells.
       if (!getOutputCheck || toolIndex.find(name)) return undefined
       lookedUpNames ??= new Set()
-      if (lookedUpNames.has(name) || lookedUpNames.size >= maxLookedUpNames) return undefined
+      if (lookedUpNames.has(name) || lookedUpNames.size >= maxRememberedToolLookups) return undefined
       lookedUpNames.add(name)
       return listTools(toReadOptions(options))
     },

@@ -35,7 +35,7 @@ export interface ConnectionOptions {
 }
 
 /** The owner of one connection. */
-export interface KeepOpenOptions {
+export interface ConnectionOwner {
   /** Aborts when the connection is no longer wanted. */
   readonly signal: AbortSignal
   readonly onOpen: () => void
@@ -49,7 +49,7 @@ export interface KeepOpenOptions {
  */
 export async function keepConnectionOpen(
   options: ConnectionOptions,
-  { signal, onOpen, onLost }: KeepOpenOptions,
+  { signal, onOpen, onLost }: ConnectionOwner,
 ): Promise<void> {
   const { name, connect, onMessage, timeoutMs: limitMs, clock } = options
   const attemptController = new AbortController()

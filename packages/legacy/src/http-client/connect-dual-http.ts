@@ -31,7 +31,7 @@ import {
   createLegacyHttpTransport,
   type LegacyHttpTransport,
   type LegacyHttpTransportOptions,
-  readAnswer,
+  readRpcResponse,
 } from './legacy-http-transport.ts'
 import { type EraDetection, probeEra, withRequestTimeout } from './probe.ts'
 
@@ -242,7 +242,7 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
     }
     const onRequest = async (earlyRequest: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(earlyRequest)
     const handlers = { onNotification: () => {}, onRequest }
-    const initializeResponse = await readAnswer(transportOptions, response, {
+    const initializeResponse = await readRpcResponse(transportOptions, response, {
       request: initializeMessage,
       signal,
       handlers,

@@ -80,7 +80,7 @@ async function sendRequest(
       signal: requestSignal,
     } as const
     const response = await transportOptions.http.send({ ...options, headers: createSessionHeaders(transportOptions) })
-    return await readAnswer(transportOptions, response, { request, signal: requestSignal, handlers })
+    return await readRpcResponse(transportOptions, response, { request, signal: requestSignal, handlers })
   } catch (error) {
     finishController.abort(error)
     throw error
@@ -90,7 +90,7 @@ async function sendRequest(
 }
 
 /** Reads the response to a request: JSON, or events, over as many connections as it takes. */
-export function readAnswer(
+export function readRpcResponse(
   transportOptions: LegacyHttpTransportOptions,
   response: HttpClientResponse,
   sentRequest: SentRequest,

@@ -14,7 +14,7 @@ import { createDiscoverRequest, type ProtocolEra, eraOf, isUndecidedStatus } fro
 import type { LegacySettings } from '../client/options.ts'
 import { legacyRevisions } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
-import { type LegacyHttpTransportOptions, readAnswer, readFailure } from './legacy-http-transport.ts'
+import { type LegacyHttpTransportOptions, readRpcResponse, readFailure } from './legacy-http-transport.ts'
 
 /** Parameters of a step with a limit of time. */
 interface TimeoutContext {
@@ -91,7 +91,7 @@ async function readDiscoverResponse(
   }
   const handlers = { onNotification: () => {}, onRequest: async () => undefined }
   try {
-    const discoverResponse: RpcResponse = await readAnswer(transportOptions, response, {
+    const discoverResponse: RpcResponse = await readRpcResponse(transportOptions, response, {
       request: discoverRequest,
       signal,
       handlers,

@@ -97,7 +97,7 @@ function createListenRequest({ client }: ChangeSubscriptionOptions, uris: readon
 
 /** Changes of a server for which it sends notifications. */
 export interface NotifiableKinds {
-  readonly hasListChanges: boolean
+  readonly notifiesListChanges: boolean
   readonly hasResourceUpdates: boolean
 }
 
@@ -111,5 +111,5 @@ export async function requestNotifiableKinds(
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
   const { tools, prompts, resources } = parseCapabilities(response.result)
   const canNotifyLists = [tools, prompts, resources].some((list) => isJsonObject(list) && list.listChanged === true)
-  return { hasListChanges: canNotifyLists, hasResourceUpdates: resources?.subscribe === true }
+  return { notifiesListChanges: canNotifyLists, hasResourceUpdates: resources?.subscribe === true }
 }

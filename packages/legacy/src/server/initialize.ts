@@ -12,7 +12,7 @@ import {
 } from '@x/schema'
 import { type LegacyRevision, findRevision } from '../revisions.ts'
 import { toClientCapabilities, toLegacyImplementation, toLegacyCapabilities } from '../translate/capabilities.ts'
-import { toLegacyError } from '../translate/error.ts'
+import { toLegacyFailure } from '../translate/error.ts'
 import { createClientMeta, type LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
@@ -45,7 +45,7 @@ export async function initializeClient(
   const client = { revision, info, capabilities: toClientCapabilities(capabilities, revision) }
   const discoverResponse = await requestDiscovery(client, caller, deps)
   if ('error' in discoverResponse)
-    return { error: { jsonrpc: '2.0', id, ...toLegacyError(discoverResponse.error, request.method) } }
+    return { error: { jsonrpc: '2.0', id, ...toLegacyFailure(discoverResponse.error, request.method) } }
   const result = createInitializeResult(discoverResponse.result, revision, deps)
   return { client, response: { jsonrpc: '2.0', id, result } }
 }

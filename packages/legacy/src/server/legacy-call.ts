@@ -13,7 +13,7 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { createFailedToolResult, toLegacyError, createCapabilityFailure } from '../translate/error.ts'
+import { createFailedToolResult, toLegacyFailure, createCapabilityFailure } from '../translate/error.ts'
 import { toModernRequest, omitReservedMeta } from '../translate/request.ts'
 import { toLegacyResult } from '../translate/result.ts'
 import { askClient, createUrlQuestions, type RoundAnswer, toRoundOutcome, type UrlQuestions } from './ask-client.ts'
@@ -134,7 +134,7 @@ function addAnswers(request: RpcRequest, { requestState }: JsonObject, answers: 
 
 function toLegacyResponse({ request, client }: LegacyCall, response: RpcResponse): RpcResponse {
   const { id, method } = request
-  if ('error' in response) return { jsonrpc: '2.0', id, ...toLegacyError(response.error, method) }
+  if ('error' in response) return { jsonrpc: '2.0', id, ...toLegacyFailure(response.error, method) }
   const { resultType } = response.result
   if (resultType !== undefined && resultType !== 'complete') {
     const error = new McpError(errorCodes.internal, 'The result needs a client of revision 2026-07-28')

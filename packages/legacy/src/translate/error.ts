@@ -7,7 +7,7 @@ export type LegacyFailure = { readonly error: WireError } | { readonly result: J
  * An error of this revision in the terms of an older one. A tool that needs what its client lacks answers so in its
  * result, where the model reads it.
  */
-export function toLegacyError(error: WireError, method: string): LegacyFailure {
+export function toLegacyFailure(error: WireError, method: string): LegacyFailure {
   const { code, message, data } = error
   if (code === errorCodes.invalidParams && method === 'resources/read' && isJsonObject(data) && 'uri' in data) {
     return { error: { code: legacyResourceNotFound, message, data } }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { legacyRevisions } from '../revisions.ts'
 import { toClientCapabilities, toLegacyImplementation } from './capabilities.ts'
-import { toLegacyError } from './error.ts'
+import { toLegacyFailure } from './error.ts'
 import { toLegacyInputRequest } from './input-request.ts'
 import { toModernRequest } from './request.ts'
 import { toLegacyResult } from './result.ts'
@@ -146,7 +146,7 @@ describe('errors', () => {
       { result: { isError: true, content: [{ text: expect.stringContaining('2026-07-28') }] } },
     ],
   ])('%o of %s becomes %o [LEG-013 LEG-062]', (error, method, made) => {
-    expect(toLegacyError(error, method)).toMatchObject(made)
+    expect(toLegacyFailure(error, method)).toMatchObject(made)
   })
 })
 

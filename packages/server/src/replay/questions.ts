@@ -45,9 +45,9 @@ function requestFormAnswer<S extends AnySchema | Form<unknown>>(
       if (!isElicitResult(response)) return wrongAnswerProblem('the action of a user')
       const { action, content = {} } = response
       if (action !== 'accept') return { value: { action } }
-      return mapAwaitable(check(content), (checkedContent): AnswerOutcome<FormAnswer<unknown>> => {
-        if (checkedContent.issues === undefined) return { value: { action, content: checkedContent.value } }
-        return { problem: `The last answer did not fit:\n${formatIssues(checkedContent)}` }
+      return mapAwaitable(check(content), (contentCheckResult): AnswerOutcome<FormAnswer<unknown>> => {
+        if (contentCheckResult.issues === undefined) return { value: { action, content: contentCheckResult.value } }
+        return { problem: `The last answer did not fit:\n${formatIssues(contentCheckResult)}` }
       })
     },
   })

@@ -33,8 +33,8 @@ export async function runStep<T extends StepResult>(
   markWorkStarted(run)
   const value = await trackWork(run, async () => {
     // Values passed to the work, such as a UUID, must be the same when it is repeated.
-    const earlierCommit = commitJournalEntries(run)
-    if (earlierCommit !== undefined) await earlierCommit
+    const pendingEarlierCommit = commitJournalEntries(run)
+    if (pendingEarlierCommit !== undefined) await pendingEarlierCommit
     const pendingEffectsId = tryIds.get(key) ?? effectsIdOf(run)
     const id = isPromiseLike(pendingEffectsId) ? await pendingEffectsId : pendingEffectsId
     const workResult = await runStepWork(run, { key, id }, work)

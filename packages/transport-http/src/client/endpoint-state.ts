@@ -197,8 +197,8 @@ export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingR
 
 // Both on their default ports: another port of the same host may belong to somebody else.
 function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
-  const isToHttps = sourceUrl.protocol === 'http:' && target.protocol === 'https:'
-  return isToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
+  const isHttpToHttps = sourceUrl.protocol === 'http:' && target.protocol === 'https:'
+  return isHttpToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''
 }
 
 /** Returns true if a status is a redirect. A browser hides its target and gives status 0. */

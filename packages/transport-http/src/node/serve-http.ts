@@ -111,7 +111,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     schedule,
     mcpServer,
     stopState,
-    signalOptions: stopOnSignals,
+    stopOnSignals,
   })
   return {
     url: `http://${formatUrlHost(host)}:${boundPort}${path}`,

@@ -26,14 +26,14 @@ interface StopDeps extends GracefulStopDeps {
   readonly mcpServer: Server
   readonly stopState: StopState
   /** True or the options of a stop when signals stop the server. */
-  readonly signalOptions: boolean | StopOptions
+  readonly stopOnSignals: boolean | StopOptions
 }
 
 const defaultGraceMs = 10_000
 
 /** A function that stops a server once, however often it is called. */
 export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
-  const { signalOptions } = deps
+  const { stopOnSignals: signalOptions } = deps
   const detachHost = deps.mcpServer.attachHost()
   let stopPromise: Promise<void> | undefined
   let ignoreStopSignals = (): void => {}

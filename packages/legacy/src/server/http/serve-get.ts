@@ -27,7 +27,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   if (lastEventId !== undefined && lastEventId !== '') return resumeStream(lastEventId, session, { view, http })
   const { deps } = http
   const notifiableKinds = await requestNotifiableKinds(session, view, deps)
-  if (!notifiableKinds.hasListChanges && !notifiableKinds.hasResourceUpdates) {
+  if (!notifiableKinds.notifiesListChanges && !notifiableKinds.hasResourceUpdates) {
     return rejectRequest(view, {
       status: 405,
       message: 'This server has nothing to tell outside of calls',

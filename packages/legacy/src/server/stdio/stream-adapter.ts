@@ -151,7 +151,7 @@ class LegacyStreamConnection implements StreamConnection {
       if (
         this.#isClosed ||
         this.#subscription !== undefined ||
-        (!notifiableKinds.hasListChanges && !notifiableKinds.hasResourceUpdates)
+        (!notifiableKinds.notifiesListChanges && !notifiableKinds.hasResourceUpdates)
       )
         return
     } catch (error) {

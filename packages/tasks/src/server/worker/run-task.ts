@@ -73,7 +73,7 @@ async function runAttempt(
     createJournalStore(attempt, journal, context),
   )
   const responsePromise = context.innerExchange(request, call)
-  const cancelGraceTimer = startCancelGrace(attempt, context)
+  const cancelGraceTimer = armCancelGrace(attempt, context)
   try {
     return await Promise.race([responsePromise, cancelGraceTimer.promise])
   } finally {
@@ -84,7 +84,7 @@ async function runAttempt(
 /**
  * Bounds the wait for a handler that does not end though its task was cancelled. It may still run, and changes nothing.
  */
-function startCancelGrace(attempt: Attempt, { settings }: TaskContext) {
+function armCancelGrace(attempt: Attempt, { settings }: TaskContext) {
   const { signal } = attempt.controller
   let timer: unknown
   let startGraceTimer = (): void => {}
