@@ -9,7 +9,7 @@ import { answerRequests, toInputResponses, type InputAnswers } from './rounds/an
 import { type InputRequired, isInputRequired, parseInputRequired } from './request/input-required.ts'
 import { mergeHandlers } from './request/input-handlers.ts'
 import { clockOf, type RoundsContext } from './rounds/multi-round-call.ts'
-import type { ToolCalls } from './tools/call-tool.ts'
+import type { ToolCallFactory } from './tools/call-tool.ts'
 
 /** Input requests of a server for a tool's call that did not come in the response to it. */
 export interface ExternalInputRequests {
@@ -37,7 +37,7 @@ export interface ClientCallSteps {
 }
 
 interface ClientCallStepsContext {
-  readonly toolCalls: ToolCalls
+  readonly toolCalls: ToolCallFactory
   readonly options: CoreClientOptions
   readonly clientState: ClientState
 }

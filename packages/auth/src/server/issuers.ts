@@ -35,7 +35,7 @@ export interface Issuer {
 }
 
 /** Settings that all issuers share. */
-export interface IssuerSettings {
+export interface SharedIssuerSettings {
   readonly resource: string
   readonly clockToleranceMs: number
   readonly cacheMs: number
@@ -53,7 +53,7 @@ const introspectionCacheMs = 30_000
  */
 export function createIssuerResolver(
   issuerEntries: readonly (string | IssuerOptions)[],
-  settings: IssuerSettings,
+  settings: SharedIssuerSettings,
 ): (token: string) => Issuer {
   const issuerOptionsList = issuerEntries.map((entry) => (typeof entry === 'string' ? { issuer: entry } : entry))
   if (issuerOptionsList.length === 0)
@@ -94,7 +94,7 @@ function readClaimedIssuer(token: string): string | undefined {
   }
 }
 
-function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer {
+function compileIssuer(options: IssuerOptions, settings: SharedIssuerSettings): Issuer {
   const { issuer, introspection } = options
   parseSecureUrl('issuer', issuer)
   const audience = resolveAudience(options, settings)
@@ -112,7 +112,7 @@ function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer
   return { issuer, cacheMs, verify: (token) => verifyJwt(token, jwtRequirements) }
 }
 
-function resolveAudience({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
+function resolveAudience({ issuer, audience }: IssuerOptions, { resource }: SharedIssuerSettings): readonly string[] {
   const audiences = typeof audience === 'string' ? [audience] : (audience ?? [resource])
   if (audiences.length > 0 && audiences.every((name) => typeof name === 'string' && name !== '')) return [...audiences]
   throw new TypeError(`The audience of "${issuer}" is empty: a server takes no tokens that were made for others`)

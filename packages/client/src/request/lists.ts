@@ -79,7 +79,7 @@ async function* fetchPages<M extends ListMethod>(
   let callOptions = options
   let cursor: string | undefined
   let isRestarted = false
-  let totalLength = 0
+  let laterPagesCharacterCount = 0
   for (let pageCount = 0; pageCount < maxPages; pageCount += 1) {
     let page: CompleteResults[M]
     try {
@@ -96,8 +96,8 @@ async function* fetchPages<M extends ListMethod>(
     }
     // A server may answer large pages without end, and their content stays in the cache and in the whole list. The
     // transport bounds the first page, which is all that most lists have.
-    if (pageCount > 0) totalLength += JSON.stringify(page).length
-    checkListSize(totalLength, maxListSize, endlessListError)
+    if (pageCount > 0) laterPagesCharacterCount += JSON.stringify(page).length
+    checkListSize(laterPagesCharacterCount, maxListSize, endlessListError)
     yield { page, isRepeated: isRestarted }
     // An empty string is a cursor like any other; only its absence ends the list.
     cursor = page.nextCursor

@@ -4,7 +4,7 @@ import type { MultiRoundMethod } from '../request/input-required.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { MultiRoundCall } from './multi-round-call.ts'
-import type { ToolCalls } from '../tools/call-tool.ts'
+import type { ToolCallFactory } from '../tools/call-tool.ts'
 
 /** Creates the requests of a call, of any method. */
 export type CreateCall = <M extends MultiRoundMethod>(
@@ -15,7 +15,7 @@ export type CreateCall = <M extends MultiRoundMethod>(
 
 /** The calls that may be asked for input (basic/patterns/mrtr, supported requests). */
 interface CallFactory {
-  readonly toolCalls: ToolCalls
+  readonly toolCalls: ToolCallFactory
   readonly createCall: CreateCall
   /** The call of a prompt or a resource, which only reads. */
   readonly createReadCall: <M extends MultiRoundMethod>(
@@ -26,7 +26,7 @@ interface CallFactory {
 }
 
 /** Creates the calls of a client that may have several requests. */
-export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCalls): CallFactory {
+export function createCallFactory(sendOnce: SendOnce, toolCalls: ToolCallFactory): CallFactory {
   const createReadCall: CallFactory['createReadCall'] = (method, params, callOptions) => ({
     method,
     params,

@@ -5,7 +5,7 @@ import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { RoundsContext } from './multi-round-call.ts'
 import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
-import type { CallToolFunction, ToolCalls } from '../tools/call-tool.ts'
+import type { CallToolFunction, ToolCallFactory } from '../tools/call-tool.ts'
 
 /** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
 export interface MultiRoundCalls {
@@ -22,7 +22,7 @@ export interface MultiRoundCalls {
 /** Creates the calls that may have several rounds. */
 export function createMultiRoundCalls(
   sendOnce: SendOnce,
-  toolCalls: ToolCalls,
+  toolCalls: ToolCallFactory,
   context: RoundsContext,
 ): MultiRoundCalls {
   const runAllRounds = createRunRounds(context)

@@ -42,7 +42,7 @@ export type ToolOutcome =
   | { readonly resultType: 'other'; readonly result: JsonObject; readonly error: Error }
 
 /** Creates the requests of tools' calls. */
-export interface ToolCalls {
+export interface ToolCallFactory {
   /** Looks up a tool that was never listed, if its definition is needed. */
   prepareCall(name: string, options: CallOptions): Promise<unknown> | undefined
   /** Creates the call of a tool, from the params `name` and `arguments`. */
@@ -57,7 +57,7 @@ const maxRememberedToolLookups = 1000
  * them wrong, its list is read again and the request is repeated once (basic/transports/streamable-http, client
  * behavior). The server checks headers before it runs anything, in every round.
  */
-export function createToolCalls(context: ToolCallsContext): ToolCalls {
+export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
   const { sendOnce, toolIndex, listTools, getOutputCheck } = context
   // Made with its first use: a program may have thousands of clients, few of which look a tool up.
   let lookedUpNames: Set<string> | undefined

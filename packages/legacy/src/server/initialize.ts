@@ -28,7 +28,7 @@ export interface InitializedClient {
  * Answers `initialize` from what the server says in `server/discover` (basic/lifecycle). A revision that is not served
  * is answered with the newest older one.
  */
-export async function initializeClient(
+export async function answerInitialize(
   request: RpcRequest,
   caller: Caller,
   deps: Deps,

@@ -60,20 +60,24 @@ export async function runLegacyCall(call: LegacyCall, deps: Deps, resumedCall?: 
   const roundCount = resumedCall === undefined ? 0 : resumedCall.waitingCall.roundCount + 1
   const urlQuestions = createUrlQuestions(call.channel, deps, resumedCall?.waitingCall.pages)
   try {
-    return await runRounds(initialRequest, { call, notificationFilter: notify, urlQuestions, roundCount }, deps)
+    return await runRounds(
+      initialRequest,
+      { call, notificationFilter: notify, urlQuestionTracker: urlQuestions, roundCount },
+      deps,
+    )
   } finally {
     notify.end()
   }
 }
 
 interface RoundLoopState extends ExchangeContext {
-  readonly urlQuestions: UrlQuestions
+  readonly urlQuestionTracker: UrlQuestions
   /** The rounds before this run. */
   readonly roundCount: number
 }
 
 async function runRounds(initialRequest: RpcRequest, loopState: RoundLoopState, deps: Deps): Promise<RpcResponse> {
-  const { call, urlQuestions } = loopState
+  const { call, urlQuestionTracker: urlQuestions } = loopState
   let { roundCount } = loopState
   let request = initialRequest
   let retryCount = 0

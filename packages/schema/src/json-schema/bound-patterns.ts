@@ -92,11 +92,11 @@ function addConstraint(schema: JsonObject, constraint: MutableSchema): void {
  */
 function createLengthBound(schema: MutableSchema, cost: PatternCost, budget: StepBudget): MutableSchema {
   const longestLength = maxTextLengthOf(cost, maxStepsPerText)
-  const lengthSteps = [longestLength]
-  for (let length = shortTextLength; length < longestLength; length *= 4) lengthSteps.push(length)
+  const lengthLimits = [longestLength]
+  for (let length = shortTextLength; length < longestLength; length *= 4) lengthLimits.push(length)
   let constraint: MutableSchema = {}
   chargeSteps(constraint, Infinity, budget)
-  for (const length of lengthSteps.toSorted((a, b) => b - a)) {
+  for (const length of lengthLimits.toSorted((a, b) => b - a)) {
     const appliedSchema = { ...schema }
     chargeSteps(appliedSchema, 1 + Math.floor((cost.factor * length ** cost.degree) / stepsPerWeight), budget)
     const schemaUpToLength = { if: { type: 'string', minLength: length + 1 }, else: appliedSchema }

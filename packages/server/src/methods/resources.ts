@@ -139,7 +139,7 @@ async function readPageWithTemplates(cursor: string | undefined, request: Reques
   const currentTemplate = visibleTemplates[index]
   if (currentTemplate !== undefined) {
     const nextTemplate = visibleTemplates[index + 1]
-    return readTemplatePage(currentTemplate, {
+    return readTemplateResourcesPage(currentTemplate, {
       cursor: authorCursorParts.length > 0 ? authorCursorParts.join('.') : undefined,
       nextTemplate,
       request,
@@ -149,7 +149,7 @@ async function readPageWithTemplates(cursor: string | undefined, request: Reques
   const firstTemplate = visibleTemplates[0]
   if (firstTemplate !== undefined && page['nextCursor'] === undefined) {
     if (isEmptyPage(page))
-      return readTemplatePage(firstTemplate, { cursor: undefined, nextTemplate: visibleTemplates[1], request })
+      return readTemplateResourcesPage(firstTemplate, { cursor: undefined, nextTemplate: visibleTemplates[1], request })
     return Object.assign(withCallerCacheScope(page, listableTemplates), {
       nextCursor: catalog.templates.cursors.get(firstTemplate),
     })
@@ -174,7 +174,10 @@ interface TemplatePageOptions {
   readonly request: RequestState
 }
 
-async function readTemplatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
+async function readTemplateResourcesPage(
+  template: CompiledTemplate,
+  options: TemplatePageOptions,
+): Promise<JsonObject> {
   const { cursor, nextTemplate, request } = options
   const { catalog } = request
   const page = await listTemplateResources(template.definition, openRequestContext(request), cursor)

@@ -95,7 +95,7 @@ export function createStream(
 export function acknowledgeStream(hub: SubscriptionHub, stream: SubscriptionStream, filter: SubscriptionFilter): void {
   const { id, call } = stream
   if (stream.finish === undefined) return
-  for (const key of stream.topicKeys) addListener(hub, key, stream)
+  for (const key of stream.topicKeys) addStreamToTopic(hub, key, stream)
   stream.isAcknowledged = true
   scheduleExpiry(hub, stream)
   try {
@@ -176,7 +176,7 @@ function createAcknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter
   return addSubscriptionId({ method: 'notifications/subscriptions/acknowledged', params }, id)
 }
 
-function addListener({ streamsByTopic }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
+function addStreamToTopic({ streamsByTopic }: SubscriptionHub, key: string, stream: SubscriptionStream): void {
   const existingListeners = streamsByTopic.get(key)
   if (existingListeners === undefined) streamsByTopic.set(key, stream)
   else if (existingListeners instanceof Set) existingListeners.add(stream)

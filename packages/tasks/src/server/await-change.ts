@@ -14,7 +14,7 @@ export interface AwaitedTask {
  * Looks at a task until it is not worked on any more. Between two looks it waits for news, and for as long as clients
  * should. Rejects with the signal's reason when the call is cancelled, and with whatever a look rejects with.
  */
-export async function awaitTaskChange(
+export async function awaitTaskNotWorking(
   read: () => Promise<TaskRow>,
   { id, call, context }: AwaitedTask,
 ): Promise<TaskRow> {

@@ -10,7 +10,7 @@ import {
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
-import { awaitTaskChange } from './await-change.ts'
+import { awaitTaskNotWorking } from './await-change.ts'
 import { taskOwnerKeyOf } from './task-payload.ts'
 import { checkTaskNameHeader, requireTasks, unknownTaskError } from './require-tasks.ts'
 import { toDetailedTask } from './to-detailed-task.ts'
@@ -70,7 +70,7 @@ const serveCancelTask: TaskRequestHandler = async (requestParams, call, context)
 /** Waits for the result of a task, or for its requests for input (seeds/sep-2322, persistent workflow). */
 const serveTaskResult: TaskRequestHandler = async (requestParams, call, context) => {
   const { taskId } = params.parseRelatedTaskParams(requestParams)
-  const row = await awaitTaskChange(() => findTask(taskId, call, context), { id: taskId, call, context })
+  const row = await awaitTaskNotWorking(() => findTask(taskId, call, context), { id: taskId, call, context })
   const { status, requests } = row
   if (status === 'completed') return withRelatedTask(row.result ?? {}, taskId)
   if (status === 'input_required') {

@@ -58,8 +58,8 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   const serviceStreams = openServiceStreams(options, settings)
   const detachHost = server.attachHost()
   const call = withContext(createCall({ principal: settings.principal }), transportKey, 'stdio')
-  const notificationCall = withContext(call, clientAddressKey, 'stdio')
-  const receiveNotification = (message: RpcNotification): void => server.receive(message, notificationCall)
+  const connectionCall = withContext(call, clientAddressKey, 'stdio')
+  const receiveNotification = (message: RpcNotification): void => server.receive(message, connectionCall)
   const lineReader = readLines(serviceStreams.input, settings.maxLineBytes, {
     onLine: (text) =>
       handleLine(text, settings.bounds, {
@@ -79,7 +79,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   }
   const writer = createMessageWriter(serviceStreams.output, events, serviceStreams.send)
   const calls = createCallRegistry(server.exchange, writer, settings)
-  const streamConnection = server.adapters.stream?.connect(createStreamPeer(writer, settings, notificationCall.context))
+  const streamConnection = server.adapters.stream?.connect(createStreamPeer(writer, settings, connectionCall.context))
   const { closed, stop } = createShutdown((reason) => {
     ignoreStopRequests()
     streamConnection?.close()

@@ -18,7 +18,7 @@ import {
 } from '@x/schema'
 import { findRevision, revisionFeaturesOf } from '../../revisions.ts'
 import { hasProtocolVersion } from '../../translate/request.ts'
-import { initializeClient } from '../initialize.ts'
+import { answerInitialize } from '../initialize.ts'
 import { createResponseHead, rejectRequest, rejectSession } from './errors.ts'
 import type { HttpDeps, HttpPeer, SessionPeer } from './http-deps.ts'
 import { resumeCall } from './resume-call.ts'
@@ -72,7 +72,7 @@ async function serveInitialize(
   view: HttpRequestView,
   { deps, sessions }: HttpDeps,
 ): Promise<true> {
-  const initializedClient = await initializeClient(request, view, deps)
+  const initializedClient = await answerInitialize(request, view, deps)
   if ('error' in initializedClient) {
     view.reply.send({ ...createResponseHead(initializedClient.error), body: encodeMessage(initializedClient.error) })
     return true

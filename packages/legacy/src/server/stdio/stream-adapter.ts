@@ -11,7 +11,7 @@ import type {
 } from '@x/schema'
 import { type LegacyClient, sharedMethods, hasProtocolVersion } from '../../translate/request.ts'
 import type { Deps } from '../deps.ts'
-import { initializeClient } from '../initialize.ts'
+import { answerInitialize } from '../initialize.ts'
 import { runLegacyCall } from '../legacy-call.ts'
 import { listenToChanges, type ChangeSubscription, requestNotifiableKinds } from '../change-subscription.ts'
 import { type ClientSettings, serveLocalMethod, createUnknownMethodResponse } from '../local-methods.ts'
@@ -83,7 +83,7 @@ class LegacyStreamConnection implements StreamConnection {
   }
 
   async #initialize(request: RpcRequest): Promise<RpcResponse> {
-    const initializedClient = await initializeClient(request, this.#peer, this.#deps)
+    const initializedClient = await answerInitialize(request, this.#peer, this.#deps)
     if ('error' in initializedClient) return initializedClient.error
     this.#client = initializedClient.client
     this.#level = 'info'

@@ -110,7 +110,7 @@ function startWorker(state: WorkerState): void {
   if (runWorker) runEvery(state, workPollMs, () => claimWhileFree(state))
   runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
   runEvery(state, sweepIntervalMs, () => engine.deleteExpiredTasks())
-  if (runWorker) claimFreeSlots(state)
+  if (runWorker) claimTasksForFreeSlots(state)
 }
 
 /** Milliseconds that handlers have after they were aborted. */
@@ -136,19 +136,19 @@ function drainWorker(state: WorkerState): () => void {
   return () => {
     if (isActive) state.drainCount--
     isActive = false
-    if (state.isStarted && context.settings.runWorker) claimFreeSlots(state)
+    if (state.isStarted && context.settings.runWorker) claimTasksForFreeSlots(state)
   }
 }
 
 function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
-  const onWork = (): void => claimFreeSlots(state)
+  const onWork = (): void => claimTasksForFreeSlots(state)
   const onCancel = (id: string): void => {
     for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
   }
   return listenForWork({ onWork, onCancel }, state.closeController.signal, state.context)
 }
 
-function claimFreeSlots(state: WorkerState): void {
+function claimTasksForFreeSlots(state: WorkerState): void {
   runInBackground(state, () => claimWhileFree(state))
 }
 
@@ -181,7 +181,7 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
     if (state.attempts.size === 0) for (const notifyIdle of state.idleListeners) notifyIdle()
-    claimFreeSlots(state)
+    claimTasksForFreeSlots(state)
   })
 }
 
