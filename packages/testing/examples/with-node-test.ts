@@ -32,8 +32,8 @@ test('the user is asked once, and another instance saves the answer', async () =
   await client.callTool('resolve_bug', { id: 1 })
   const call = { method: 'tools/call', target: 'resolve_bug' }
   assert.deepEqual(client.observations.rounds, [
-    { ...call, instance: 0, status: 'input_required', asked: { resolution: 'It is New. How was it resolved?' } },
-    { ...call, instance: 1, status: 'complete', asked: {} },
+    { ...call, instance: 0, status: 'input_required', questions: { resolution: 'It is New. How was it resolved?' } },
+    { ...call, instance: 1, status: 'complete', questions: {} },
   ])
   assert.deepEqual(client.observations.logs, [{ target: 'resolve_bug', level: 'info', data: 'Resolved #1' }])
 })
@@ -47,7 +47,7 @@ test('a bug is resolved the same, wherever its handler is stopped', async () => 
     call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), [...bugs]],
   })
   assert.deepEqual(
-    stoppedSteps.map(({ recordedKeys: recorded }) => recorded),
+    stoppedSteps.map(({ recordedKeys }) => recordedKeys),
     [['read'], ['read', 'save']],
   )
 })

@@ -46,10 +46,10 @@ test('a call is stopped after each step and each checkpoint, and another instanc
   const text = expect.stringMatching(new RegExp(`^true 5 2 [0-9a-f-]{36} ${Date.UTC(2026, 0, 1)}$`))
   expect(report.outcome).toEqual({ result: [[{ type: 'text', text }], [5]] })
   expect(report.stoppedSteps).toEqual([
-    { step: 1, target: 'transfer', recorded: ['read'] },
-    { step: 2, target: 'transfer', recorded: ['read', 'write'] },
-    { step: 3, target: 'transfer', recorded: ['read', 'write', 'mails'] },
-    { step: 4, target: 'transfer', recorded: ['read', 'write', 'mails'] },
+    { step: 1, target: 'transfer', recordedKeys: ['read'] },
+    { step: 2, target: 'transfer', recordedKeys: ['read', 'write'] },
+    { step: 3, target: 'transfer', recordedKeys: ['read', 'write', 'mails'] },
+    { step: 4, target: 'transfer', recordedKeys: ['read', 'write', 'mails'] },
   ])
   // The question takes one more instance, and each stop another one.
   expect(instances).toEqual([1, 3, 3, 3, 3])

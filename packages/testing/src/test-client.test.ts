@@ -39,9 +39,9 @@ test('the rounds of a call are plain data', async () => {
   await client.callTool('greet')
   const round = { method: 'tools/call', target: 'greet' }
   expect(client.observations.rounds).toEqual([
-    { ...round, instance: 0, status: 'input_required', asked: { name: 'Who are you?' } },
-    { ...round, instance: 1, status: 'input_required', asked: { day: 'When?' } },
-    { ...round, instance: 2, status: 'complete', asked: {} },
+    { ...round, instance: 0, status: 'input_required', questions: { name: 'Who are you?' } },
+    { ...round, instance: 1, status: 'input_required', questions: { day: 'When?' } },
+    { ...round, instance: 2, status: 'complete', questions: {} },
   ])
   expect(client.instances).toHaveLength(3)
 })

@@ -15,8 +15,8 @@ test('the program of the README prints the answer and its rounds', async () => {
     [[{ type: 'text', text: 'Hello, Ada!' }]],
     [
       [
-        { instance: 0, status: 'input_required', asked: { name: 'Who are you?' } },
-        { instance: 1, status: 'complete', asked: {} },
+        { instance: 0, status: 'input_required', questions: { name: 'Who are you?' } },
+        { instance: 1, status: 'complete', questions: {} },
       ],
     ],
   ])

@@ -52,7 +52,7 @@ export function withoutTasks(options: BulkOptions = {}): Promise<BulkFleet> {
 interface ClientSettings {
   readonly answers: Answers
   readonly capabilities: ClientCapabilities
-  readonly instances: number
+  readonly instanceCount: number
   readonly cache: false
 }
 
@@ -78,7 +78,7 @@ async function bulkFleet<C extends BulkClient & AsyncDisposable>(
   const client = connect(create, {
     answers: answers ?? {},
     capabilities: answers === undefined ? {} : { elicitation: { form: {} } },
-    instances: views.length,
+    instanceCount: views.length,
     cache: false,
   })
   const { signal } = new AbortController()
