@@ -90,7 +90,7 @@ export function computeHandOffDelayMs(
   const requestedMs = meta?.[projectMetaKeys.retryAfterMs]
   if (typeof requestedMs === 'number' && requestedMs >= 0)
     return Math.min(requestedMs, maxRequestedPauseMs) * (1 + random() / 2)
-  const { initialMs: initialMs = 50, maxMs: maxPauseMs = 400 } = bounds
+  const { initialMs = 50, maxMs: maxPauseMs = 400 } = bounds
   return computeBackoffMs(
     Math.max(0, previousHandOffCount - initialPauseCount + 1),
     { firstMs: initialMs, maxMs: maxPauseMs },
