@@ -6,7 +6,7 @@ const reading = (id: RatioId, value: number): Reading => ({ id, value, ours: '8 
 describe('a ratio of which more is better', () => {
   test.each([
     [0.9, true, true],
-    [0.8, true, true],
+    [0.8, false, true],
     [0.79, false, true],
     [0.65, false, true],
     [0.63, false, false],
@@ -38,11 +38,11 @@ test('a ratio that is far from what is wanted is held where it is', () => {
 })
 
 test('what is wanted, and from where on it fails, is told in both directions', () => {
-  expect([wantedText('http/64'), limitText('http/64')]).toEqual(['>= 0.80', 'below 0.64'])
+  expect([wantedText('http/64'), limitText('http/64')]).toEqual(['>= 0.90', 'below 0.64'])
   expect([wantedText('http/p99'), limitText('http/p99')]).toEqual(['<= 1.30', 'above 1.63'])
 })
 
 test('a line says whether a ratio is reached', () => {
-  expect(readingLine(reading('http/64', 0.81))).toMatch(/^http\/64 +0\.81 x the floor {2}wanted >= 0\.80 {2}reached$/)
+  expect(readingLine(reading('http/64', 0.91))).toMatch(/^http\/64 +0\.91 x the floor {2}wanted >= 0\.90 {2}reached$/)
   expect(readingLine(reading('http/64', 0.79))).toMatch(/NOT REACHED$/)
 })

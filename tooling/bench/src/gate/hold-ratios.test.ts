@@ -47,7 +47,7 @@ test.each([
   [
     'too little',
     { 'http/64': [0.5, 0.52, 0.51], 'http/p99': [1] },
-    'FAILED http/64: 0.51 (7/s beside 10/s); wanted is >= 0.80',
+    'FAILED http/64: 0.51 (7/s beside 10/s); wanted is >= 0.90',
   ],
   [
     'too much',
