@@ -51,6 +51,8 @@ function createInstance(configuration: Configuration): WorkItemsServer {
   return createWorkItemsServer(createAzureDevOps(azureDevOps), {
     state,
     onError,
+    // A call with its questions takes less: a busy laptop would hand it over between two rounds of the walk-through.
+    shedding: { minWorkMs: 10_000 },
     conversations: state && defineConversations(state, onError),
     tasks: taskOptions(tasksDatabase, takeoverMs, (error) => log('tasks', error)),
     use: signature && [signResults(signature)],
