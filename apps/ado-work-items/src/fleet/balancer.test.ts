@@ -60,6 +60,25 @@ test('requests within a session of an older revision go to one target, also when
   }
 })
 
+test('a session of an older revision stays at its target when other ones come', async () => {
+  await using fixture = await balanced(['a', 'b', 'c', 'd', 'e', 'f'])
+  fixture.offer(['a', 'b'])
+  const sessions = Array.from({ length: 12 }, (_, number) => `Mcp-Session-Id: s${number}`)
+  const ask = async (): Promise<string[]> => {
+    const answers = []
+    for (const session of sessions) answers.push(await fixture.ask('1', session))
+    return answers
+  }
+  const before = await ask()
+  fixture.offer(['a', 'b', 'c', 'd', 'e', 'f'])
+  expect(await ask()).toEqual(before)
+  fixture.offer(['c', 'd', 'e', 'f'])
+  const after = await ask()
+  for (const answer of after) expect(['c: 1', 'd: 1', 'e: 1', 'f: 1']).toContain(answer)
+  fixture.offer(['a', 'b', 'c', 'd', 'e', 'f'])
+  expect(await ask()).toEqual(after)
+})
+
 test('requests of 2026-07-28 go by turns within a session too', async () => {
   await using fixture = await balanced(['a', 'b'])
   const headers = 'Mcp-Session-Id: s1\r\nMcp-Method: tools/call'

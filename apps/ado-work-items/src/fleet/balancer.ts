@@ -18,12 +18,13 @@ interface Arrival {
 
 const maxHeadBytes = 65_536
 const headMs = 15_000
+const maxSessions = 10_000
 const endOfHead = '\r\n\r\n'
 
 /**
  * Listens on one port of this machine and passes each request on to one of the ports which `targets` gives: the one
- * whose last turn is longest ago or, within a session of an older revision, always the same one. One that cannot be
- * reached is passed over, so an instance that has just died costs nobody anything.
+ * whose last turn is longest ago or, within a session of an older revision, the same one for as long as it is there.
+ * One that cannot be reached is passed over, so an instance that has just died costs nobody anything.
  *
  * Each connection carries one request, so that a client which would reuse its connection comes to another instance each
  * time. Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being
@@ -34,6 +35,7 @@ const endOfHead = '\r\n\r\n'
 export async function startBalancer(wanted: number, targets: () => readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>()
   const byTurns = createTurns()
+  const bySession = createSessionTable()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
@@ -66,10 +68,26 @@ function createTurns(): (ports: readonly number[]) => readonly number[] {
   }
 }
 
-/** Orders ports by rendezvous hashing: an instance that comes or goes moves only the sessions that are its own. */
-function bySession(ports: readonly number[], session: string): readonly number[] {
-  const weight = (port: number) => createHash('sha256').update(`${port} ${session}`).digest('hex')
-  return ports.toSorted((a, b) => weight(a).localeCompare(weight(b)))
+/**
+ * Orders ports by the session: first the one that the session was sent to before, as long as it is a target, so that an
+ * instance that comes in the middle of a call does not get the answers to another one's questions. The others follow in
+ * the order of rendezvous hashing. Of more than 10,000 sessions, the ones that were used last are remembered.
+ */
+function createSessionTable(): (ports: readonly number[], session: string) => readonly number[] {
+  const assignedPorts = new Map<string, number>()
+  return (ports, session) => {
+    const key = createHash('sha256').update(session).digest('hex')
+    const weight = (port: number) => createHash('sha256').update(`${port} ${key}`).digest('hex')
+    const sorted = ports.toSorted((a, b) => weight(a).localeCompare(weight(b)))
+    const assignedPort = assignedPorts.get(key)
+    const [port] = assignedPort !== undefined && ports.includes(assignedPort) ? [assignedPort] : sorted
+    assignedPorts.delete(key)
+    if (port === undefined) return sorted
+    assignedPorts.set(key, port)
+    const [oldestKey = key] = assignedPorts.keys()
+    if (assignedPorts.size > maxSessions) assignedPorts.delete(oldestKey)
+    return [port, ...sorted.filter((other) => other !== port)]
+  }
 }
 
 /** Reads the head of the request; a connection that does not send one in time is closed. */
