@@ -59,16 +59,17 @@ async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[
   let victim: Seen | undefined
   let heir: Seen | undefined
   for await (const { status, statusMessage = '' } of task.states({ signal: scope.signal })) {
-    if (status !== 'working') break
     const seen = readProgress(statusMessage)
-    if (seen === undefined || heir !== undefined) continue
-    if (victim === undefined && seen.done >= enough) {
+    // The message of a task that asks is that of its last progress: between two polls it may all have been done.
+    if (victim !== undefined && seen !== undefined && seen.worker !== victim.worker) {
+      const seconds = ((seen.at - victim.at) / 1000).toFixed(1)
+      if (heir === undefined) lines.push({ mark: '←', text: `${status}, ${statusMessage}, ${seconds} s later` })
+      heir ??= seen
+    }
+    if (status !== 'working') break
+    if (victim === undefined && seen !== undefined && seen.done >= enough) {
       lines.push({ mark: '←', text: `working, ${statusMessage}` }, await kill(seen.worker, scope))
       victim = { ...seen, at: performance.now() }
-    } else if (victim !== undefined && seen.worker !== victim.worker) {
-      heir = seen
-      const seconds = ((seen.at - victim.at) / 1000).toFixed(1)
-      lines.push({ mark: '←', text: `working, ${statusMessage}, ${seconds} s later` })
     }
   }
   expect(victim !== undefined, 'the task should be seen at work, with the instance that works on it')
