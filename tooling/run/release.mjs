@@ -9,7 +9,7 @@ process.exitCode = await release(process.argv.slice(2))
 
 /**
  * Builds, verifies, packs and publishes every public package whose version the registry does not have. `--dry-run` does
- * all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed, which builds too.
+ * all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed. What changed since is built.
  */
 async function release(flags) {
   const dryRun = flags.includes('--dry-run')
@@ -25,7 +25,7 @@ async function release(flags) {
     if (!dryRun) return 1
   }
   const steps = [
-    ['build', () => (isVerified ? 0 : pnpm(build))],
+    ['build', () => pnpm(build)],
     ['verify', () => (isVerified ? 0 : pnpm(['run', 'verify']))],
     ['pack', pack],
     ['publish', () => publish(dryRun)],
