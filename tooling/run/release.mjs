@@ -9,7 +9,7 @@ process.exitCode = await release(process.argv.slice(2))
 
 /**
  * Builds, verifies, packs and publishes every public package whose version the registry does not have. `--dry-run` does
- * all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed. What changed since is built.
+ * all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed.
  */
 async function release(flags) {
   const dryRun = flags.includes('--dry-run')

@@ -53,28 +53,24 @@ export function updateInTask(plan: TaskPlan): Step {
   }
 }
 
-/** Follows the task until it asks, and ends the instance that works on it in the middle. */
+/** Ends the instance that works on the task in the middle, and follows the task until another one works on it. */
 async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[]> {
   const lines: Line[] = []
   let victim: Seen | undefined
-  let heir: Seen | undefined
-  for await (const { status, statusMessage = '' } of task.states({ signal: scope.signal })) {
+  for await (const { status, statusMessage } of task.states({ signal: scope.signal })) {
     const seen = readProgress(statusMessage)
-    // The message of a task that asks is that of its last progress: between two polls it may all have been done.
-    if (victim !== undefined && seen !== undefined && seen.worker !== victim.worker) {
-      const seconds = ((seen.at - victim.at) / 1000).toFixed(1)
-      if (heir === undefined) lines.push({ mark: '←', text: `${status}, ${statusMessage}, ${seconds} s later` })
-      heir ??= seen
-    }
-    if (status !== 'working') break
-    if (victim === undefined && seen !== undefined && seen.done >= enough) {
-      lines.push({ mark: '←', text: `working, ${statusMessage}` }, await kill(seen.worker, scope))
+    if (victim === undefined && status === 'working' && seen !== undefined && seen.done >= enough) {
+      lines.push({ mark: '←', text: `working, ${seen.message}` }, await kill(seen.worker, scope))
       victim = { ...seen, at: performance.now() }
+    } else if (victim !== undefined && seen !== undefined && seen.worker !== victim.worker) {
+      const seconds = ((seen.at - victim.at) / 1000).toFixed(1)
+      return [...lines, { mark: '←', text: `${status}, ${seen.message}, ${seconds} s later` }]
     }
+    // The message of a task that asks is that of its last progress: between two polls it may all have been done.
+    if (status !== 'working') break
   }
   expect(victim !== undefined, 'the task should be seen at work, with the instance that works on it')
-  expect(heir !== undefined, `another instance should take the task over from instance ${victim.worker}`)
-  return lines
+  expect(false, `another instance should take the task over from instance ${victim.worker}`)
 }
 
 interface Seen {
@@ -82,12 +78,15 @@ interface Seen {
   /** The number of finished work items. */
   readonly done: number
   readonly at: number
+  readonly message: string
 }
 
-function readProgress(message: string): Seen | undefined {
+function readProgress(message = ''): Seen | undefined {
   const worker = workerIn(message)
   const done = /^(\d+) of /.exec(message)?.[1]
-  return worker === undefined || done === undefined ? undefined : { worker, done: Number(done), at: performance.now() }
+  return worker === undefined || done === undefined
+    ? undefined
+    : { worker, done: Number(done), at: performance.now(), message }
 }
 
 async function kill(worker: number, scope: StepScope): Promise<Line> {
