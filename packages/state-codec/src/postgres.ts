@@ -31,7 +31,7 @@ export interface PostgresStoreOptions extends OwnerQuotaOptions {
   readonly timeoutMs?: number | undefined
 }
 
-/** A store in PostgreSQL. Expired rows stay until `deleteExpired` removes them. */
+/** A store in PostgreSQL. Expired rows stay until `removeExpiredRows` deletes them. */
 export interface PostgresStore extends StateStore {
   /** Deletes expired rows and returns their number. Call it from a timer on one instance. */
   removeExpiredRows(): Promise<number>
@@ -149,14 +149,16 @@ function parseAddOwnedRow(row: unknown): AddOwnedRow {
 }
 
 /**
- * Returns the idempotent SQL that creates the table of {@link postgresStore}, for a migration tool.
+ * Returns the idempotent SQL that creates the table of {@link postgresStore}, for a migration tool. Its first statement
+ * takes a lock until the end of the transaction: `IF NOT EXISTS` alone fails when several instances start together.
  *
  * @throws StateUsageError for an invalid table name.
  */
 export function stateTableSql(table = 'mcp_state'): string {
   const tableName = quoteTableName(table)
   const indexName = table.replace('.', '_').slice(0, 50)
-  return `CREATE TABLE IF NOT EXISTS ${tableName} (
+  return `SELECT pg_advisory_xact_lock(hashtextextended('mcp state: table ${table}', 0));
+CREATE TABLE IF NOT EXISTS ${tableName} (
   key text PRIMARY KEY,
   value text NOT NULL,
   expires_at timestamptz NOT NULL,
@@ -167,7 +169,10 @@ CREATE INDEX IF NOT EXISTS "${indexName}_expires_at" ON ${tableName} (expires_at
 CREATE INDEX IF NOT EXISTS "${indexName}_owner" ON ${tableName} (owner, expires_at) INCLUDE (size) WHERE owner IS NOT NULL;`
 }
 
-/** Creates the table of {@link postgresStore} if it does not exist. */
+/**
+ * Creates the table of {@link postgresStore} if it does not exist. Any number of instances may call it at once: the
+ * statements are sent as one query, which PostgreSQL runs in one transaction.
+ */
 export async function createStateTable(pool: PostgresPool, table?: string): Promise<void> {
   await pool.query(stateTableSql(table))
 }

@@ -17,6 +17,12 @@ export interface StateCodec {
   open(token: string, claims: OpenOptions): Promise<JsonValue>
   /** The longest time in milliseconds during which a token of this codec can open. */
   readonly lifetimeMs?: number | undefined
+  /**
+   * Resolves when the store of the codec answers, for the readiness of a server. Absent in a codec without a store.
+   *
+   * @throws StateError with `unavailable` when the store cannot be reached.
+   */
+  ping?(): Promise<void>
 }
 
 /** The claims that opening a token repeats. */
@@ -27,7 +33,7 @@ export interface OpenClaims {
   readonly purpose: string
   /**
    * Frequent member names of the values of this purpose: `sealedState` writes each as one byte. The list is a part of the
-   * format: whoever opens a token has the same names in the same places, and new names are added at the end.
+   * format: every instance has the same names in the same places, and new names are added at the end.
    */
   readonly memberNames?: readonly string[] | undefined
   /** The service that the token is for, in place of the codec's own; a name that all instances share. */

@@ -46,7 +46,8 @@ export interface StateErrorOptions {
 /**
  * A token was rejected.
  *
- * `message` is the same for every reason and may be sent to a peer; `code`, `detail` and `cause` are for the log.
+ * `message` may be sent to a peer: it is the same for every reason that concerns the token, and another one where the
+ * store alone failed. `code`, `detail` and `cause` are for the log.
  */
 export class StateError extends Error {
   override readonly name = 'StateError'
@@ -62,7 +63,7 @@ export class StateError extends Error {
   readonly quota: StateQuota | undefined
 
   constructor(code: StateErrorCode, detail: string, options: StateErrorOptions = {}) {
-    super('Invalid or expired state', options.cause === undefined ? undefined : { cause: options.cause })
+    super(messageOf(code), options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = detail
     this.retryAfterMs = options.retryAfterMs
@@ -70,7 +71,12 @@ export class StateError extends Error {
   }
 }
 
-/** Tells if a value is a {@link StateError}, from this copy of the package or another. */
+function messageOf(code: StateErrorCode): string {
+  if (code === 'unavailable') return 'The state store is unavailable'
+  return code === 'quota' ? 'The quota of the state store is reached' : 'Invalid or expired state'
+}
+
+/** Returns true for a {@link StateError}, from this copy of the package or another. */
 export function isStateError(error: unknown): error is StateError {
   return error instanceof Error && error.name === 'StateError' && 'code' in error && 'detail' in error
 }

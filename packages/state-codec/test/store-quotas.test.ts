@@ -57,7 +57,7 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
     expect([await store.get(`${ada}-1`), await owned(store, bob).get(`${ada}-1`)]).toEqual(['1', '1'])
   })
 
-  test('a value that is deleted or expires leaves its owner, whoever does it', async () => {
+  test('a value that is deleted or expires no longer counts for its owner, also when another owner does it', async () => {
     const store = make({ maxEntriesPerOwner: 2 })
     const [ada, bob] = [fresh(), fresh()]
     const add = (at: number, ttlMs = minute) => owned(store, ada).add(`${ada}-${at}`, '1', ttlMs)
@@ -133,7 +133,7 @@ function holdsQuotas(make: (quota: OwnerQuota) => StateStore, connections = 1): 
     }
   })
 
-  test('a value is returned as it was, whatever it begins with', async () => {
+  test('a value is returned as it was, also when it begins with a mark', async () => {
     const store = few()
     for (const value of ['', 'x', '\u0001a\u0001b', 'o:1:']) {
       const [plain, own] = [fresh(), fresh()]

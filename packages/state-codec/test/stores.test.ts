@@ -167,7 +167,7 @@ describe('the memory store', () => {
     expect(await ada?.add('g', '1', 50)).toBe(true)
   })
 
-  test('what is deleted or let expire leaves its owner, whoever does it', async () => {
+  test('a value that is deleted or expires no longer counts for its owner, also when another owner does it', async () => {
     let now = 0
     const shared = memoryStore({ maxEntriesPerOwner: 2, runtime: { now: () => now } })
     const ada = shared.forOwner?.('ada')
@@ -258,6 +258,20 @@ describe('the store in PostgreSQL', () => {
   })
   keepsContract(() => stores)
 
+  test('six instances that start at once on a new database create the table', async () => {
+    const starting = Array.from({ length: 6 }, () => server.pool({ max: 1 }))
+    const [first = server.pool()] = starting
+    try {
+      for (let round = 0; round < 5; round++) {
+        await Promise.all(starting.map((pool) => createStateTable(pool, `common_start_${round}`)))
+        const store = postgresStore(first, { table: `common_start_${round}` })
+        expect(await store.add('key', 'value', minute)).toBe(true)
+      }
+    } finally {
+      for (const pool of starting) await pool.end()
+    }
+  })
+
   test('expired rows, and no others, are deleted on request', async () => {
     const { one } = stores
     await one.removeExpiredRows()
@@ -290,5 +304,8 @@ describe('the store in PostgreSQL', () => {
 
 test('a store that never answers is unavailable after its time limit', async () => {
   const store = redisStore({ sendCommand: () => new Promise(() => {}) }, { timeoutMs: 1 })
-  await expect(store.get('key')).rejects.toMatchObject({ code: 'unavailable', message: 'Invalid or expired state' })
+  await expect(store.get('key')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'The state store is unavailable',
+  })
 })

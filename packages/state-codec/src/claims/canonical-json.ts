@@ -85,7 +85,7 @@ function canonicalizeString(value: string): string {
   return JSON.stringify(value)
 }
 
-/** Tells if a text is ASCII without characters that JSON escapes, as most names are. */
+/** Returns true when a text is ASCII without characters that JSON escapes, as most names are. */
 function isUnescapedAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const charCode = text.charCodeAt(at)

@@ -8,7 +8,7 @@ import type { Envelope } from './envelope.ts'
 const layoutVersion = 1
 
 /**
- * Returns an envelope as a CBOR array, for tokens that nobody reads: the version, the time of sealing, the time until
+ * Returns an envelope as a CBOR array, for encrypted tokens: the version, the time of sealing, the time until
  * expiry and since the start of the flow, the binding or null, the value, and the audience if there is one.
  */
 export function encodeEnvelope(

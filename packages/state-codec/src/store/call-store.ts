@@ -32,6 +32,8 @@ export async function runStoreOperation<T>(
 
 /** A store with every operation. */
 export interface GuardedStore extends Required<Omit<StateStore, 'forOwner'>> {
+  /** Reads a key that no value has. Rejects when the store cannot be reached. */
+  ping(): Promise<void>
   /** True when `expire` does something. */
   readonly canExpire: boolean
   /** Returns the store for one owner, or the whole of it where there is no owner or the store knows none. */
@@ -51,6 +53,7 @@ export function withStateErrors(store: StateStore): GuardedStore {
     add: (key, value, ttlMs) => guardOperation(() => store.add(key, value, ttlMs)),
     get: (key) => guardOperation(() => store.get(key)),
     delete: (key) => guardOperation(() => store.delete(key)),
+    ping: () => guardOperation(async () => void (await store.get('ping'))),
     canExpire: store.expire !== undefined,
     expire: (key, ttlMs) => guardOperation(async () => store.expire?.(key, ttlMs)),
     forOwner: (owner) =>

@@ -24,6 +24,8 @@ export interface HandleStore {
   /** Writes a value; `claims.replaces` is the handle of the one that it replaces. */
   write(handle: string, value: JsonValue, claims: SealClaims): Promise<void>
   read(handle: string, claims: OpenOptions): Promise<JsonValue>
+  /** Rejects when the store cannot be reached. */
+  ping(): Promise<void>
 }
 
 /** The length of a handle in characters. */
@@ -38,7 +40,7 @@ const replacedTtlMs = 600_000
 /** The number of deleted values that one process remembers. */
 const maxDeletedKeys = 1000
 
-/** Tells if a text has the form of a handle. */
+/** Returns true when a text has the form of a handle. */
 export function isHandle(text: string): boolean {
   return text.length === handleLength && isCanonicalBase64url(text)
 }
@@ -65,6 +67,7 @@ export function createHandleStore(store: StateStore, options: ClaimOptions, prov
   }
   return {
     claimOptions,
+    ping: () => guardedStore.ping(),
     newHandle: () => encodeBase64url(random(32)),
     async write(handle, value, claims) {
       const bindingDigest = await digestBinding(claims, provider.digest)

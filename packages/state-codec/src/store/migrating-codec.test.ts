@@ -180,7 +180,7 @@ describe('in the phase "state-first"', () => {
   test.each([
     ['another principal', { ...claims, binding: { principal: 'eve' } }, 'binding'],
     ['another purpose', { ...claims, purpose: 'prompts/get' }, 'forged'],
-  ] as const)('the store helps nobody with %s', async (_, other, code) => {
+  ] as const)('the store does not make up for %s', async (_, other, code) => {
     const { instance } = createFleet()
     const codec = instance('state-first')
     expect(await codeOf(codec.open(await codec.seal(1, claims), other))).toBe(code)

@@ -57,6 +57,11 @@ export function createMigratingCodec(options: MigratingOptions, provider: Crypto
   const migration: MigrationDeps = { phase, codec, handleStore, migrationCounter }
   return {
     lifetimeMs,
+    ping: async () => {
+      // In the other phases the target codec alone can seal and open.
+      if (phase === 'store' || phase === 'dual') await handleStore.ping()
+      await codec.ping?.()
+    },
     report: migrationCounter.report,
     async seal(value, claims) {
       // Both parts have the same start, so that they age alike.

@@ -19,10 +19,13 @@ export function createSingleUseCodec(codec: StateCodec, store: StateStore, provi
   const guardedStore = withStateErrors(store)
   return {
     lifetimeMs,
+    ping: async () => {
+      await Promise.all([guardedStore.ping(), codec.ping?.()])
+    },
     seal: (value, claims) => codec.seal(value, claims),
     async open(token, claims) {
       checkToken(token)
-      // The token is opened first, so that nobody fills the store with forged tokens. A token has one canonical text in
+      // The token is opened first, so that forged tokens do not fill the store. A token has one canonical text in
       // every codec, so the digest of the text identifies it.
       let remainingMs: number | undefined
       const onTtl = (ttlMs: number): void => {

@@ -78,11 +78,36 @@ describe('a stored state', () => {
     const codec = storedState({ store: { add: fail, get: fail, delete: fail } })
     const refusal = {
       code: 'unavailable',
-      message: 'Invalid or expired state',
+      message: 'The state store is unavailable',
       detail: expect.stringContaining('ECONNREFUSED'),
     }
     await expect(codec.seal(1, claims)).rejects.toMatchObject(refusal)
     await expect(codec.open('A'.repeat(43), claims)).rejects.toMatchObject(refusal)
+  })
+
+  test('answers a ping while the store does, also behind other codecs', async () => {
+    let isReachable = true
+    const inner = memoryStore()
+    const get = async (key: string): Promise<string | undefined> => {
+      if (isReachable) return inner.get(key)
+      throw new Error('connect ECONNREFUSED 10.0.0.5')
+    }
+    const store = { ...inner, get }
+    const sealed = sealedState({ keys: [randomKey()] })
+    const stored = storedState({ store })
+    const needing = [
+      stored,
+      singleUseState(sealed, store),
+      singleUseState(stored, memoryStore()),
+      migratingState({ phase: 'store', state: sealed, store }),
+      migratingState({ phase: 'dual', state: sealed, store }),
+    ]
+    const independent = migratingState({ phase: 'state-first', state: sealed, store })
+    for (const codec of [...needing, independent]) await expect(codec.ping?.()).resolves.toBeUndefined()
+    isReachable = false
+    for (const codec of needing) await expect(codec.ping?.()).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(independent.ping?.()).resolves.toBeUndefined()
+    expect(sealed.ping).toBeUndefined()
   })
 })
 

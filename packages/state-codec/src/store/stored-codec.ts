@@ -14,6 +14,7 @@ export function createStoredCodec(options: StoredOptions, provider: CryptoProvid
   const handleStore = createHandleStore(options.store, options, provider)
   return {
     lifetimeMs: maxLifetimeOf(handleStore.claimOptions),
+    ping: () => handleStore.ping(),
     async seal(value, claims) {
       const handle = handleStore.newHandle()
       await handleStore.write(handle, value, claims)

@@ -1,7 +1,7 @@
 const base64urlPattern = /^[A-Za-z0-9_-]*$/
 
 /**
- * Tells if a text is canonical Base64url: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5). Decoders
+ * Returns true when a text is canonical Base64url: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5). Decoders
  * ignore stray bits, so that one token would have many texts.
  */
 export function isCanonicalBase64url(text: string): boolean {

@@ -41,7 +41,7 @@ export type CreateCipher = (key: CipherKey) => Promise<Cipher> | Cipher
 export const derivationSalt = 'x/state-codec/1'
 
 /**
- * Tells if a result is a promise. Node's results are synchronous; awaiting one would still cost a microtask, a tenth of
+ * Returns true when a result is a promise. Node's results are synchronous; awaiting one would still cost a microtask, a tenth of
  * the cost to seal and open a small state.
  */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {

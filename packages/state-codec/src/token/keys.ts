@@ -45,7 +45,7 @@ export function randomKey(): string {
   return encodeHex(crypto.getRandomValues(new Uint8Array(32)))
 }
 
-// An environment variable may hold any value, whatever its type says.
+// An environment variable may hold any value, also one that its type excludes.
 function parseKey(input: unknown, name: string): RingKey {
   if (typeof input === 'object' && input !== null && 'key' in input) {
     const id = 'id' in input && input.id !== undefined ? parseId(input.id, name) : undefined
@@ -105,7 +105,7 @@ function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
 }
 
 /**
- * Tells if a Base64 text consists of words rather than random bytes. In 43 random characters the class (capital, small,
+ * Returns true when a Base64 text consists of words rather than random bytes. In 43 random characters the class (capital, small,
  * other) changes about 26 times; in words it seldom does. A random key fails this test once in 100,000; make another
  * one.
  */

@@ -209,7 +209,7 @@ interface PurposeCiphers {
 /** A ring of keys. */
 interface KeyRing {
   ciphersFor(purpose: string): Promise<PurposeCiphers> | PurposeCiphers
-  /** Tells if the ring contains a key of this id. */
+  /** Returns true when the ring contains a key of this id. */
   hasKeyId(id: string): Promise<boolean>
 }
 

@@ -3,7 +3,7 @@ import { parseEnvelope, stringifyEnvelope } from '../claims/envelope-json.ts'
 import type { CreateCipher } from './crypto-provider.ts'
 import type { TokenType } from './token-codec.ts'
 
-/** Encrypted tokens: JWE compact, with CBOR in them, because nobody reads it and a client carries it. */
+/** Encrypted tokens: JWE compact, with CBOR in them: a client carries it and never reads it. */
 export function createSealedTokenType(createCipher: CreateCipher): TokenType {
   return {
     kind: 'sealed',
