@@ -73,7 +73,7 @@ function userOf(cookie: string | undefined): string {
 }
 
 // #region page
-/** Runs when the page is loaded: goes on after a login, and leaves for one when a call needs it. */
+/** Runs when the page is loaded: finishes a login after its redirect. A call that needs a login leaves the page. */
 export async function openPage(
   location: { href: string; assign(url: string): void },
   storage: WebStorage,

@@ -53,7 +53,7 @@ export async function assistant(
 // #endregion enterprise
 
 // #region dpop
-/** A person whose tokens are of no use to anybody who copies them from the wire or a log. */
+/** A person whose tokens cannot be used from a copy of a request or a log. */
 export async function boundTools(url: string, redirect: Redirect, store: AuthStore): Promise<readonly string[]> {
   const auth = oauth({ client: { name: 'Items' }, redirect, store, dpop: { required: true } })
   await using connection = connectHttp(url, { auth })

@@ -15,7 +15,7 @@ const auth = protect({
 })
 await using http = await serveHttp(server, auth)
 
-// Without a token nobody gets in; the answer says where to have one.
+// A request without a token is rejected. The challenge names the metadata of the resource.
 const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
 const { status, headers: answer } = await fetch(http.url, { method: 'POST', headers, body: '{}' })
 console.log(status, answer.get('www-authenticate'))

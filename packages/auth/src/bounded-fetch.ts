@@ -52,7 +52,7 @@ export function isRedirectResponse({ status }: Response): boolean {
   return status === 0 || (status >= 300 && status < 400)
 }
 
-/** Reads a body into memory; undefined when it is longer than `maxBytes`, and then the rest is not read. */
+/** Reads a body into memory, or returns undefined once it is longer than `maxBytes`. */
 async function readBodyBytes({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const reader = body?.getReader()
   const chunks: Uint8Array[] = []

@@ -16,7 +16,7 @@ export function isSecureUrl({ protocol, hostname }: URL): boolean {
 /**
  * Parses a URL that credentials and keys may travel to.
  *
- * @throws TypeError for any other; `name` says which it was.
+ * @throws TypeError for any other. `name` is the option in the message.
  */
 export function parseSecureUrl(name: string, url: string): URL {
   if (!URL.canParse(url)) throw new TypeError(`${name} is ${JSON.stringify(url)}: write an absolute URL`)

@@ -12,7 +12,7 @@ export function isScope(text: string): boolean {
 /**
  * Returns the scopes as they came.
  *
- * @throws TypeError for one that is malformed; `where` says whose it was.
+ * @throws TypeError for a malformed scope. `where` is the option in the message.
  */
 export function parseScopes(label: string, scopes: unknown): Scopes {
   if (!Array.isArray(scopes)) throw new TypeError(`${label} has to be an array of scopes`)

@@ -83,7 +83,7 @@ async function freePort(): Promise<number> {
   return typeof at === 'object' && at !== null ? at.port : 0
 }
 
-test('a page leaves for a login and goes on after it; then downloads carry its token', async () => {
+test('a page leaves for a login and continues after it, and downloads have its token', async () => {
   await using world = await itemsWorld()
   const values = new Map<string, string>()
   const storage = {

@@ -30,7 +30,7 @@ afterAll(() => rm(root, { recursive: true, force: true }))
 
 interface Host {
   readonly child: ChildProcessWithoutNullStreams
-  /** Has the host make its calls; resolves with what came of them, and with nothing when it dies. */
+  /** Has the host make its calls. Resolves with their results, or with nothing when the process ends. */
   go(): Promise<readonly string[]>
 }
 
@@ -68,7 +68,7 @@ describe('Four processes that share a file store', () => {
     expect([as.count('/authorize'), as.count('/token')]).toEqual([1, 2])
   })
 
-  test('send one person to log in when nobody is logged in [AUE-023]', async () => {
+  test('begin one login when there is no token [AUE-023]', async () => {
     await using w = await createTestEnvironment()
     const { authorizationServer: as, resource } = w
     const folder = folderOf('login')

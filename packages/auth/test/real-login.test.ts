@@ -19,7 +19,7 @@ const lastOf = ({ exchanges }: RealWorld): TokenExchange => {
   return last
 }
 
-/** Presents a refresh token again, as whoever copied it would. */
+/** Presents a refresh token again, as an attacker with a copy would. */
 const replay = async ({ as }: RealWorld, { form }: TokenExchange) => {
   const response = await fetch(`${as.issuer}/token`, { method: 'POST', body: form })
   const answer: unknown = await response.json()
@@ -27,7 +27,7 @@ const replay = async ({ as }: RealWorld, { form }: TokenExchange) => {
 }
 
 describe('At a real authorization server', () => {
-  test('a person logs in with a client that registers itself, and the next program asks nobody [AUT-001 AUT-031 AUT-032 AUT-036 AUS-029]', async () => {
+  test('a person logs in with a client that registers itself, and the next program needs no login [AUT-001 AUT-031 AUT-032 AUT-036 AUS-029]', async () => {
     await using real = await createRealWorld()
     const store = memoryStore()
     expect(await callItems(real.url, login(real, { store }))).toMatch(/^ada by \S+$/)
@@ -134,7 +134,7 @@ describe('At a real authorization server', () => {
     const thief = createClient(stolen, { name: 'thief', version: '1.0.0' })
     await expect(thief.callTool('who_am_i', {})).rejects.toMatchObject({ rpc: { message: expect.any(String) } })
     await stolen.close()
-    // The token has lived for more than half of its minute; a proof may be off by a whole one.
+    // More than half of the token's minute has passed. A proof may differ by a whole one.
     time += 40_000
     expect(await callItems(real.url, auth)).toMatch(/^ada by /)
     expect([real.person.visited.length, lastOf(real).form.get('grant_type')]).toEqual([1, 'refresh_token'])

@@ -116,7 +116,7 @@ test('a tool that needs more than the token has is 403, before its handler runs 
 test('an opaque token is introspected, until it is revoked [AUE-010]', async () => {
   await using http = await serveProtected([], opaque)
   const token = await real.issue({ ...job, resource: opaque, scope: 'items:read' })
-  // By this mark the search after a test run finds it in whatever was written.
+  // By this mark the search after a test run finds it in any output.
   expect(token).toMatch(/^canary-ClientCredentials-/)
   await expect(clientOf(http, token).callTool('who_am_i', {})).resolves.toMatchObject({
     content: [{ text: 'job by job' }],
@@ -151,7 +151,7 @@ test('a token that a real server bound to a key needs a proof of it [AUE-012 AUE
   await expect(clientOf(http, token).callTool('who_am_i', {})).rejects.toMatchObject(notValid)
 })
 
-test('the way from the first refusal to the metadata is open to anybody [AUT-006 AUD-005 AUD-001]', async () => {
+test('the way from the first 401 to the metadata needs no token [AUT-006 AUD-005 AUD-001]', async () => {
   await using http = await serveProtected()
   const refused = await fetch(http.url, {
     method: 'POST',

@@ -25,7 +25,7 @@ export function loginPage(accounts, scope) {
   <p>This authorization server is for trying things out: it asks for no password.</p>
   <p>The program that sent you here asks for: <b>${escape(scope ?? 'nothing')}</b></p>
   ${buttons.join('\n  ')}
-  <button name="account" value="nobody">decline</button>
+  <button name="account" value="none">decline</button>
 </form>
 </html>
 `

@@ -1,5 +1,5 @@
 // An authorization server in a process of its own, on the Node that oidc-provider needs. Its configuration is the first
-// argument, as JSON; it says its issuer on the first line of its output, and ends when its input does.
+// argument, as JSON. The first line of its output is its issuer, and it ends with its input.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -39,7 +39,7 @@ const provider = new Provider(issuer, {
   scopes: ['openid', 'offline_access'],
   pkce: { required: () => true },
   findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-  // With pages a person fills in the provider's own forms; without them the server logs in by itself.
+  // With pages a person fills in the provider's own forms. Without them the server logs in by itself.
   ...(!pages && { interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: policy() } }),
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
@@ -56,7 +56,7 @@ const provider = new Provider(issuer, {
     RefreshToken: 3600,
     Session: 3600,
   },
-  // A document of a client stands in the options; no other address is asked for one.
+  // Documents of clients are in the options. No other address is fetched.
   fetch: async (url, init) => {
     const document = clientDocuments[String(url)]
     if (document === undefined) return fetch(url, init)
@@ -88,7 +88,7 @@ for (const kind of ['AccessToken', 'ClientCredentials', 'RefreshToken', 'Authori
   const { generateTokenId } = prototype
   prototype.generateTokenId = function () {
     const id = generateTokenId.call(this)
-    // The id of a JWT is no credential, and stands in its claims.
+    // The id of a JWT is no credential, and is in its claims.
     return this.format === 'jwt' ? id : `canary-${kind}-${randomUUID()}`
   }
 }
@@ -165,7 +165,7 @@ async function verifyAssertion(assertion) {
     const found = await jwtVerify(assertion, set, { issuer: trustedIssuer, audience: issuer }).catch(() => undefined)
     if (found !== undefined) return found.payload
   }
-  throw new errors.InvalidGrant('the assertion is of nobody who is trusted')
+  throw new errors.InvalidGrant('the assertion has no trusted issuer')
 }
 
 async function verified(token, keys, rules) {
@@ -183,12 +183,12 @@ function scopeOf(wanted, { scope }) {
 }
 
 // Logs in as the account that the page was left with. Without accounts there is no page: as the login_hint, "ada" when
-// there is none. Consents to all. "nobody" declines.
+// there is none. Consents to all. "none" declines.
 async function interact(request, response) {
   const { params } = await provider.interactionDetails(request, response)
   if (accounts.length > 0 && request.method !== 'POST') return sendPage(response, loginPage(accounts, params.scope))
   const accountId = accounts.length > 0 ? await chosenAccount(request) : (params.login_hint ?? 'ada')
-  if (accountId === 'nobody') return provider.interactionFinished(request, response, { error: 'access_denied' })
+  if (accountId === 'none') return provider.interactionFinished(request, response, { error: 'access_denied' })
   const grant = new provider.Grant({ accountId, clientId: params.client_id })
   grant.addOIDCScope('openid offline_access')
   for (const resource of [params.resource ?? []].flat()) grant.addResourceScope(resource, params.scope ?? '')
@@ -199,7 +199,7 @@ async function interact(request, response) {
 async function chosenAccount(request) {
   const body = await text(request)
   const account = new URLSearchParams(body).get('account')
-  return accounts.includes(account) ? account : 'nobody'
+  return accounts.includes(account) ? account : 'none'
 }
 
 function sendPage(response, html) {

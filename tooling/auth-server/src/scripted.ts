@@ -29,11 +29,11 @@ export interface TokenChanges {
   readonly header?: Readonly<Record<string, unknown>>
 }
 
-/** An authorization server that does as a test says, and signs whatever it wants. */
+/** An authorization server under the control of a test, which signs any claims. */
 export interface ScriptedAuthServer {
   readonly issuer: string
   readonly requests: readonly ScriptedRequest[]
-  /** The key in use; its `kid` is new with each rotation. */
+  /** The key in use. Each rotation has a new `kid`. */
   readonly publicJwk: JWK & { readonly kid: string }
   /** Changes what a path answers. Without an answer it is its own again. */
   answer(path: string, answer: ScriptedAnswer | undefined): void

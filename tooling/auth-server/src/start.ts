@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 export interface AuthServerOptions {
   /** Registered clients, as RFC 7591 has them. */
   readonly clients?: readonly Readonly<Record<string, unknown>>[]
-  /** The resources that it issues tokens for; any other is `invalid_target`. */
+  /** The resources that it issues tokens for. Any other is `invalid_target`. */
   readonly resources?: readonly {
     readonly resource: string
     readonly scopes?: readonly string[]
@@ -19,7 +19,7 @@ export interface AuthServerOptions {
   readonly trusted?: Readonly<Record<string, string | { readonly keys: readonly object[] }>>
   /** Client metadata documents by their addresses. */
   readonly clientDocuments?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** Lifetime of access tokens in seconds; 300 by default. */
+  /** Lifetime of access tokens in seconds. 300 by default. */
   readonly tokenTtl?: number
   readonly requireDpopNonce?: boolean
   /** Takes no authorization request that was not pushed (RFC 9126). */
@@ -27,7 +27,7 @@ export interface AuthServerOptions {
   /** Shows the provider's own pages for login and consent, to be used by a browser. */
   readonly pages?: boolean
   /**
-   * The people who can log in, each chosen on a page without a password. Without them everybody is "ada", and there is
+   * The people who can log in, each chosen on a page without a password. Without them every person is "ada", and there is
    * no page.
    */
   readonly accounts?: readonly string[]
@@ -58,7 +58,7 @@ export interface IssueRequest {
 }
 
 const node22 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
-// The build stands beside the source.
+// The build is beside the source.
 const program = fileURLToPath(new URL('../src/provider.mjs', import.meta.url))
 
 /** Starts an authorization server (oidc-provider) on a free port of this machine. */

@@ -27,7 +27,7 @@ const updateItem = tool('update_item', {
 
 // #region handler
 export const eraseItem = tool('erase_item', {
-  description: 'Erases an item; that of somebody else needs a scope',
+  description: 'Erases an item. That of another user needs a scope',
   input: z.object({ id: z.string() }),
   run({ id }, ctx) {
     if (items.get(id)?.owner !== ctx.principal?.subject) needScopes(ctx, 'items:admin')

@@ -76,7 +76,7 @@ describe('The host for the terminal', () => {
   test('says in one line why there is no login, and fails', async () => {
     await using items = await serveProtectedItems()
     const decline = async (url: URL): Promise<void> => {
-      url.searchParams.set('login_hint', 'nobody')
+      url.searchParams.set('login_hint', 'none')
       await fetch(await items.as.browse(url))
     }
     const { code, stdout, stderr } = await runHost(join(folder, 'declined'), [items.url], decline)
@@ -115,7 +115,7 @@ describeNeeding('chromium', 'The host for the terminal, with a person at a brows
         .poll(() => pages)
         .toEqual([
           expect.stringContaining('items:read'),
-          'The answer has arrived. You can close this page and go back to the program.',
+          'The response has arrived. You can close this page and return to the program.',
         ])
     } finally {
       await browser.close()

@@ -6,7 +6,7 @@ import { memoryStore } from './store.ts'
 
 const callback = 'http://localhost:8080/callback'
 
-/** Starts a login in a page, and returns the answer with which its person comes back. */
+/** Starts a login in a page, and returns the address of its redirect. */
 async function startLogin(running: Promise<unknown>): Promise<URL> {
   const needed = await rejectionOf(running)
   expect(needed).toMatchObject({ code: 'authorization_needed' })
@@ -100,7 +100,7 @@ test('A refresh names the resource and no scope, which some servers refuse', asy
   ])
 })
 
-test('An answer leads nowhere but to the server of its login, whatever address it carries', async () => {
+test('A response leads to the server of its login alone, with any address in it', async () => {
   await using w = await createTestEnvironment()
   const auth = w.createOAuth({ redirect: pageRedirect({ uri: callback }), store: memoryStore() })
   const answer = await startLogin(callWithAuth(w.resource.url, auth))

@@ -1,14 +1,14 @@
-/** Reasons why a request could not be authorized; the closed table of {@link AuthError}. */
+/** Reasons for which a request could not be authorized: the closed table of {@link AuthError}. */
 export type AuthErrorCode =
-  /** A person has to visit `url`; the program goes on with `finishLogin`. */
+  /** A person has to visit `url`. The program continues with `finishLogin`. */
   | 'authorization_needed'
-  /** The person or the authorization server said no. */
+  /** The person or the authorization server denied the login. */
   | 'authorization_denied'
   /** The authorization response is not the answer to a request of ours: state, issuer or form. */
   | 'response_invalid'
   /** No metadata of the resource or the authorization server could be used. */
   | 'metadata_invalid'
-  /** Metadata names another issuer than the one that it was asked of. */
+  /** Metadata names another issuer than the one that it was requested for. */
   | 'issuer_mismatch'
   /** The resource of the metadata is not the server that was called. */
   | 'resource_mismatch'
@@ -18,7 +18,7 @@ export type AuthErrorCode =
   | 'unsafe_url'
   /** There is no way to get a client id at this authorization server. */
   | 'client_needed'
-  /** The private key of the client makes no signatures. */
+  /** The private key of the client cannot sign. */
   | 'key_invalid'
   /** The authorization server issues no tokens that are bound to a key, and those are required. */
   | 'dpop_unsupported'
@@ -26,13 +26,13 @@ export type AuthErrorCode =
   | 'registration_rejected'
   /** The token endpoint answered with an error. */
   | 'token_rejected'
-  /** A server that has to answer is away, slow or broken; nothing was forgotten. */
+  /** A server that is needed is unreachable, slow or broken. No token was deleted. */
   | 'server_unavailable'
   /** The server refused a token that was issued for it a moment ago. */
   | 'token_refused'
   /** More scopes were asked for than one login may hold. */
   | 'too_many_scopes'
-  /** The login ended before its answer: its time was over, or the connection was closed. */
+  /** The login ended before its response: it timed out, or the connection was closed. */
   | 'login_ended'
 
 /** Details of an {@link AuthError} beside its code and message. */

@@ -13,20 +13,20 @@ interface ScopeSources {
   readonly tokenChallenge: TokenChallenge
   readonly metadata: ResourceMetadata
   readonly server: AuthorizationServer
-  /** Scopes that logins for this resource have asked for so far. */
+  /** Scopes that earlier logins for this resource have requested. */
   readonly requestedScopes: readonly string[]
 }
 
 const maxScopes = 100
 
 /**
- * Chooses the scopes to ask for (basic/authorization, scope selection strategy): those of the challenge, else all that
- * the resource lists, and those that were asked for before. Throws {@link AuthError} `too_many_scopes`.
+ * Chooses the scopes to request (basic/authorization, scope selection strategy): those of the challenge, else all that
+ * the resource lists, and those that were requested before. Throws {@link AuthError} `too_many_scopes`.
  */
 function selectScopes({ tokenChallenge, metadata, server, requestedScopes }: ScopeSources): readonly string[] {
   const neededScopes = tokenChallenge.scopes ?? metadata.scopes ?? []
   const scopes = new Set([...requestedScopes, ...neededScopes])
-  // Alone it would take the place of the server's own choice of scopes.
+  // Alone it would replace the server's own choice of scopes.
   if (scopes.size > 0 && server.scopes_supported?.includes('offline_access')) scopes.add('offline_access')
   else scopes.delete('offline_access')
   if (scopes.size <= maxScopes) return [...scopes]
@@ -54,7 +54,7 @@ export interface AuthorizerDeps extends TokenSource {
   readonly requiresUserInteraction: boolean
 }
 
-/** Returns what it takes to send to an authorization server, which `source` has named. */
+/** Returns the context of requests to an authorization server that `sourceUrl` has named. */
 export type AuthServerContextResolver = (
   issuer: string,
   sourceUrl: URL,
@@ -64,7 +64,7 @@ export type AuthServerContextResolver = (
 const metadataTtlMs = 600_000
 const maxCachedServers = 100
 
-/** Links to authorization servers, whose metadata is kept for ten minutes. */
+/** Creates a resolver that caches the metadata of authorization servers for ten minutes. */
 export function createAuthServerContextResolver({
   fetch,
   now,
@@ -105,7 +105,7 @@ export interface TokenQuery {
   readonly canObtainToken: () => boolean
 }
 
-/** Finds out who issues tokens for an endpoint, and gets one there. */
+/** Discovers the authorization server of an endpoint, and obtains a token there. */
 export async function authorize(
   deps: AuthorizerDeps & {
     readonly storedCredentials: StoredCredentials
@@ -116,8 +116,7 @@ export async function authorize(
 ): Promise<TokenResult | undefined> {
   const { storedCredentials, resolveServerContext, fetch } = deps
   const { endpoint, challenge, ...rest } = query
-  // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to
-  // another.
+  // basic/authorization/authorization-server-discovery: read each time, because the server may have changed to another.
   const metadata = await discoverResourceMetadata({ endpoint, metadataUrl: challenge.metadataUrl, fetch, signal })
   const lastEndpoint = await storedCredentials.loadEndpoint(endpoint)
   const issuer = await chooseIssuer(deps, metadata, lastEndpoint)
@@ -143,7 +142,7 @@ export async function authorize(
   return tokenResult
 }
 
-/** The pinned issuer, else the first that there are credentials for, else the first. */
+/** Returns the configured issuer, else the first with credentials, else the first. */
 async function chooseIssuer(
   { configuredIssuer, preferredIssuers, records }: AuthorizerDeps,
   { issuers }: ResourceMetadata,

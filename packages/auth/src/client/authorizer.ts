@@ -26,11 +26,11 @@ export interface AuthorizerOptions {
   readonly store?: AuthStore | undefined
   /** Sends metadata and token requests. Default: the platform's. */
   readonly fetch?: FetchFunction | undefined
-  /** The clock; the platform's own by default. */
+  /** The clock. The platform's own by default. */
   readonly runtime?: { readonly now?: (() => number) | undefined } | undefined
 }
 
-/** Returns the dependencies of an authorizer that its options stand for. */
+/** Returns the dependencies of an authorizer from its options. */
 export function resolveAuthorizerDeps(
   options: AuthorizerOptions,
 ): Pick<AuthorizerDeps, 'records' | 'fetch' | 'now' | 'dpop'> {
@@ -66,7 +66,7 @@ function createStepUpLimiter(now: () => number): StepUpLimiter {
   }
 }
 
-/** An authorizer, and what logins need of it besides. */
+/** An authorizer, and its functions for logins. */
 export interface Authorizer extends HttpAuthorizer {
   readonly storedCredentials: StoredCredentials
   readonly resolveServerContext: AuthServerContextResolver
@@ -144,7 +144,7 @@ async function createTokenHeaders(state: AuthorizerState, target: HttpTarget): P
   }
 }
 
-/** Renews a token that ends soon. One that has not ended yet is used while the authorization server is away. */
+/** Renews a token that ends soon. One that has not expired is used while the authorization server is unreachable. */
 async function renewToken(
   state: AuthorizerState,
   credential: StoredCredential,
@@ -165,7 +165,7 @@ async function renewToken(
   }
   try {
     const tokenResult = await state.sharedRequests.join(`renew ${url.href}`, { scopes: [], signal }, requestRenewal)
-    // Without a refresh token, the server's challenge says what a new login needs.
+    // Without a refresh token, the server's challenge names the scopes of a new login.
     return tokenResult?.token ?? token
   } catch (error) {
     const hasTokenExpired = token.expiresAt !== undefined && token.expiresAt <= state.now()
@@ -200,7 +200,7 @@ async function handleUnauthorized(
 }
 
 /**
- * Answers a 401 that is about the proof and not the token, for which no new token helps (RFC 9449, sections 7.1 and 9).
+ * Handles a 401 that is about the proof and not the token, for which no new token helps (RFC 9449, sections 7.1 and 9).
  */
 function handleProofError(
   { dpop, callStateOf }: AuthorizerState,
@@ -240,7 +240,7 @@ async function handleForbidden(
     return undefined
   const credential = state.storedCredentials.peek(target.url)
   if (hasNewerToken(challenge.scopes, credential, callState.lastSentToken)) return 'retry'
-  // A person may grant more the second time; a machine gets the same again.
+  // A person may grant more the second time. A machine gets the same again.
   if (!state.requiresUserInteraction && challenge.scopes.every((scope) => credential?.token.requested.includes(scope)))
     return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
@@ -263,11 +263,11 @@ function hasNewerToken(
   )
 }
 
-/** A challenge to a call, and the ways to meet it that are allowed. */
+/** A challenge to a call, and the allowed ways to meet it. */
 interface GetTokenOptions {
   readonly challenge: TokenChallenge
   readonly canRefresh: boolean
-  /** Asked before a person is. */
+  /** Called before a login of a person. */
   readonly isStepUpAllowed?: () => boolean
 }
 
@@ -295,7 +295,7 @@ async function getToken(
       if (tokenResult.obtainedBy === 'authorization') callState.authorizationCount += 1
       return 'retry'
     }
-    // The outcome of another call, or of an attempt before this one was refused, says nothing of this call.
+    // The outcome of another call, or of an earlier attempt, does not apply to this call.
     if (isOwnAttempt) return undefined
   }
 }

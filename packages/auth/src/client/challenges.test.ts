@@ -88,7 +88,7 @@ describe('A WWW-Authenticate header', () => {
   })
 })
 
-test('A demand is read from the Bearer or DPoP challenge, wherever it stands', () => {
+test('A demand is read from the Bearer or DPoP challenge at any position', () => {
   const header =
     'Basic realm="scope=x", Bearer error="insufficient_scope", scope="a b a \\"c", resource_metadata="https://x.test/m"'
   expect(parseTokenChallenge(header)).toEqual({

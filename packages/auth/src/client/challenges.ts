@@ -4,7 +4,7 @@ import { isScope } from '../scopes.ts'
 export interface Challenge {
   /** The scheme in lower case. */
   readonly scheme: string
-  /** The parameters by their lower-case names; of one that comes twice, the first. */
+  /** The parameters by their lower-case names. A repeated one has its first value. */
   readonly params: ReadonlyMap<string, string>
 }
 
@@ -60,7 +60,7 @@ function readValue(reader: HeaderReader): string | undefined {
 interface HeaderReader {
   position(): number
   moveTo(position: number): void
-  /** Takes what matches here; `undefined`, and no step on, when nothing does. */
+  /** Consumes a match at the position. Returns `undefined`, without a move, when there is none. */
   take(pattern: RegExp): string | undefined
 }
 
@@ -115,7 +115,7 @@ export function findDpopError(header: string | undefined): string | undefined {
 }
 
 /**
- * The scopes of a list that is separated by spaces; entries that are no scopes are left out (RFC 6749, section 3.3).
+ * The scopes of a list that is separated by spaces. Entries that are no scopes are left out (RFC 6749, section 3.3).
  */
 function parseScopeList(scopeList: string | undefined): readonly string[] | undefined {
   const scopes = scopeList?.split(' ').filter(isScope) ?? []

@@ -14,7 +14,7 @@ export interface ClientRegistration {
   readonly method?: 'client_secret_basic' | 'client_secret_post' | 'none' | undefined
 }
 
-/** The program that logs in, as authorization servers get to know it (basic/authorization/client-registration). */
+/** The program that logs in, as authorization servers identify it (basic/authorization/client-registration). */
 export interface ClientIdentity {
   /** The name that a person sees when asked to consent. */
   readonly name: string
@@ -24,7 +24,7 @@ export interface ClientIdentity {
   readonly registrations?: readonly ClientRegistration[] | undefined
 }
 
-/** Redirect URI to which the answer of a login comes back. */
+/** The redirect URI of a login. */
 export interface RedirectTarget {
   readonly uri: string
   readonly registeredUris: readonly string[]

@@ -1,6 +1,6 @@
 import { AuthError } from './auth-error.ts'
 
-/** One piece of work that several callers wait for. */
+/** One request that several callers wait for. */
 interface SharedRequest<T> {
   readonly scopes: readonly string[]
   readonly outcome: Promise<T>
@@ -8,21 +8,21 @@ interface SharedRequest<T> {
   readonly controller: AbortController
 }
 
-/** Parameters of a caller that needs a flight. */
+/** Parameters of a caller that joins a shared request. */
 export interface JoinOptions {
-  /** The scopes that the work has to bring. */
+  /** The scopes that the result must have. */
   readonly scopes: readonly string[]
-  /** Aborts when this caller needs it no longer; the work ends with the last of them. */
+  /** Aborts when this caller no longer waits. The request ends with the last of its callers. */
   readonly signal: AbortSignal
 }
 
-/** Runs one piece of work per key at a time. */
+/** Runs one request per key at a time. */
 export interface SharedRequests<T> {
-  /** Joins the work under way when it brings the scopes; otherwise runs `run` when that is over. */
+  /** Joins the running request when it has the scopes. Otherwise calls `run` after its end. */
   join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
-// A person reads, types a password, and looks for a phone.
+// Long enough for a person to read, to type a password and to find a phone.
 const requestTimeoutMs = 300_000
 
 export function createSharedRequests<T>(): SharedRequests<T> {
@@ -68,7 +68,7 @@ export function createSharedRequests<T>(): SharedRequests<T> {
         const sharedRequest = requests.get(key)
         if (sharedRequest === undefined) return awaitOutcome(startRequest(key, scopes, run), signal)
         if (scopes.every((scope) => sharedRequest.scopes.includes(scope))) return awaitOutcome(sharedRequest, signal)
-        // The other caller hears the outcome of its own work.
+        // The outcome belongs to the other caller.
         await awaitOutcome(sharedRequest, signal).catch(() => undefined)
       }
     },

@@ -7,21 +7,21 @@ import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
 import { exchangeCode, toStoredToken } from './token-requests.ts'
 import type { TokenRequirements, ObtainToken } from './token-source.ts'
 
-/** A way to send a person to the authorization server and to get the answer. */
+/** A way to send a person to the authorization server and to receive the response. */
 export interface Redirect {
   /** `web` for pages of a host that is not this machine (basic/authorization/client-registration). */
   readonly applicationType: 'native' | 'web'
-  /** Opens the place that the answer comes to. It closes with `close` at the latest. */
+  /** Opens a listener for the response. It closes with `close` at the latest. */
   open(signal: AbortSignal): Promise<RedirectListener>
 }
 
-/** A place that waits for the answer of one login. */
+/** A listener for the response of one login. */
 export interface RedirectListener {
   /** The redirect URI. */
   readonly uri: string
   /** The URIs to register, where they differ from `uri`. */
   readonly registeredUris?: readonly string[] | undefined
-  /** Sends the person to `url`; resolves with the address that the answer with this `state` came back to. */
+  /** Sends the person to `url`. Resolves with the redirect's address that has this `state`. */
   visit(url: URL, state: string): Promise<URL>
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ export interface CodeFlowOptions {
 
 const loginTimeoutMs = 600_000
 
-/** Obtains tokens by sending a person to the authorization server: the code flow with PKCE (basic/authorization). */
+/** Obtains tokens by a login of a person: the code flow with PKCE (basic/authorization). */
 export function createCodeFlow(options: CodeFlowOptions): ObtainToken {
   return async (requirements) => {
     checkPkce(requirements.serverContext.server)
@@ -51,7 +51,7 @@ export function createCodeFlow(options: CodeFlowOptions): ObtainToken {
   }
 }
 
-// basic/authorization/security-considerations: whoever does not say that it checks S256 is not used.
+// basic/authorization/security-considerations: a server that does not list S256 is not used.
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (methods?.includes('S256')) return
   const message = `The authorization server ${quoteText(issuer)} does not list S256 in code_challenge_methods_supported`
@@ -89,7 +89,7 @@ async function beginLogin(
   if (scopes.length > 0) params.set('scope', scopes.join(' '))
   // RFC 9449, section 10: a code that is stolen is of no use without the key.
   if (serverContext.dpop !== undefined) params.set('dpop_jkt', await serverContext.dpop.getThumbprint())
-  // OpenID Connect Core, section 11: offline access is given when the person was asked.
+  // OpenID Connect Core, section 11: offline access needs the consent of the person.
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
   const loginFields = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
   const pendingLogin: PendingLogin = { ...loginFields, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
@@ -103,15 +103,15 @@ async function beginLogin(
   return { state, url }
 }
 
-/** A flow with its answer, of which the state alone has been checked. */
+/** A login with its response, of which the state alone has been checked. */
 export interface AnsweredLogin extends PendingLogin {
   readonly state: string
   readonly responseUrl: URL
 }
 
 /**
- * Takes the record of the flow that an answer belongs to, which is then used up. Throws {@link AuthError}
- * `response_invalid` for an answer that nobody here has asked for.
+ * Takes the record of the login that a response belongs to, which can be taken once. Throws {@link AuthError}
+ * `response_invalid` for a response without a login.
  */
 export async function takePendingLogin(
   { records, now }: Pick<CodeFlowOptions, 'records' | 'now'>,
@@ -131,10 +131,10 @@ export async function takePendingLogin(
       })
     : undefined
   if (login !== undefined && login.expiresAt > now()) return { ...login, state, responseUrl: answerUrl }
-  throw new AuthError('response_invalid', 'The answer belongs to no login under way here: begin the login anew')
+  throw new AuthError('response_invalid', 'The response belongs to no pending login: begin the login anew')
 }
 
-/** Checks an answer against its flow and exchanges the code. */
+/** Checks a response against its login and exchanges the code. */
 export async function finishLogin(
   { now }: Pick<CodeFlowOptions, 'now'>,
   serverContext: TokenRequirements['serverContext'],
@@ -156,7 +156,7 @@ function validateAuthResponse(
 ): URLSearchParams {
   const { issuer } = server
   try {
-    // The library takes an empty `iss` for none.
+    // The library treats an empty `iss` as none.
     if (responseUrl.searchParams.has('iss') && responseUrl.searchParams.get('iss') !== issuer)
       throw new Error('another issuer')
     return oauth.validateAuthResponse(server, client, responseUrl, state)
@@ -167,8 +167,8 @@ function validateAuthResponse(
       const message = `The authorization server ${quoteText(issuer)} answered ${quoteText(code)}${details}`
       throw new AuthError('authorization_denied', message, { issuer, error: code })
     }
-    // RFC 9207, section 2.4: of an answer that may be another server's, nothing is shown.
-    const message = `The answer of the login is not one of ${quoteText(issuer)}: it was not used`
+    // RFC 9207, section 2.4: no part of a response that may be another server's is shown.
+    const message = `The response of the login is not one of ${quoteText(issuer)}: it was not used`
     throw new AuthError('response_invalid', message, { issuer })
   }
 }

@@ -74,7 +74,7 @@ describe('Fifty calls at once', () => {
 })
 
 describe('A call that is given up while a person logs in', () => {
-  test('fails at once, and the login goes on for the next call', async () => {
+  test('fails at once, and the login continues for the next call', async () => {
     await using w = await createTestEnvironment()
     const [isVisiting, mayReturn] = [createGate(), createGate()]
     w.browser.transformAnswer = async (answer) => {
@@ -94,7 +94,7 @@ describe('A call that is given up while a person logs in', () => {
     expect(w.browser.visited).toHaveLength(1)
   })
 
-  test('because its connection closes ends the login, for which nobody waits any more', async () => {
+  test('because its connection closes ends the login, for which no call waits any more', async () => {
     await using w = await createTestEnvironment()
     const [isVisiting, isEnded] = [createGate(), createGate<unknown>()]
     const redirect = {

@@ -99,7 +99,7 @@ describe('The metadata of an authorization server', () => {
     ['another server', () => 'https://example.com'],
     ['itself with a slash', (issuer: string) => `${issuer}/`],
     ['itself in capitals', (issuer: string) => issuer.toUpperCase()],
-    ['nobody', () => undefined],
+    ['no document', () => undefined],
   ])('that names %s as its issuer is not used [AUD-013 AUD-014]', async (_, issuer) => {
     await using w = await createTestEnvironment()
     w.authorizationServer.metadata['issuer'] = issuer(w.authorizationServer.issuer)
@@ -197,7 +197,7 @@ describe('The client id', () => {
     expect(error).toHaveProperty('message', expect.stringContaining('no loopbacks here'))
   })
 
-  test('that nobody can give ends the login with the way out', async () => {
+  test('that cannot be obtained ends the login with the way out', async () => {
     await using w = await createTestEnvironment()
     delete w.authorizationServer.metadata['registration_endpoint']
     expect(await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))).toMatchObject({ code: 'client_needed' })

@@ -144,7 +144,7 @@ describe('A nonce', () => {
     await using connection = connectHttp(w.resource.url, { auth: w.createOAuth({ dpop: true }) })
     expect(await callTool(connection)).toMatchObject(completeResponse)
     expect(await callTool(connection)).toMatchObject(completeResponse)
-    // Without a token, without a nonce, with both; the second call has both at once.
+    // Without a token, without a nonce, then with both. The second call has both at once.
     expect([w.authorizationServer.count('/token'), w.resource.count('/mcp'), w.browser.visited.length]).toEqual([
       2, 4, 1,
     ])

@@ -34,7 +34,7 @@ export interface Dpop {
   readonly isRequired: boolean
   /** Returns the thumbprint of the public key (RFC 7638), which tokens are bound to. */
   getThumbprint(): Promise<string>
-  /** Returns a proof for one request; it is good for no second one (RFC 9449, section 4.2). */
+  /** Returns a proof for one request. A second request needs another (RFC 9449, section 4.2). */
   createProof(request: ProofRequest): Promise<string>
   nonceOf(source: NonceSource, url: URL): string | undefined
   /** Keeps the nonce that a response brought, for the next proof (RFC 9449, section 8.2). */
@@ -64,7 +64,7 @@ function createDpop(
   let pendingKey: Promise<ProofKey> | undefined
   const getKey = (): Promise<ProofKey> => {
     pendingKey ??= keyPair === undefined ? loadOrCreateKey(context.records, context.isStored) : toProofKey(keyPair)
-    // A store that is away now may be back for the next request.
+    // A store that is unreachable now may be reachable for the next request.
     pendingKey.catch(() => (pendingKey = undefined))
     return pendingKey
   }

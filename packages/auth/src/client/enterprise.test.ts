@@ -143,7 +143,7 @@ describe('enterprise', () => {
 
   test.each([
     ['the policy says no', { status: 400, body: { error: 'access_denied' } }, 'token_rejected'],
-    ['the provider is away', { status: 503 }, 'server_unavailable'],
+    ['the provider is unreachable', { status: 503 }, 'server_unavailable'],
     [
       'the provider sends an access token instead',
       {

@@ -28,7 +28,7 @@ export interface IdentityAssertion {
 export interface IdentityRequest {
   /** The identity token that the identity provider refused: it has ended, and a new one is needed. */
   readonly rejectedToken: string | undefined
-  /** Aborts when nobody waits for the identity any more. */
+  /** Aborts when no call waits for the identity any more. */
   readonly signal: AbortSignal
 }
 
@@ -47,9 +47,9 @@ const tokenTypeUrnOf = (name: string): string => `urn:ietf:params:oauth:token-ty
 /**
  * Authorizes requests with the login of a person at the identity provider of their enterprise, which decides on the MCP
  * servers that they may use (extensions/auth/enterprise-managed-authorization). The identity is exchanged there for a
- * grant (ID-JAG) to the authorization server of the MCP server; nobody is asked to consent.
+ * grant (ID-JAG) to the authorization server of the MCP server. No person is asked to consent.
  *
- * Throws a `TypeError` for a client without a key or a secret, and for a token endpoint that is not https; calls reject
+ * Throws a `TypeError` for a client without a key or a secret, and for a token endpoint that is not https. Calls reject
  * with {@link AuthError}.
  *
  * @example

@@ -4,9 +4,9 @@ import { boundedFetch, type FetchFunction, isRedirectResponse } from '../bounded
 import { AuthError } from './auth-error.ts'
 
 const maxBytes = 65_536
-/** The longest that metadata may take, in milliseconds. */
+/** The longest time in milliseconds for a metadata document. */
 export const metadataTimeoutMs = 5000
-/** The longest that an endpoint of the authorization server may take, in milliseconds. */
+/** The longest time in milliseconds for a response of an authorization server's endpoint. */
 export const endpointTimeoutMs = 30_000
 
 /**
@@ -26,12 +26,12 @@ export async function fetchFromServer(
   throw new AuthError('server_unavailable', `${new URL(url).origin} redirects, which is not followed here`)
 }
 
-/** Reads a body that should be a JSON object; `undefined` when it is something else, such as a page. */
+/** Reads a body that should be a JSON object. Returns `undefined` for anything else, such as a page. */
 export async function readJsonObject(response: Response): Promise<JsonObject | undefined> {
   return parseJsonObject(await response.text())
 }
 
-/** The strings of a value that should be an array of them; `undefined` when it is none. */
+/** Returns the strings of an array, or `undefined` for a value that is none. */
 export function stringsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined
 }

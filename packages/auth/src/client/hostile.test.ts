@@ -178,7 +178,7 @@ describe('The answer of a login', () => {
     const denied = (iss: string) => (answer: URL) => {
       const state = answer.searchParams.get('state') ?? ''
       return new URL(
-        `?${new URLSearchParams({ error: 'access_denied', error_description: 'told you', state, iss })}`,
+        `?${new URLSearchParams({ error: 'access_denied', error_description: 'as announced', state, iss })}`,
         answer,
       )
     }
@@ -188,7 +188,7 @@ describe('The answer of a login', () => {
     w.browser.transformAnswer = denied('https://evil.example.com')
     const hidden = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth()))
     expect(hidden).toMatchObject({ code: 'response_invalid', error: undefined })
-    expect(hidden).toHaveProperty('message', expect.not.stringContaining('told you'))
+    expect(hidden).toHaveProperty('message', expect.not.stringContaining('as announced'))
   })
 
   test('works once: replayed, it belongs to no login [AUE-030 AUT-019]', async () => {
@@ -217,7 +217,7 @@ describe('The answer of a login', () => {
     expect(await rejectionOf(late)).toMatchObject({ code: 'response_invalid' })
   })
 
-  test('of a login that another person began is nobody’s here', async () => {
+  test('of a login that another person began is refused', async () => {
     await using w = await createTestEnvironment()
     const redirect = pageRedirect({ uri: 'http://localhost:8080/callback' })
     const needed = await rejectionOf(callWithAuth(w.resource.url, w.createOAuth({ redirect })))
@@ -227,7 +227,7 @@ describe('The answer of a login', () => {
   })
 })
 
-test('An error holds no token, code or secret, whatever a server echoes', async () => {
+test('An error holds no token, code or secret that a server echoes', async () => {
   await using w = await createTestEnvironment()
   w.authorizationServer.metadata['token_endpoint_auth_methods_supported'] = ['client_secret_basic']
   w.authorizationServer.routes.set('/register', () => ({
@@ -246,7 +246,7 @@ test('An error holds no token, code or secret, whatever a server echoes', async 
 })
 
 test.each(['http://example.com/callback', 'ftp://example.com/callback', 'app:/callback'])(
-  'People do not come back to %s [AUS-009]',
+  'A redirect to %s is refused [AUS-009]',
   (uri) => {
     expect(() => pageRedirect({ uri })).toThrow(TypeError)
   },

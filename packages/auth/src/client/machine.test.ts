@@ -37,7 +37,7 @@ async function jobWorld(): Promise<
 }
 
 describe('clientCredentials', () => {
-  test('gets a token with a secret, for the resource of the challenge, and nobody logs in [AUE-017 AUE-031]', async () => {
+  test('gets a token with a secret, for the resource of the challenge, without a login [AUE-017 AUE-031]', async () => {
     await using w = await jobWorld()
     w.resource.metadata['resource'] = w.resource.origin
     expect(await callWithAuth(w.resource.url, w.job())).toMatchObject(completeResponse)
@@ -117,7 +117,7 @@ describe('clientCredentials', () => {
     expect([w.resource.count('/mcp') - calls, tokenRequests(w).length]).toEqual([50, 2])
   })
 
-  test('uses the last token while the authorization server is away and the token has not ended [AUE-024]', async () => {
+  test('uses the last token while the authorization server is unreachable and the token has not ended [AUE-024]', async () => {
     await using w = await jobWorld()
     let time = Date.now()
     const auth = w.job({ runtime: { now: () => time } })
@@ -184,12 +184,12 @@ describe('clientCredentials', () => {
 
   test.each([
     ['refuses the client', { status: 401, body: { error: 'invalid_client' } }, 'token_rejected'],
-    ['is away', { status: 503 }, 'server_unavailable'],
+    ['is unreachable', { status: 503 }, 'server_unavailable'],
     ['answers with a page', { body: '<html>' }, 'token_rejected'],
     ['redirects', { status: 302, headers: { location: '/other' } }, 'server_unavailable'],
     ['sends what is no token', { body: { access_token: 'a b', token_type: 'Bearer' } }, 'token_rejected'],
     ['sends a token of another kind', { body: { access_token: 'a', token_type: 'mac' } }, 'token_rejected'],
-    ['binds a token to a key that nobody has', { body: { access_token: 'a', token_type: 'DPoP' } }, 'token_rejected'],
+    ['binds a token to an unknown key', { body: { access_token: 'a', token_type: 'DPoP' } }, 'token_rejected'],
   ])('fails when the authorization server %s, after one request', async (_, reply, code) => {
     await using w = await jobWorld()
     w.authorizationServer.routes.set('/token', () => reply)

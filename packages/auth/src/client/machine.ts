@@ -51,7 +51,7 @@ export interface ClientCredentialsOptions extends MachineOptions {
  * Authorizes requests as a program of its own, without a person: with the client credentials grant
  * (extensions/auth/oauth-client-credentials). A new token is obtained before the last one ends.
  *
- * Throws a `TypeError` for a client without a key or a secret; calls reject with {@link AuthError}.
+ * Throws a `TypeError` for a client without a key or a secret. Calls reject with {@link AuthError}.
  *
  * @example const auth = clientCredentials({ issuer: 'https://login.example.com', client: { id: 'nightly', key: {
  * privateKey } } }) await using connection = connectHttp('https://mcp.example.com/mcp', { auth }) const client =
@@ -81,8 +81,8 @@ export interface WorkloadOptions extends MachineOptions {
 const jwtBearerGrantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 /**
- * Authorizes requests with the identity that a platform gives a workload: its JWT is the grant (RFC 7523). What the
- * authorization server refuses is not tried again, nor with another grant.
+ * Authorizes requests with the identity that a platform gives a workload: its JWT is the grant (RFC 7523). A
+ * request that the authorization server refuses is not sent again, nor with another grant.
  *
  * Calls reject with {@link AuthError}.
  *
@@ -133,7 +133,7 @@ export function createMachineAuth(options: MachineOptions, grant: MachineGrant):
     configuredIssuer: issuer,
     requiresUserInteraction: false,
     isUsable: async (token) => token.clientId === clientId && (await matchesBinding(deps.dpop, token)),
-    // RFC 6749, section 4.4.3: there should be no refresh tokens; the grant itself is as good.
+    // RFC 6749, section 4.4.3: there should be no refresh tokens. The grant itself is repeated.
     findClient: async () => undefined,
     obtain: async (requirements) => {
       const requestedScopes = requirements.scopes.filter((scope) => scope !== 'offline_access')

@@ -66,7 +66,7 @@ describe('A login', () => {
     expect(w.browser.visited).toHaveLength(2)
   })
 
-  test('is forgotten by logout even when the server is away, and that is said', async () => {
+  test('is deleted by logout even when the server is unreachable, and logout rejects', async () => {
     await using w = await createTestEnvironment()
     const auth = w.createOAuth()
     await callWithAuth(w.resource.url, auth)
@@ -129,7 +129,7 @@ describe('A token that ended', () => {
     expect(refreshes.map(({ form }) => form.get('resource'))).toEqual([w.resource.url, w.resource.url])
   })
 
-  test('is refreshed after 401 when nobody said how long it lives', async () => {
+  test('is refreshed after 401 when its lifetime is unknown', async () => {
     await using w = await createTestEnvironment()
     w.authorizationServer.expiresIn = undefined
     const auth = w.createOAuth()
@@ -150,7 +150,7 @@ describe('A token that ended', () => {
   })
 
   test.each([
-    ['is away', () => ({ status: 503 })],
+    ['is unreachable', () => ({ status: 503 })],
     ['limits requests', () => ({ status: 429 })],
     ['answers with a page', () => ({ status: 500, body: '<h1>oops' })],
     ['is busy', () => ({ status: 400, body: { error: 'temporarily_unavailable' } })],
@@ -178,7 +178,7 @@ describe('A token that ended', () => {
     expect(w.authorizationServer.count('/token')).toBe(1)
   })
 
-  test('is used to its end while the authorization server is away', async () => {
+  test('is used to its end while the authorization server is unreachable', async () => {
     await using w = await createTestEnvironment()
     let time = Date.now()
     const auth = w.createOAuth({ runtime: { now: () => time } })

@@ -21,11 +21,11 @@ export interface OAuth extends HttpAuthorizer {
   /** Logs in at a server before the first request to it. */
   login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
   /**
-   * Ends the login at a server: forgets its tokens, then revokes them where the authorization server can. Rejects with
-   * {@link AuthError} when they are forgotten here and could not be revoked.
+   * Ends the login at a server: deletes its tokens, then revokes them where the authorization server can. Rejects with
+   * {@link AuthError} when they were deleted here and could not be revoked.
    */
   logout(url: string | URL): Promise<void>
-  /** Takes the address that a person came back to, and resolves with the server that is logged in to. */
+  /** Finishes a login with the address of its redirect. Resolves with the server of the login. */
   finishLogin(answerUrl: string | URL): Promise<{ readonly url: string }>
 }
 
@@ -33,8 +33,7 @@ export interface OAuth extends HttpAuthorizer {
  * Authorizes requests with the code flow of OAuth 2.1: a person logs in when a server asks for a token
  * (basic/authorization). Nothing is sent before a server has answered 401.
  *
- * Calls reject with {@link AuthError} when there is no login. Throws a `TypeError` for a client that no server would
- * take.
+ * Calls reject with {@link AuthError} when there is no login. Throws a `TypeError` for an invalid client.
  *
  * @example
  * const auth = oauth({ client: { name: 'items-cli', metadataUrl }, redirect: loopbackRedirect() })
@@ -99,7 +98,7 @@ async function logout(
     if (token.refresh !== undefined) await revoke(token.refresh, 'refresh_token')
     await revoke(token.access, 'access_token')
   } catch (cause) {
-    // RFC 7009, section 2.2.1: servers revoke no access tokens that are JWTs; those end by themselves.
+    // RFC 7009, section 2.2.1: servers may not revoke access tokens that are JWTs. Those expire.
     if (isAuthError(cause) && cause.error === 'unsupported_token_type') return
     const message = 'The tokens are forgotten here, and may be valid until they end: they could not be revoked'
     throw new AuthError('server_unavailable', message, { issuer, cause })

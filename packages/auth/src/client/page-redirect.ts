@@ -2,7 +2,7 @@ import { isLoopbackHost, isSecureUrl } from '../oauth-urls.ts'
 import { AuthError } from './auth-error.ts'
 import type { Redirect } from './code-flow.ts'
 
-/** A page that people come back to. */
+/** A page that receives the redirect of a login. */
 export interface PageRedirectOptions {
   /** The address of the page, as it is registered. */
   readonly uri: string | URL
@@ -11,8 +11,9 @@ export interface PageRedirectOptions {
 }
 
 /**
- * Sends people to the authorization server from a page, and has them come back to a page. A call that needs a login
- * rejects with `AuthError` `authorization_needed` and its `url`; after the return, `auth.finishLogin(address)` goes on.
+ * Sends people to the authorization server from a page, and receives the redirect in a page. A call that needs a login
+ * rejects with `AuthError` `authorization_needed` and its `url`. After the redirect, `auth.finishLogin(address)`
+ * continues.
  */
 export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
   const redirectUrl = new URL(uri)

@@ -13,10 +13,10 @@ export interface ResourceMetadata {
   readonly scopes: readonly string[] | undefined
 }
 
-/** Addresses at which metadata is looked for. */
+/** Parameters of the search for metadata. */
 export interface ResourceQuery {
   readonly endpoint: URL
-  /** The address that the challenge gave; then only that is used. */
+  /** The address of the challenge. Where it is given, no other is used. */
   readonly metadataUrl?: string | undefined
   readonly fetch: FetchFunction
   readonly signal: AbortSignal

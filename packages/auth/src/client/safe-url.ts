@@ -2,8 +2,9 @@ import { isLoopbackHost } from '../oauth-urls.ts'
 import { AuthError, quoteText } from './auth-error.ts'
 
 /**
- * Parses an address that `named` mentions and `source` vouches for. Only https is allowed, or http between loopbacks; a
- * document from elsewhere names no loopback address. Throws {@link AuthError} `unsafe_url`.
+ * Parses an address that a document or a challenge of `sourceUrl` names. Only https is allowed, or http between
+ * loopback addresses. A source that is not on this machine may name no loopback address. Throws {@link AuthError}
+ * `unsafe_url`.
  */
 export function parseSafeUrl(text: string, sourceUrl: URL, label: string): URL {
   const url = text.length <= maxUrlLength && URL.canParse(text) ? new URL(text) : undefined
@@ -24,7 +25,7 @@ function findUrlProblem(url: URL, sourceUrl: URL): string | undefined {
 
 const maxUrlLength = 2048
 
-/** The endpoint as a connection has it: without a fragment. */
+/** Returns the endpoint without its fragment, as a connection has it. */
 export function withoutFragment(url: string | URL): URL {
   const endpoint = new URL(url)
   endpoint.hash = ''

@@ -6,7 +6,7 @@ import { endpointTimeoutMs, fetchFromServer, readJsonObject, stringsOf } from '.
 import type { Dpop } from './dpop.ts'
 import type { StoredClient } from './stored.ts'
 
-/** An authorization server and what it takes to send to it. */
+/** An authorization server, and the settings of requests to it. */
 export interface AuthServerContext {
   readonly server: oauth.AuthorizationServer
   readonly fetch: FetchFunction
@@ -90,7 +90,7 @@ export async function toRejectionError(error: unknown, issuer: string): Promise<
     return new AuthError('token_rejected', message, { issuer, error: code })
   }
   const details = error instanceof Error ? error.message : 'it cannot be read'
-  // The library's errors carry the response in their cause; it holds tokens, so it is not handed on.
+  // The library's errors have the response as their cause. It contains tokens, so it is dropped.
   return new AuthError(
     'token_rejected',
     `The authorization server ${quoteText(issuer)} sent no usable answer: ${details}`,
@@ -100,7 +100,7 @@ export async function toRejectionError(error: unknown, issuer: string): Promise<
   )
 }
 
-// Servers show the assertion that they refuse; it may be good elsewhere.
+// Servers echo the assertion that they refuse. It may be valid elsewhere.
 function maskTokens(description: string): string {
   return description.replaceAll(/\beyJ[\w-]+(?:\.[\w-]*)*/g, '…')
 }
@@ -127,7 +127,7 @@ function parseOAuthError({ error, error_description: description }: JsonObject):
   }
 }
 
-/** Pushes the parameters of an authorization request, and returns those that stand for them (RFC 9126). */
+/** Pushes the parameters of an authorization request, and returns those that replace them (RFC 9126). */
 export async function pushAuthorizationRequest(
   serverContext: AuthServerContext,
   { client, auth }: AuthenticatedClient,

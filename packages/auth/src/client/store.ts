@@ -1,4 +1,4 @@
-/** A place for logins, registrations and flows under way: text by key. It holds secrets of one user. */
+/** Storage of logins, registrations and pending logins: text by key. It holds secrets of one user. */
 export interface AuthStore {
   get(key: string): Promise<string | undefined>
   set(key: string, value: string): Promise<void>

@@ -1,7 +1,7 @@
 import type { StoredEndpoint, StoredToken } from './stored.ts'
 import type { TokenSource } from './token-source.ts'
 
-/** The authorization server and resource of an endpoint, with the token that is good for it. */
+/** The authorization server and resource of an endpoint, with its token. */
 export interface StoredCredential {
   readonly endpoint: StoredEndpoint
   readonly token: StoredToken
@@ -9,15 +9,15 @@ export interface StoredCredential {
 
 /** The tokens of endpoints, in memory over the store. */
 export interface StoredCredentials {
-  /** Returns what is in memory. */
+  /** Returns the token in memory. */
   peek(endpoint: URL): StoredCredential | undefined
-  /** Returns what is in memory, or was in the store when the endpoint was first asked about. */
+  /** Returns the token in memory, else the one of the store at the first request for the endpoint. */
   load(endpoint: URL): Promise<StoredCredential | undefined>
-  /** Returns the authorization server and resource of an endpoint, where a token is lacking as well. */
+  /** Returns the authorization server and resource of an endpoint, also without a token. */
   loadEndpoint(endpoint: URL): Promise<StoredEndpoint | undefined>
-  /** Remembers the token of an endpoint, which the store has. */
+  /** Records the token of an endpoint in memory, and the endpoint in the store. */
   store(endpoint: URL, endpointFields: Pick<StoredEndpoint, 'issuer' | 'resource'>, token: StoredToken): Promise<void>
-  /** Forgets the token of an endpoint, in the store as well. */
+  /** Deletes the token of an endpoint, in the store as well. */
   forget(endpoint: URL): Promise<void>
 }
 

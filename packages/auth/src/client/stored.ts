@@ -3,18 +3,18 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 
-/** A token with what has to be known to use and to renew it. Kept by issuer and resource, and sent to no other. */
+/** A token, and the data to use and to renew it. Stored by issuer and resource, and sent to no other. */
 export interface StoredToken {
   readonly access: string
   readonly refresh?: string | undefined
-  /** End of the access token, in milliseconds since 1970; unknown when the server did not say. */
+  /** Expiry of the access token in milliseconds since 1970. Unknown when the server did not report it. */
   readonly expiresAt?: number | undefined
   /** Time of its renewal, before it ends. */
   readonly renewAt?: number | undefined
-  /** The scopes that were asked for; what was granted may be less. */
+  /** The requested scopes. The granted ones may be fewer. */
   readonly requested: readonly string[]
   readonly clientId: string
-  /** The thumbprint of the key that the token is bound to (RFC 9449); a bearer token has none. */
+  /** The thumbprint of the key that the token is bound to (RFC 9449). A bearer token has none. */
   readonly thumbprint?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface StoredKey {
   readonly d: string
 }
 
-/** The authorization server and resource that an endpoint was last found to have. */
+/** The last known authorization server and resource of an endpoint. */
 export interface StoredEndpoint {
   readonly issuer: string
   readonly resource: string
@@ -43,7 +43,7 @@ export interface StoredClient {
   readonly redirectUris: readonly string[]
 }
 
-/** A login under way: written before the person is sent away, used once. */
+/** A pending login: written before the redirect, used once. */
 export interface PendingLogin {
   readonly endpoint: string
   readonly issuer: string
@@ -52,11 +52,11 @@ export interface PendingLogin {
   readonly verifier: string
   readonly redirectUri: string
   readonly client: StoredClient
-  /** End of the flow, in milliseconds since 1970. */
+  /** Expiry of the login in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** One kind of record: its key and the parser of what stands there. */
+/** One kind of record: the name in its key, and its parser. */
 interface RecordKind<T> {
   readonly name: string
   parse(fields: JsonObject): T | undefined

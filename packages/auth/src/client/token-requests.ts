@@ -21,22 +21,22 @@ export interface TokenGrant {
 
 const refreshBeforeExpiryMs = 30_000
 
-/** The part of a stored token that its grant says. */
+/** The members of a stored token that its grant determines. */
 export function toStoredToken(grant: TokenGrant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
   const { accessToken, refreshToken, thumbprint } = grant
   return { access: accessToken, refresh: refreshToken, thumbprint, ...computeExpiryTimes(grant, now) }
 }
 
 /**
- * The end of what was granted, and the time to renew it, in milliseconds since 1970; nothing when the server did not
- * say.
+ * Returns the expiry of the token and the time of its renewal in milliseconds since 1970. Both are undefined when the
+ * server did not report a lifetime.
  */
 function computeExpiryTimes(
   { expiresInMs: lifetimeMs }: TokenGrant,
   now: number,
 ): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
   if (lifetimeMs === undefined) return { expiresAt: undefined, renewAt: undefined }
-  // A token that lives for less than a minute is good for half of that.
+  // A token with a lifetime of less than a minute is renewed after half of it.
   return { expiresAt: now + lifetimeMs, renewAt: now + Math.max(lifetimeMs - refreshBeforeExpiryMs, lifetimeMs / 2) }
 }
 
@@ -131,7 +131,7 @@ export async function exchangeToken(
       fields,
       createRequestOptions(serverContext, sendWithProof),
     )
-    // RFC 8693, section 2.2.1: the type of what is no access token is N_A.
+    // RFC 8693, section 2.2.1: a token that is no access token has the type N_A.
     const recognizedTokenTypes = { n_a: () => {} }
     const result = await oauth.processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes })
     if (result['issued_token_type'] === fields['requested_token_type']) return result

@@ -15,7 +15,7 @@ export interface TokenRequirements {
   readonly scopes: readonly string[]
 }
 
-/** Obtains a new token. It is all that differs between a person, a machine, a workload and an enterprise. */
+/** Obtains a new token. A person, a machine, a workload and an enterprise differ in this function alone. */
 export type ObtainToken = (requirements: TokenRequirements) => Promise<StoredToken>
 
 /** Sources of a valid token. */
@@ -30,35 +30,36 @@ export interface TokenSource {
   isUsable(token: StoredToken): Promise<boolean>
 }
 
-/** A request for a token, and what is known of those that will not do. */
+/** A request for a token, with the conditions that it has to meet. */
 export interface TokenRequest extends TokenRequirements {
   /** The access token that the server refused. */
   readonly rejectedToken?: string | undefined
   /** The scopes that have to have been asked for. */
   readonly requiredScopes: readonly string[]
   /**
-   * True when a refresh can help: it brings no scopes, and a token that was just refreshed is not refused for its age.
+   * True when a refresh can help. A refresh adds no scopes, and a token that was just refreshed is not refused for its
+   * age.
    */
   readonly canRefresh: boolean
-  /** Asked before a new authorization; `false` when there were enough of them. */
+  /** Returns `false` when no further authorization is allowed. Called before each. */
   readonly canObtainToken: () => boolean
 }
 
-/** A token, and how it was come by. */
+/** A token and its origin. */
 export interface TokenResult {
   readonly token: StoredToken
   readonly obtainedBy: 'store' | 'refresh' | 'authorization'
 }
 
-/** True when a token has ended, or would end before an answer could come. */
+/** True when a token has expired, or would expire before a response could arrive. */
 export function isRenewalDue({ renewAt }: StoredToken, now: number): boolean {
   return renewAt !== undefined && renewAt <= now
 }
 
 /**
- * Returns a token that will do: the one that another process stored meanwhile, a refreshed one, or a new one. Runs
- * alone for its issuer and resource, so that a refresh token that rotates is used once. `undefined` when there is none
- * without a new authorization, and that is not wanted.
+ * Returns a token that meets the request: one that another process stored meanwhile, a refreshed one, or a new one.
+ * Holds the lock of its issuer and resource, so that a rotating refresh token is used once. Returns `undefined` when
+ * only a new authorization would help, and none is allowed.
  */
 export function getOrObtainToken(source: TokenSource, request: TokenRequest): Promise<TokenResult | undefined> {
   const { records } = source
@@ -73,7 +74,7 @@ export function getOrObtainToken(source: TokenSource, request: TokenRequest): Pr
   })
 }
 
-/** Returns what can be had without a new authorization: the stored token, or a refreshed one. */
+/** Returns a token without a new authorization: the stored one, or a refreshed one. */
 async function reuseStoredToken(
   source: TokenSource,
   request: TokenRequest,
@@ -94,7 +95,7 @@ async function obtainNewToken(
 ): Promise<TokenResult | undefined> {
   if (!request.canObtainToken()) return undefined
   const { records } = source
-  // basic/authorization, step-up flow: what was asked for before stays.
+  // basic/authorization, step-up flow: earlier requested scopes stay.
   const scopes = [...new Set([...(storedToken?.requested ?? []), ...request.scopes])]
   const token = await source.obtain({ ...request, scopes })
   await records.tokens.write(records.tokens.toKey(request.serverContext.server.issuer, request.resource), token)
@@ -130,7 +131,7 @@ async function refreshStoredToken(
   }
 }
 
-/** Forgets a refresh token that is good no longer, unless another process has stored a newer one meanwhile. */
+/** Deletes a refresh token that is no longer valid, unless another process has stored a newer one meanwhile. */
 async function recoverFromInvalidGrant(
   { records }: TokenSource,
   { serverContext, resource }: TokenRequest,
@@ -144,7 +145,7 @@ async function recoverFromInvalidGrant(
   return undefined
 }
 
-// The codes are not of RFC 6749, section 5.2; servers send them. Without a code nothing is known of the token.
+// RFC 6749, section 5.2, has no such codes, but servers send them. An error without a code does not concern the token.
 function isTemporaryError({ error }: AuthError): boolean {
   return error === undefined || error === 'server_error' || error === 'temporarily_unavailable' || error === 'slow_down'
 }

@@ -7,7 +7,7 @@ import { pageRedirect } from './page-redirect.ts'
 import { memoryStore, type WebStorage, webStorageStore } from './store.ts'
 
 describe('A page', () => {
-  test('leaves for the login as a web application, and goes on after the return with what it kept [AUR-014]', async () => {
+  test('leaves for the login as a web application, and continues after the redirect with the stored login [AUR-014]', async () => {
     await using w = await createTestEnvironment()
     const values = new Map<string, string>()
     const storage: WebStorage = {

@@ -47,7 +47,7 @@ describe('A file store', () => {
 
   test.each([
     ['whose process has ended', { id: 'x', pid: 999_999_999, host: hostname() }, 0],
-    ['that nobody has touched for 30 seconds', { id: 'x', pid: process.pid, host: 'elsewhere' }, 31],
+    ['that was not renewed for 30 seconds', { id: 'x', pid: process.pid, host: 'elsewhere' }, 31],
     ['that was never written', undefined, 31],
   ])('takes a lock over %s', async (title, owner, ageSeconds) => {
     const folder = folderOf(`stale-${title.length}`)

@@ -53,7 +53,7 @@ async function readTextFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes beside and renames: whoever reads, and whoever dies, meets the old text or the new one. */
+/** Writes a temporary file and renames it: a reader, or a process that ends, leaves the old text or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const temporaryFile = `${path}.${randomUUID()}`
   try {

@@ -11,8 +11,8 @@ export interface GuardedFetchOptions {
 }
 
 /**
- * Returns a `fetch` for hosts that log in at servers which strangers name: https alone, and no address of this machine
- * or of a private network, looked at after the name was resolved. Requests reject for those. Pass it as `fetch` of
+ * Returns a `fetch` for hosts whose users choose the servers: https alone, and no address of this machine or of a
+ * private network. The address is checked after the name was resolved. Requests to those reject. Pass it as `fetch` of
  * `oauth`.
  */
 export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): FetchFunction {
@@ -27,7 +27,7 @@ export function guardedFetch({ allowedHosts = [] }: GuardedFetchOptions = {}): F
       const request = sendHttps(url, {
         method,
         headers: Object.fromEntries(new Headers(headers)),
-        // The connection goes to the address that was looked at, so that a name cannot change between the two.
+        // The connection uses the address that was checked, so that a name cannot change between the two.
         ...(isAllowedHost ? {} : { lookup: lookupPublicAddress }),
         ...(signal ? { signal } : {}),
       })

@@ -24,7 +24,7 @@ describe('A login through the loopback address', () => {
     expect([uri.hostname, uri.pathname, uri.port === '']).toEqual(['127.0.0.1', '/callback', false])
     const registration = w.authorizationServer.received.find(({ path }) => path === '/register')
     expect(JSON.parse(registration?.body ?? '')).toMatchObject({ redirect_uris: ['http://127.0.0.1/callback'] })
-    // The listener is gone.
+    // The listener has closed.
     await expect(fetch(uri)).rejects.toThrow('fetch failed')
     await auth.logout(w.resource.url)
     expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
@@ -122,7 +122,7 @@ describe('A login through the loopback address', () => {
 })
 
 test.skipIf(process.platform !== 'linux')(
-  'An address is one argument of a program, whatever stands in it (CVE-2025-6514) [AUE-028]',
+  'An address is one argument of a program with any characters in it (CVE-2025-6514) [AUE-028]',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'open-browser-'))
     const [program, written] = [join(folder, 'xdg-open'), join(folder, 'args')]

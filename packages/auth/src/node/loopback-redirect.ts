@@ -7,10 +7,10 @@ import { isSecureUrl } from '../oauth-urls.ts'
 export interface LoopbackRedirectOptions {
   /**
    * Ports to listen on, the first that is free. Default: any free port, which authorization servers have to allow
-   * (RFC 8252, section 7.3); name some for servers that compare addresses exactly.
+   * (RFC 8252, section 7.3). Servers that compare addresses exactly need a list.
    */
   readonly ports?: readonly number[] | undefined
-  /** The path that the answer comes to. Default `/callback`. */
+  /** The path of the redirect URI. Default `/callback`. */
   readonly path?: string | undefined
   /** Opens the address in a browser. Default {@link openBrowser}. */
   readonly open?: ((url: URL) => void | Promise<void>) | undefined
@@ -20,7 +20,7 @@ export interface LoopbackRedirectOptions {
 
 const loopbackAddress = '127.0.0.1'
 
-/** Receives the answer of a login on the loopback address of this machine (RFC 8252): one answer, then it closes. */
+/** Receives one response of a login on the loopback address of this machine (RFC 8252). */
 export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {
@@ -83,7 +83,7 @@ interface ExpectedRedirect {
   readonly signal: AbortSignal
 }
 
-/** Waits for the answer with the state of this login. Requests of other pages on this machine end nothing. */
+/** Waits for the response with the state of this login. Requests of other pages on this machine end nothing. */
 function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Promise<URL> {
   return new Promise((resolve, reject) => {
     const rejectOnAbort = (): void => reject(expectedRedirect.signal.reason)
@@ -93,7 +93,7 @@ function waitForRedirect(server: Server, expectedRedirect: ExpectedRedirect): Pr
       const url = parseLoginRedirect(request, expectedRedirect)
       if (url === undefined) return sendPage(response, 404, 'There is nothing here.')
       expectedRedirect.signal.removeEventListener('abort', rejectOnAbort)
-      sendPage(response, 200, 'The answer has arrived. You can close this page and go back to the program.')
+      sendPage(response, 200, 'The response has arrived. You can close this page and return to the program.')
       // The listener closes with the login: the person sees the page first.
       response.once('close', () => resolve(url))
     })

@@ -24,7 +24,7 @@ export interface AuthenticationState extends BindingOptions {
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
   readonly resolveIssuer: (token: string) => Issuer
   readonly verifiedTokens: TokenCache<VerifiedToken>
-  /** The tokens that are being verified, so that each is verified once. */
+  /** The running verifications by digest, so that each token is verified once. */
   readonly pendingVerifications: Map<string, Promise<VerifiedToken>>
   readonly scopes: Scopes
   readonly impliedScopes: ReadonlyMap<string, Scopes>
@@ -33,7 +33,7 @@ export interface AuthenticationState extends BindingOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** A token that its issuer stands for. */
+/** A token that was verified. */
 export interface VerifiedToken {
   readonly authenticationResult: AuthenticationResult
   readonly binding: TokenBinding | undefined
@@ -57,7 +57,7 @@ export function authenticate(
   return defaultChallengesOf(state).malformedRequest
 }
 
-/** Returns the identity of a token without a binding that was verified before; nearly every request has one. */
+/** Returns the identity of a token without a binding that was verified before. Nearly every request has one. */
 function findCachedAuthentication(
   header: string,
   request: HttpRequestHead,
@@ -90,7 +90,7 @@ function computeDigest(header: string, connection: object | undefined): string |
   return digest
 }
 
-/** Returns the socket of a request to Node; other platforms do not show their connections. */
+/** Returns the socket of a request to Node. Other platforms do not expose their connections. */
 function connectionOf({ source }: HttpRequestHead): object | undefined {
   const socket = typeof source === 'object' && source !== null && 'socket' in source ? source.socket : undefined
   return typeof socket === 'object' && socket !== null ? socket : undefined
@@ -117,8 +117,7 @@ async function identifyCaller(
     const nonce = await verifyBinding(credentials, { request, binding }, state)
     return nonce === undefined ? authenticationResult : challenges.createNonceChallenge(nonce)
   } catch (error) {
-    // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any
-    // other.
+    // An error that is no fault of the token or of its issuer is one of the program: the transport handles it.
     if (!isTokenError(error)) throw error
     state.onError(error)
     if (error.code === 'issuer_unavailable') return challenges.serverUnavailable
@@ -163,11 +162,10 @@ function hasScopes({ scopes = [] }: Principal, neededScopes: Scopes): boolean {
 }
 
 /**
- * Verdicts on tokens, by their digests: a token is verified once, and a dump of the memory shows none that could be
- * used.
+ * Verified tokens by digest: a token is verified once, and a dump of the memory holds none that could be used.
  */
 export interface TokenCache<T> {
-  /** Returns the kept verdict, unless its time is over. */
+  /** Returns the cached value, unless it has expired. */
   get(digest: string, now: number): T | undefined
   set(digest: string, value: T, expiresAt: number): void
 }
@@ -178,8 +176,8 @@ interface CachedEntry<T> {
 }
 
 /**
- * A cache of at most `size` entries. It has two halves: what is read moves to the young one, and when that is full the
- * old one is dropped; so what is in use stays, and a read costs one look at a map.
+ * Creates a cache of at most `maxEntries` entries in two halves. An entry that is read moves to the current half. When
+ * that is full, the previous half is dropped. So entries in use stay, and a read costs one lookup in a map.
  */
 export function createTokenCache<T>(maxEntries: number): TokenCache<T> {
   let currentEntries = new Map<string, CachedEntry<T>>()

@@ -4,7 +4,7 @@ import type { ProofVerifier } from './dpop.ts'
 import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 
-/** The key to which a token is bound, so that nobody else can use it (RFC 7800). */
+/** The key to which a token is bound, so that no other client can use it (RFC 7800). */
 export interface TokenBinding {
   /** The thumbprint of a key, of which each request brings a proof (RFC 9449). */
   readonly jkt?: string
@@ -17,15 +17,15 @@ export type CertificateOf = (request: HttpRequestHead) => Uint8Array | undefined
 
 /** Options of the check of bindings. */
 export interface BindingOptions {
-  /** Undefined where tokens with a proof are not taken. */
+  /** Undefined where tokens with a proof are not accepted. */
   readonly proofVerifier: ProofVerifier | undefined
   readonly isProofRequired: boolean
   readonly certificateOf: CertificateOf | undefined
 }
 
 /**
- * Reads what a token is bound to; undefined for one that whoever has it may use. Throws a {@link TokenError} for a
- * binding of another kind.
+ * Reads the key that a token is bound to, or undefined for a bearer token. Throws a {@link TokenError} for a binding of
+ * another kind.
  */
 export function parseTokenBinding({ cnf }: JsonObject): TokenBinding | undefined {
   if (cnf === undefined) return undefined
@@ -40,7 +40,7 @@ function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && value !== '')
 }
 
-/** Returns true if a request with this token needs no further check, as by far the most. */
+/** Returns true if a request with this token needs no further check. Most need none. */
 export function isPlainBearer(
   binding: TokenBinding | undefined,
   scheme: AccessToken['scheme'],
@@ -50,8 +50,8 @@ export function isPlainBearer(
 }
 
 /**
- * Checks that a token came from whom it is bound to. Resolves with a nonce when the client is to make its proof anew
- * with it; rejects with a {@link TokenError}.
+ * Checks that a token came from the client that it is bound to. Resolves with a nonce when the client must make its
+ * proof anew with it. Rejects with a {@link TokenError}.
  */
 export async function verifyBinding(
   { token, scheme }: AccessToken,
@@ -66,7 +66,7 @@ export async function verifyBinding(
   if (certificateThumbprint !== undefined) await checkCertificate(certificateThumbprint, certificateOf?.(request))
   if (jkt === undefined) return undefined
   if (proofVerifier === undefined)
-    throw new TokenError('wrong_scheme', 'Tokens with a proof are not taken: see the option dpop')
+    throw new TokenError('wrong_scheme', 'Tokens with a proof are not accepted: see the option dpop')
   return proofVerifier.verify({ request, token, jkt })
 }
 

@@ -1,21 +1,21 @@
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
-/** An HTTP answer that rejects a request; the transports take it for one. */
+/** An HTTP response that rejects a request. The transports recognize it. */
 export interface HttpErrorResponse {
   readonly status: number
   readonly message: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The answers to requests that are not let in. */
+/** The responses to requests that are rejected. */
 export interface Challenges {
   /** There are no credentials: the challenge names no error (RFC 6750, section 3.1). */
   readonly missingToken: HttpErrorResponse
-  /** The one answer for every invalid token. */
+  /** The one response for every invalid token. */
   readonly invalidToken: HttpErrorResponse
   readonly malformedRequest: HttpErrorResponse
-  /** The proof beside a token is not good (RFC 9449, section 7.1). */
+  /** The proof of a token is invalid (RFC 9449, section 7.1). */
   readonly invalidProof: HttpErrorResponse
   /** Neither yes nor no: a 401 would send every user to the login page. */
   readonly serverUnavailable: HttpErrorResponse
@@ -39,7 +39,7 @@ export interface ChallengeSettings {
 
 type ChallengeParameters = Readonly<Record<string, string>>
 
-/** Makes the answers once, for requests that came with this scheme. */
+/** Creates the responses once, for requests with this scheme. */
 export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' | 'dpop'): Challenges {
   const { metadataUrl } = settings
   const scope = settings.scopes.join(' ')
@@ -82,7 +82,7 @@ export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' |
   }
 }
 
-// The scheme that was used says what was wrong; the other one is named where it would do as well.
+// The challenge of the used scheme has the error. The other scheme is listed where it is accepted as well.
 function writeChallenge(
   parameters: ChallengeParameters,
   { dpop }: ChallengeSettings,

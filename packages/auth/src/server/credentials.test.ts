@@ -37,7 +37,7 @@ const parts = fc.constantFrom(
   '',
 )
 
-test('whatever a header holds, a token is read whole or not at all, and never with a character that is none of its', () => {
+test('a token is read whole or not at all from any header, and never with a foreign character', () => {
   const property = fc.property(fc.array(parts, { maxLength: 8 }), (pieces) => {
     const value = pieces.join('')
     const credentials = readCredentials(requestOf([value]))
@@ -56,13 +56,13 @@ test('every well-formed token is read as it is', () => {
   fc.assert(property)
 })
 
-test('two headers are malformed, whatever they hold [AUE-004]', () => {
+test('two headers are malformed with any content [AUE-004]', () => {
   expect(readCredentials(requestOf(['Bearer a', 'Bearer a']))).toContain('more than one')
   expect(readCredentials(requestOf(['Bearer a', 'Basic b']))).toContain('more than one')
   expect(readCredentials(requestOf([]))).toBeUndefined()
 })
 
-test('a header in the usual form is the key of its token, and a token has one key in whatever form it came', () => {
+test('a header in the usual form is the key of its token, and a token has one key in every form of the header', () => {
   const spelled = fc.tuple(fc.constantFrom('Bearer', 'bearer', 'BEARER', 'DPoP', 'dpop'), fc.nat({ max: 3 }))
   const property = fc.property(spelled, fc.stringMatching(/^[\w.~+/-]{1,40}={0,2}$/), ([scheme, spaces], token) => {
     const header = `${scheme} ${' '.repeat(spaces)}${token}`

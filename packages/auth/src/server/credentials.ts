@@ -1,11 +1,11 @@
-/** The part of an HTTP request that authentication reads; every request view of `@x/transport-http` is one. */
+/** The part of an HTTP request that authentication reads. Every request view of `@x/transport-http` is one. */
 export interface HttpRequestHead {
   readonly method: string
   /** The target as it came: an absolute URL, or path and query. */
   readonly url: string
   /** The platform's own request. */
   readonly source: unknown
-  /** The values of a header by its lower-case name, one for each time that it was sent where the platform tells. */
+  /** The values of a header by its lower-case name, one for each header line where the platform keeps them apart. */
   headerValues(name: string): readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface MalformedCredentials {
 }
 
 /**
- * Reads the one `Authorization` header; undefined when there is none. Tokens in a query or a body are never read
+ * Reads the one `Authorization` header, or undefined when there is none. Tokens in a query or a body are never read
  * (basic/authorization/index, access token usage): addresses are logged.
  */
 export function readAuthorization(request: HttpRequestHead): string | MalformedCredentials | undefined {
@@ -40,12 +40,12 @@ export function readAuthorization(request: HttpRequestHead): string | MalformedC
   return value.length > maxTokenLength + 64 ? { problem: tooLongMessage } : value
 }
 
-/** Reads scheme and token of an `Authorization` header; undefined for a scheme that is not served here. */
+/** Reads scheme and token of an `Authorization` header, or undefined for another scheme. */
 export function parseAuthorization(value: string): AccessToken | MalformedCredentials | undefined {
   const [name = ''] = schemePattern.exec(value) ?? []
   const scheme = name.toLowerCase()
   if (scheme === '') return { problem: 'The Authorization header has no scheme' }
-  // Another scheme is for somebody else, and as good as none here.
+  // Credentials of another scheme count as none.
   if (scheme !== 'bearer' && scheme !== 'dpop') return undefined
   const token = skipSpaces(value, name.length)
   if (token.length > maxTokenLength) return { problem: tooLongMessage }
@@ -63,14 +63,14 @@ export function isCanonicalBearer(value: string): boolean {
 }
 
 /**
- * Returns scheme and token in one form, whatever spaces and letters a request wrote them in. Digests of it name tokens
+ * Returns scheme and token in one form, independent of the spaces and letters of the request. Digests of it name tokens
  * that are known, so that the usual header is looked up before it is parsed.
  */
 export function toCanonicalCredentials({ scheme, token }: AccessToken): string {
   return (scheme === 'bearer' ? bearerPrefix : 'DPoP ') + token
 }
 
-// RFC 9110, section 11.4: any number of spaces stands between the two.
+// RFC 9110, section 11.4: any number of spaces separates the two.
 function skipSpaces(value: string, fromIndex: number): string {
   let offset = fromIndex
   while (value[offset] === ' ') offset += 1

@@ -197,7 +197,7 @@ test('a token that is bound to a certificate is good with that certificate alone
 })
 
 test.each([
-  ['a certificate that nobody can see', { 'x5t#S256': thumbprint }],
+  ['a certificate that the connection does not expose', { 'x5t#S256': thumbprint }],
   ['something unknown', { kid: 'k' }],
   ['something unknown beside', { jkt, kid: 'k' }],
   ['nothing', {}],

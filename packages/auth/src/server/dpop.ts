@@ -7,14 +7,14 @@ import { asymmetricAlgorithms } from './verify-jwt.ts'
 
 /** Options of the check of proofs of possession (RFC 9449). */
 export interface DpopOptions {
-  /** Takes no tokens without a proof; false by default. */
+  /** Accepts no tokens without a proof. False by default. */
   readonly required?: boolean | undefined
   /**
    * Seals the time into nonces that clients put into their proofs, so that no proof can be made ahead. A codec of
-   * `@x/state-codec`, with the same keys on every instance; without one there are no nonces.
+   * `@x/state-codec`, with the same keys on every instance. Without one there are no nonces.
    */
   readonly nonce?: NonceCodec | undefined
-  /** Remembers which proofs came, over all instances. A store of `@x/state-codec`; by default this process does. */
+  /** Remembers used proofs over all instances: a store of `@x/state-codec`. By default this process remembers them. */
   readonly usedProofs?: UsedProofs | undefined
 }
 
@@ -24,7 +24,7 @@ export interface NonceCodec {
   open(token: string, claims: { readonly purpose: string }): Promise<JsonValue>
 }
 
-/** The part of a state store that proofs need: answers false when a key was added before and its time is not over. */
+/** The part of a state store that proofs need: returns false for a key that was added before and has not expired. */
 export interface UsedProofs {
   add(key: string, value: string, ttlMs: number): Promise<boolean>
 }
@@ -39,7 +39,7 @@ export interface ProofContext {
 
 /** Checks the proof of a request. */
 export interface ProofVerifier {
-  /** Resolves with a new nonce when the client is to make its proof anew with it; rejects with a {@link TokenError}. */
+  /** Resolves with a nonce when the client must make its proof anew with it. Rejects with a {@link TokenError}. */
   verify(context: ProofContext): Promise<string | undefined>
 }
 
@@ -49,7 +49,7 @@ export interface ProofSettings extends DpopOptions {
   readonly now: () => number
 }
 
-/** The signatures of proofs; the metadata and challenges name them. */
+/** The signature algorithms of proofs, which the metadata and challenges list. */
 export const proofAlgorithms = asymmetricAlgorithms
 
 const noncePurpose = 'dpop-nonce'
@@ -67,7 +67,7 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       await checkProofClaims(claims, context, settings)
       const nonce = await renewNonce(claims['nonce'], settings)
       if (nonce !== undefined) return nonce
-      // Whoever has no good proof can fill no store.
+      // Recorded last, so that a request without a valid proof adds nothing to the store.
       const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
       if (!(await usedProofs.add(key, '1', 2 * proofWindowMs)))
         throw createInvalidProofError('The proof was used before')
@@ -145,7 +145,7 @@ async function openNonce(nonce: NonceCodec, givenNonce: string): Promise<number 
 
 const maxRememberedProofs = 100_000
 
-/** Remembers proofs in this process, in two halves that take turns; each proof is remembered for its time at least. */
+/** Remembers proofs in this process, in two halves that alternate. Each proof is remembered for its time at least. */
 function createUsedProofs(now: () => number): UsedProofs {
   let currentKeys = new Set<string>()
   let previousKeys = new Set<string>()
@@ -159,7 +159,7 @@ function createUsedProofs(now: () => number): UsedProofs {
         rotatesAt = time + 2 * proofWindowMs
       }
       if (currentKeys.has(key) || previousKeys.has(key)) return false
-      // To forget one would be to take it again.
+      // A forgotten proof would be accepted again.
       if (currentKeys.size >= maxRememberedProofs)
         throw new TokenError(
           'issuer_unavailable',

@@ -26,7 +26,7 @@ test('a JWT of that issuer is asked about as well, since it may have been revoke
 const seconds = Math.floor(Date.now() / 1000)
 test.each([
   ['inactive', { active: false }, 'inactive'],
-  ['for nobody', { ...good, aud: undefined }, 'wrong_audience'],
+  ['without an audience', { ...good, aud: undefined }, 'wrong_audience'],
   ['for another', { ...good, aud: `${resource}/` }, 'wrong_audience'],
   ['for others', { ...good, aud: [`${resource}/`, 'x'] }, 'wrong_audience'],
   ['over', { ...good, exp: seconds - 60 }, 'expired'],
@@ -39,7 +39,7 @@ test.each([
   expect([server.listErrorCodes(), server.principals]).toEqual([[code], []])
 })
 
-test('what was said is kept for thirty seconds [AUE-010]', async () => {
+test('the result is cached for thirty seconds [AUE-010]', async () => {
   await using server = await createProtectedServer(options)
   server.issuer.answer('/introspect', { json: good })
   await Promise.all([server.send('opaque'), server.send('opaque')])
@@ -95,7 +95,7 @@ test('an answer that repeats the token leaves it out of the principal [AUE-008]'
   expect(JSON.stringify(server.principals)).not.toContain('canary')
 })
 
-test('two issuers with introspection are refused: nothing tells whose an opaque token is', () => {
+test('two issuers with introspection are refused: an opaque token does not name its issuer', () => {
   const issuers = ['https://a.example', 'https://b.example'].map((issuer) => ({ issuer, introspection: { client } }))
   expect(() => protect({ resource, issuers })).toThrow('Two issuers have introspection')
   const endpoint = 'http://a.example'

@@ -8,7 +8,7 @@ import { TokenError } from './token-error.ts'
 
 /** Options of token introspection (RFC 7662). */
 export interface IntrospectionOptions {
-  /** The endpoint; read from the issuer's metadata when absent. */
+  /** The endpoint. Read from the issuer's metadata when absent. */
   readonly endpoint?: string | undefined
   /** Credentials of this server at the issuer: a secret, or a private key with which it signs. */
   readonly client: { readonly id: string; readonly secret: string } | { readonly id: string; readonly key: CryptoKey }
@@ -23,15 +23,15 @@ export interface IntrospectionDeps extends IntrospectionOptions {
   readonly now: () => number
 }
 
-/** Asks the issuer about a token, and returns what it says of it; rejects with a {@link TokenError}. */
+/** Introspects a token at its issuer, and returns its claims. Rejects with a {@link TokenError}. */
 export type IntrospectionFunction = (token: string) => Promise<JsonObject>
 
 const maxConcurrentRequests = 64
 const metadataTtlMs = 600_000
 
 /**
- * Makes the introspection of one issuer's tokens. At most 64 questions are under way at once, so that made-up tokens
- * cannot be turned against the issuer.
+ * Creates the introspection of one issuer's tokens. At most 64 requests run at once, so that made-up tokens do not
+ * become a load on the issuer.
  */
 export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunction {
   const clientAuth = createClientAuth(deps)
@@ -43,7 +43,7 @@ export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunct
     if (cachedServer === undefined || deps.now() - cachedServer.fetchedAt >= metadataTtlMs) {
       const serverPromise = resolveAuthorizationServer(deps)
       cachedServer = { serverMetadata: serverPromise, fetchedAt: deps.now() }
-      // The next question looks for it again.
+      // The next request searches for it again.
       serverPromise.catch(() => {
         cachedServer = undefined
       })
@@ -52,7 +52,7 @@ export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunct
   }
   return async (token) => {
     if (runningRequestCount >= maxConcurrentRequests)
-      throw createIntrospectionError(deps, `${runningRequestCount} questions are under way`)
+      throw createIntrospectionError(deps, `${runningRequestCount} introspection requests are running`)
     runningRequestCount += 1
     try {
       const introspection = await introspectToken(token, { deps, clientAuth, server: await getServer() })
@@ -67,7 +67,7 @@ export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunct
 
 // The cause is left out: a library's error may hold the request, and with it the token.
 function createIntrospectionError({ issuer }: IntrospectionDeps, reason: string): TokenError {
-  return new TokenError('issuer_unavailable', `"${issuer}" could not be asked about a token: ${reason}`)
+  return new TokenError('issuer_unavailable', `"${issuer}" could not introspect a token: ${reason}`)
 }
 
 function describeRequestFailure(error: unknown): string {
@@ -108,14 +108,14 @@ async function introspectToken(
   return oauth.processIntrospectionResponse(server, client, response)
 }
 
-// Introspection says that its issuer made the token; for whom it was made is still ours to check.
+// Introspection confirms that the issuer made the token. The audience is still checked here.
 function parseIntrospection(
   introspection: oauth.IntrospectionResponse,
   token: string,
   deps: IntrospectionDeps,
 ): JsonObject {
   const { active, aud, iss, exp, nbf } = introspection
-  if (!active) throw new TokenError('inactive', 'The issuer says that the token is not active')
+  if (!active) throw new TokenError('inactive', 'The issuer reports the token as not active')
   if (!isForAudience(aud, deps.audience))
     throw new TokenError('wrong_audience', 'The token was made for another resource')
   if (iss !== undefined && iss !== deps.issuer) throw new TokenError('invalid_claim', 'The token is of another issuer')
@@ -124,7 +124,7 @@ function parseIntrospection(
     throw new TokenError('expired', 'The token has expired')
   if (nbf !== undefined && nbf * 1000 - deps.clockToleranceMs > now)
     throw new TokenError('not_yet_valid', 'The token is not valid yet')
-  // Some servers repeat what they were asked.
+  // Some servers repeat the token.
   const claimEntries = Object.entries(introspection).filter(([name, value]) => name !== 'active' && value !== token)
   const claimsObject: unknown = Object.fromEntries(claimEntries)
   return isJsonObject(claimsObject) ? claimsObject : {}

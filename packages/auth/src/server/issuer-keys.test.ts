@@ -169,7 +169,7 @@ test('the metadata of an issuer with a path is looked for in three forms, in ord
   ])
 })
 
-test('keys may stand at an address of their own', async () => {
+test('keys may have an address of their own', async () => {
   await using server = await createProtectedServer({ issuers: (issuer) => [{ issuer, jwksUri: `${issuer}/keys` }] })
   server.issuer.answer('/keys', { json: { keys: [server.issuer.publicJwk] } })
   expect((await server.send(await server.issuer.sign())).status).toBe(200)

@@ -17,7 +17,7 @@ export interface KeySource {
 }
 
 /**
- * Returns the keys, one as a rule, that may have signed a token with this header; rejects with a {@link TokenError}.
+ * Returns the keys, usually one, that may have signed a token with this header. Rejects with a {@link TokenError}.
  */
 export type FindKeys = (header: JWTHeaderParameters) => Promise<readonly CryptoKey[]>
 
@@ -97,7 +97,7 @@ async function fetchKeys({ issuer, jwksUri, fetch }: KeySource): Promise<KeySet>
   return createLocalJWKSet(keySetJson as unknown as Parameters<typeof createLocalJWKSet>[0])
 }
 
-// Undefined when there is a key that fits and is no usable one, which is its issuer's fault.
+// Undefined when a key matches and cannot be used, which is its issuer's fault.
 async function findMatchingKeys(
   keySet: KeySet,
   header: JWTHeaderParameters,

@@ -5,12 +5,12 @@ import { createMetadataUrls } from '../oauth-urls.ts'
 
 const fetchBounds = { timeoutMs: 5000, maxBytes: 262_144 }
 
-/** Returns a fetch for what an authorization server says: without redirects, at most 256 KiB and 5 seconds. */
+/** Returns a fetch for documents of an authorization server: without redirects, at most 256 KiB and 5 seconds. */
 export function createIssuerFetch(fetch: FetchFunction): FetchFunction {
   return (url, request) => boundedFetch(fetch, url, { ...request, ...fetchBounds })
 }
 
-/** Reads a JSON object with a GET; undefined when this URL answers anything else. Rejects when there is no answer. */
+/** Fetches a JSON object, or undefined when the response is none. Rejects when there is no response. */
 export async function fetchJson(url: string, fetch: FetchFunction): Promise<JsonObject | undefined> {
   const response = await fetch(url, { method: 'GET', headers: { Accept: 'application/json' } })
   return response.status === 200 ? parseJsonObject(await response.text()) : undefined
@@ -26,7 +26,7 @@ export async function discoverIssuerMetadata(issuer: string, fetch: FetchFunctio
   for (const url of urls) {
     const metadata = await fetchJson(url, fetch)
     if (metadata === undefined) continue
-    // RFC 8414, section 3.3: what names another issuer is not used. Identical means the same characters.
+    // RFC 8414, section 3.3: metadata of another issuer is not used. Identical means the same characters.
     if (metadata['issuer'] === issuer) return metadata
     throw new Error(
       `${url} is metadata of ${JSON.stringify(metadata['issuer'])}: give that in issuers, in the place of "${issuer}"`,

@@ -12,25 +12,25 @@ import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 export interface IssuerOptions {
   /** Its identifier, character for character as `iss` of its tokens and `issuer` of its metadata have it. */
   readonly issuer: string
-  /** Address of its keys; read from its metadata when absent. */
+  /** Address of its keys. Read from its metadata when absent. */
   readonly jwksUri?: string | undefined
   /** The audience of its tokens for this server, where that is not `resource`: an application's id, for instance. */
   readonly audience?: string | readonly string[] | undefined
-  /** The signatures that are accepted of it; RS, PS and ES 256 to 512 and EdDSA when absent. */
+  /** The accepted signature algorithms. RS, PS and ES 256 to 512 and EdDSA when absent. */
   readonly algorithms?: readonly string[] | undefined
   /**
-   * Asks it about each token instead of verifying it here, for opaque tokens and for those that it may revoke. One
-   * issuer may have it.
+   * Introspects each token at the issuer instead of verifying it here: for opaque tokens, and for tokens that it may
+   * revoke. One issuer may have it.
    */
   readonly introspection?: IntrospectionOptions | undefined
 }
 
-/** One issuer, ready to be asked. */
+/** One issuer, and the verification of its tokens. */
 export interface Issuer {
   readonly issuer: string
-  /** For how long a verdict may be kept at most. */
+  /** The longest time in milliseconds for which a verified token may be cached. */
   readonly cacheMs: number
-  /** Returns the claims of a token that is good here; rejects with a {@link TokenError}. */
+  /** Returns the claims of a token that is valid here. Rejects with a {@link TokenError}. */
   verify(token: string): Promise<JsonObject>
 }
 
@@ -47,9 +47,9 @@ export interface SharedIssuerSettings {
 const introspectionCacheMs = 30_000
 
 /**
- * Makes a function that finds the issuer of a token by what the token says, unverified, of itself.
+ * Returns a function that finds the issuer of a token by its unverified `iss`.
  *
- * Throws a TypeError for issuers that make no sense.
+ * Throws a TypeError for invalid issuers.
  */
 export function createIssuerResolver(
   issuerEntries: readonly (string | IssuerOptions)[],
@@ -60,7 +60,7 @@ export function createIssuerResolver(
     throw new TypeError('issuers is empty: give the identifier of an authorization server')
   const introspectingIssuers = issuerOptionsList.filter(({ introspection }) => introspection !== undefined)
   if (introspectingIssuers.length > 1)
-    throw new TypeError('Two issuers have introspection: nothing tells whose an opaque token is')
+    throw new TypeError('Two issuers have introspection: an opaque token does not name its issuer, so give it to one')
   const issuers = new Map(issuerOptionsList.map((options) => [options.issuer, compileIssuer(options, settings)]))
   if (issuers.size < issuerOptionsList.length) throw new TypeError('issuers has the same issuer twice')
   const opaqueTokenIssuer = issuers.get(introspectingIssuers[0]?.issuer ?? '')

@@ -3,7 +3,7 @@ import { parseSecureUrl } from '../oauth-urls.ts'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
-/** A document that is served to whoever asks; the `documents` of the HTTP transport are made of these. */
+/** A public document. The `documents` of the HTTP transport consist of these. */
 export interface MetadataDocument {
   readonly body: JsonObject
 }
@@ -37,7 +37,7 @@ export function canonicalizeResource(resource: string): string {
 }
 
 /**
- * Returns the URL of the metadata of a resource: the well-known path stands before the resource's own (RFC 9728,
+ * Returns the URL of the metadata of a resource: the well-known path precedes the resource's own (RFC 9728,
  * section 3.1).
  */
 export function createMetadataUrl(resource: string): string {

@@ -33,7 +33,7 @@ function parseScopeClaim({ scope, scp }: JsonObject): readonly string[] {
   return Array.isArray(scopeClaim) ? scopeClaim.filter((name): name is string => typeof name === 'string') : []
 }
 
-/** A copy that nobody can change: one principal serves many calls. */
+/** Returns a frozen copy: many calls share one principal. */
 export function freezePrincipal(principal: Principal): Principal {
   const { scopes, claims } = principal
   return Object.freeze({

@@ -25,7 +25,7 @@ test('a call with a good token runs, as whom the token is about [AUT-040 AUT-045
   expect(server.errors).toEqual([])
 })
 
-test('a call without a token is told where to have one and what for, and no error [AUT-006 AUT-012 AUE-003 AUD-005]', async () => {
+test('the challenge of a call without a token names metadata and scopes, and no error [AUT-006 AUT-012 AUE-003 AUD-005]', async () => {
   await using server = await createProtectedServer()
   const response = await server.send()
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([
@@ -84,7 +84,7 @@ test('the scheme is matched in any case, and any number of spaces follows it', a
     expect((await server.send(undefined, { headers: { authorization } })).status).toBe(200)
 })
 
-test('what is wrong with a token is told to the log alone [AUE-008]', async () => {
+test('the fault of a token is in the log alone [AUE-008]', async () => {
   await using server = await createProtectedServer()
   const bodies = new Set<string>()
   for (const claims of [{ aud: 'x' }, { exp: 1 }, { iss: 'https://evil.example' }]) {
@@ -160,7 +160,7 @@ test('a token is verified once, and never believed past its end', async () => {
   expect(server.listErrorCodes()).toEqual(['expired'])
 })
 
-test('a verdict is kept for five minutes at most', async () => {
+test('a verified token is cached for five minutes at most', async () => {
   await using server = await createProtectedServer()
   const token = await server.issuer.sign({ claims: { exp: Math.floor(Date.now() / 1000) + 7200 } })
   await server.send(token)
@@ -170,7 +170,7 @@ test('a verdict is kept for five minutes at most', async () => {
   expect(server.principals[1]).not.toBe(server.principals[0])
 })
 
-test('one user’s verdict is never another’s, whatever else they have in common [AUS-025]', async () => {
+test('the cached principal of one user is never another’s with the same name [AUS-025]', async () => {
   await using server = await createProtectedServer()
   const subjects = Array.from({ length: 40 }, (_, index) => `user-${index}`)
   const tokens = await Promise.all(subjects.map((sub) => server.issuer.sign({ claims: { sub } })))

@@ -24,53 +24,53 @@ export interface ProtectOptions {
    * tokens, and `resource` of the metadata. Without a slash at its end.
    */
   readonly resource: string
-  /** The authorization servers whose tokens are accepted; the first is the one that clients take as a rule. */
+  /** The authorization servers whose tokens are accepted. Clients usually choose the first. */
   readonly issuers: readonly (string | IssuerOptions)[]
-  /** Scopes that every request needs; challenges name them. */
+  /** Scopes that every request needs. Challenges list them. */
   readonly scopes?: Scopes | undefined
-  /** The `scopes_supported` of the metadata; `scopes` when absent. `offline_access` is left out. */
+  /** The `scopes_supported` of the metadata. `scopes` when absent. `offline_access` is left out. */
   readonly supportedScopes?: Scopes | undefined
   /** Scopes that include others. The principal has those that its token's scopes include. */
   readonly impliedScopes?: ImpliedScopes | undefined
   /** A name that clients may show, as `resource_name` of the metadata. */
   readonly name?: string | undefined
   /**
-   * Makes the principal of the claims of a verified token, where the usual claims do not say it. A {@link TokenError}
-   * rejects the token.
+   * Creates the principal from the claims of a verified token, where they differ from the usual ones. A
+   * {@link TokenError} rejects the token.
    */
   readonly toPrincipal?: ToPrincipal | undefined
   /**
-   * Takes tokens that are bound to a key of their client, each request with a proof of it (RFC 9449): `'accepted'`
-   * beside others, `'required'` alone. Off by default; a bound token is then rejected.
+   * Accepts tokens that are bound to a key of their client, each request with a proof of it (RFC 9449): `'accepted'`
+   * beside others, `'required'` alone. Off by default: a bound token is then rejected.
    */
   readonly dpop?: 'accepted' | 'required' | DpopOptions | undefined
   /**
-   * Gives the certificate of a client, as DER, for tokens that are bound to one (RFC 8705). Without it they are
+   * Returns the certificate of a client, as DER, for tokens that are bound to one (RFC 8705). Without it they are
    * rejected. On Node's own TLS: `({ source }) => source.socket.getPeerCertificate().raw`.
    */
   readonly certificateOf?: CertificateOf | undefined
-  /** By how many milliseconds clocks may differ; 5,000 by default. */
+  /** Accepted difference between clocks in milliseconds. 5,000 by default. */
   readonly clockToleranceMs?: number | undefined
-  /** For how many milliseconds a verified token is remembered at most; 5 minutes by default, and never past its end. */
+  /** Longest time in milliseconds for which a verified token is cached, never past its end. 5 minutes by default. */
   readonly cacheMs?: number | undefined
   /**
-   * Receives each token that was rejected, as a {@link TokenError}, and issuers that cannot be reached; a line of
+   * Receives a {@link TokenError} for each token that was rejected, and for issuers that cannot be reached. A line of
    * `console.error` when absent, `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown]>
-  /** Fetches from the authorization servers; the platform's own by default. */
+  /** Fetches from the authorization servers. The platform's own by default. */
   readonly fetch?: FetchFunction | undefined
-  /** The clock; the platform's own by default. */
+  /** The clock. The platform's own by default. */
   readonly runtime?: { readonly now: () => number } | undefined
 }
 
 /** Options of the HTTP entries (`serveHttp`, `nodeHandler`, `httpHandler`), to be spread into them. */
 export interface Protection {
-  /** Returns the principal of a request, or the answer that rejects it with a challenge. */
+  /** Returns the principal of a request, or the response that rejects it with a challenge. */
   readonly authenticate: (request: HttpRequestHead) => AuthenticationResult | Promise<AuthenticationResult>
   /** The metadata of the resource, by path. */
   readonly documents: Readonly<Record<string, MetadataDocument>>
-  /** Makes 403 with a challenge of an error that {@link requireScopes} or {@link needScopes} answered. */
+  /** Converts an error of {@link requireScopes} or {@link needScopes} to 403 with a challenge. */
   readonly toHttpError: (error: WireError) => HttpErrorResponse | undefined
 }
 
@@ -79,14 +79,15 @@ const defaultCacheMs = 300_000
 const defaultClockToleranceMs = 5000
 
 /**
- * Protects a server by OAuth access tokens (basic/authorization): each is verified whole, and a request without a good
- * one gets the challenge from which a client learns where to have one. No token is in a principal, an error or a log.
+ * Protects a server by OAuth access tokens (basic/authorization). Each token is verified whole. A request without a
+ * valid one is rejected with a challenge, which names the metadata of the resource. No token is in a principal, an error
+ * or a log.
  *
  * @example const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'],
  * scopes: ['items:read'] }) await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'],
  * ...auth })
  *
- * @throws TypeError or RangeError for options that make no sense.
+ * @throws TypeError or RangeError for invalid options.
  */
 export function protect(options: ProtectOptions): Protection {
   const resource = canonicalizeResource(options.resource)
@@ -155,8 +156,7 @@ function requireDuration(name: string, value: number): number {
   throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${defaultCacheMs}`)
 }
 
-// The scopes of every request are part of what this one needs: a client that asks for the challenge's scopes alone
-// keeps them.
+// The scopes of every request are included: a client that requests the challenge's scopes alone keeps them.
 function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
   if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
   const neededScopes = data['scopes'].filter((scope) => typeof scope === 'string')

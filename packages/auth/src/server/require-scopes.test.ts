@@ -29,7 +29,7 @@ function middlewareOf(rules: ScopeRules, options?: RequireScopesOptions): Middle
   return middleware
 }
 
-/** The scopes that a request lacks; undefined when it goes through. */
+/** The scopes that a request lacks, or undefined when it is accepted. */
 async function lacking(rules: ScopeRules, asked: Asked): Promise<unknown> {
   const { method = 'tools/call', params = {}, principal, options, over = 'http' } = asked
   const plain = createCall({ principal })
@@ -98,7 +98,7 @@ test('a scope includes what it implies [AUT-061]', async () => {
   expect(await lacking(byName, { params, principal: { subject: 'ada' }, options })).toBeDefined()
 })
 
-test('nobody in particular has no scopes, unless it is the trusted host over stdio', async () => {
+test('a call without a principal has no scopes, unless it is the trusted host over stdio', async () => {
   const params = { name: 'update_item' }
   const options = { stdio: 'trusted' } as const
   expect(await lacking(byName, { params })).toBeDefined()

@@ -67,7 +67,7 @@ export function requireScopes(
  * Requires scopes inside a handler, where they depend on what it finds out. Call it before the handler does anything:
  * once an answer has become a stream, the client gets the error without HTTP's challenge.
  *
- * @throws McpError with all the scopes, when the caller lacks one of them or is nobody in particular.
+ * @throws McpError with all the scopes, when the caller lacks one of them or has no principal.
  */
 export function needScopes(ctx: { readonly principal: Principal | undefined }, ...scopes: readonly string[]): void {
   const neededScopes = parseScopes('needScopes', scopes)

@@ -1,16 +1,16 @@
 /**
- * Reason of a rejection, for the server's own log; a client learns no more than the kind of its fault.
+ * Reason of a rejection, for the server's own log. A response contains the kind of the fault alone.
  *
  * - `invalid_request`: the credentials are malformed, or there are two of them
- * - `malformed`: the token is neither a JWT nor one that can be introspected
- * - `unknown_issuer`: none of `issuers` made it
- * - `unsupported_algorithm`, `unsupported_type`: it is signed in a way, or is of a type, that is not accepted
+ * - `malformed`: the token is no JWT, and cannot be introspected
+ * - `unknown_issuer`: its issuer is not in `issuers`
+ * - `unsupported_algorithm`, `unsupported_type`: its signature algorithm, or its type, is not accepted
  * - `unknown_key`: its issuer has no such key
  * - `invalid_signature`: it was altered, or signed by another key
- * - `expired`, `not_yet_valid`, `wrong_audience`, `invalid_claim`: what it says of itself
- * - `inactive`: its issuer says that it is no longer good
- * - `wrong_scheme`, `invalid_proof`, `wrong_certificate`: it is bound to a key, and came without a proof of that
- * - `issuer_unavailable`: the issuer's keys or its introspection cannot be reached; the client got 503
+ * - `expired`, `not_yet_valid`, `wrong_audience`, `invalid_claim`: a claim is not acceptable
+ * - `inactive`: its issuer reports it as not active
+ * - `wrong_scheme`, `invalid_proof`, `wrong_certificate`: it is bound to a key, and came without a proof of that key
+ * - `issuer_unavailable`: the issuer's keys or its introspection cannot be reached, so the response is 503
  */
 export type TokenErrorCode =
   | 'invalid_request'

@@ -54,7 +54,7 @@ test.each([
   ['of another issuer', { iss: 'https://evil.example' }, 'unknown_issuer'],
   ['of an issuer that differs by a slash', { iss: 'slash' }, 'unknown_issuer'],
   ['without an issuer', { iss: undefined }, 'malformed'],
-  ['of nobody', { sub: undefined, client_id: undefined }, 'invalid_claim'],
+  ['without a subject and a client', { sub: undefined, client_id: undefined }, 'invalid_claim'],
 ])('a token %s is refused like any other [AUT-042 AUT-043 AUS-026]', async (_, claims, code) => {
   await using server = await createProtectedServer()
   const iss = 'iss' in claims && claims.iss === 'slash' ? { iss: `${server.issuer.issuer}/` } : {}
@@ -103,7 +103,7 @@ test('a token without a signature, and one signed with the public key as a secre
   expect(server.issuer.requests).toEqual([])
 })
 
-test('a token that was altered, or signed by somebody else, is refused', async () => {
+test('a token that was altered, or signed with another key, is refused', async () => {
   await using server = await createProtectedServer()
   const token = await server.issuer.sign()
   const [head = '', body = '', signature = ''] = token.split('.')

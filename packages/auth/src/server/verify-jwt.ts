@@ -13,7 +13,7 @@ export interface JwtRequirements {
   readonly now: () => number
 }
 
-/** The signatures that are accepted: asymmetric ones alone, so that no public key can pass for a secret. */
+/** The accepted signature algorithms: asymmetric ones alone, so that no public key can be used as a secret. */
 // biome-ignore format: one family a line
 export const asymmetricAlgorithms: readonly string[] = [
   'RS256', 'RS384', 'RS512',
@@ -22,12 +22,12 @@ export const asymmetricAlgorithms: readonly string[] = [
   'EdDSA', 'Ed25519',
 ]
 
-// RFC 9068, section 2.1; many servers say no more than that it is a JWT. Other types (logout, DPoP, security events)
-// are for somebody else.
+// RFC 9068, section 2.1, and `JWT`, which many servers write. Other types (logout, DPoP, security events) are no access
+// tokens.
 const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'application/at+jwt', 'jwt'])
 
 /**
- * Verifies an access token (RFC 9068, section 4; basic/authorization/index, token handling) and returns its claims.
+ * Verifies an access token (RFC 9068, section 4, and basic/authorization/index, token handling) and returns its claims.
  *
  * Rejects with a {@link TokenError}.
  */
@@ -92,7 +92,7 @@ const tokenErrorCodes: Readonly<Record<string, TokenErrorCode>> = {
   ERR_JOSE_ALG_NOT_ALLOWED: 'unsupported_algorithm',
 }
 
-// jose's errors carry the claims, which are personal data; their messages do not.
+// jose's errors contain the claims, which are personal data. Their messages do not.
 function toTokenError(error: unknown): TokenError {
   if (!(error instanceof errors.JOSEError))
     return new TokenError('malformed', 'The token cannot be verified', { cause: error })

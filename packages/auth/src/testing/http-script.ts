@@ -12,7 +12,7 @@ export interface ReceivedRequest {
   readonly form: URLSearchParams
 }
 
-/** An answer; a body that is no text is sent as JSON. */
+/** A response. A body that is no text is sent as JSON. */
 export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string | string[]>>
@@ -21,7 +21,7 @@ export interface Reply {
 
 export type Route = (received: ReceivedRequest) => Reply | Promise<Reply>
 
-/** A server that answers by path, as the test says; the routes may change while it runs. */
+/** A server with one response per path. The routes may change while it runs. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly origin: string
   readonly routes: Map<string, Route>

@@ -10,12 +10,12 @@ import {
   createScriptedServer,
 } from './http-script.ts'
 
-/** An authorization server that says yes to everybody, and what a test wants of it besides. */
+/** An authorization server that approves every login, with the deviations that a test sets. */
 export interface ScriptedAuthorizationServer extends ScriptedServer {
   readonly issuer: string
   /** The metadata, to be changed by tests. */
   readonly metadata: Record<string, unknown>
-  /** Lifetime of access tokens, in seconds; `undefined` does not say. */
+  /** Lifetime of access tokens in seconds, `undefined` for a response without it. */
   expiresIn: number | undefined
   /** Grants of other types, by type: the scope and resource of what is granted, or an error. */
   readonly otherGrants: Map<
@@ -293,7 +293,7 @@ export async function createScriptedResource(as: ScriptedAuthorizationServer): P
 /** A person who agrees at once, in a browser without a page. */
 export interface MemoryBrowser extends Redirect {
   readonly visited: readonly URL[]
-  /** Changes the address that a person comes back to. */
+  /** Changes the address of the redirect. */
   transformAnswer: (answer: URL) => URL | Promise<URL>
 }
 

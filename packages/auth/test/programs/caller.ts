@@ -4,7 +4,7 @@ import { connectHttp } from '@x/transport-http/client'
 import { callTool } from '../../src/testing/call.ts'
 import { createMemoryBrowser } from '../../src/testing/scripted-as.ts'
 
-// A host: it says that it is ready, waits for a line, makes its calls at once, and tells what came of them.
+// A host: it says that it is ready, waits for a line, makes its calls at once, and prints their results.
 const [url = '', folder = '', calls = '1', mode = ''] = process.argv.slice(2)
 
 /** Dies when new tokens have come and before they are stored. */
