@@ -1,9 +1,9 @@
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const greet = tool('greet', {
-  description: 'Greets somebody',
+  description: 'Greets a person',
   input: z.object({ name: z.string() }),
   run: ({ name }) => `Hello, ${name}!`,
 })

@@ -76,16 +76,16 @@ describe('A call of an extension', () => {
       call.notify({ jsonrpc: '2.0', method: 'a/b', params: { n: 1 } })
       return pendingPromise
     })
-    const heard: unknown[] = []
+    const received: unknown[] = []
     const client = createClient(exchange, hostInfo)
-    void client.request('a/listen', {}, { onNotification: (message, id) => heard.push([message.params, id]) > 0 })
+    void client.request('a/listen', {}, { onNotification: (message, id) => received.push([message.params, id]) > 0 })
     await Promise.resolve()
-    expect(heard).toEqual([[{ n: 1 }, exchange.received[0]?.request.id]])
+    expect(received).toEqual([[{ n: 1 }, exchange.received[0]?.request.id]])
   })
 })
 
 describe('A result of a type that the client does not know', () => {
-  test('is there for whoever knows it, and not in the error', async () => {
+  test('is available to extensions, and not part of the error', async () => {
     const result = { resultType: 'task', taskId: 'a secret' }
     const error: unknown = await createClient(
       createScriptedExchange(() => result),
@@ -144,7 +144,7 @@ describe('Answers that are at hand', () => {
   )
   const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
 
-  test('are checked against what was asked, and come back as they are sent', () => {
+  test('are checked against the requests, and returned as they are sent', () => {
     const answer = { action: 'decline', content: { name: 'half filled in' } } as const
     expect(client.parts.checkAnswers(asked, { who: answer })).toEqual({ who: { action: 'decline' } })
   })

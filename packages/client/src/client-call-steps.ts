@@ -15,9 +15,9 @@ import type { ToolCallFactory } from './tools/call-tool.ts'
 export interface ExternalInputRequests {
   /** The tool. */
   readonly name: string
-  /** The requests by their keys. They are checked here, whatever their type says. */
+  /** The requests by their keys. They are checked here and need not have this type. */
   readonly inputRequests: InputRequests | JsonObject
-  /** The number of times that the call has been asked, this time included; `rounds.maxRounds` bounds it. */
+  /** The number of times that the call has been asked, this time included. `rounds.maxRounds` bounds it. */
   readonly round: number
 }
 
@@ -30,7 +30,7 @@ export interface ClientCallSteps {
    * that were not declared and answers that were not asked for with `ClientError` (basic/patterns/mrtr).
    */
   answerInput(requiredInput: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
-  /** Checks one answer for each input request, as `client.manual` does. Throws `ClientError`. */
+  /** Checks one answer for each input request, as `client.manualRounds` does. Throws `ClientError`. */
   checkAnswers(requiredInput: ExternalInputRequests, answers: InputAnswers, options?: CallOptions): InputResponses
   /** Checks a result of a tool that arrived in another way, as `callTool` does. Rejects with `ClientError`. */
   checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>

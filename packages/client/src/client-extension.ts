@@ -9,7 +9,7 @@ declare const apiType: unique symbol
 
 /**
  * Adds methods, capabilities or result types to a client. A plain value, given to `createClient` in its list of
- * `extensions`; `start` makes what one client needs of it.
+ * `extensions`. `start` makes what one client needs of it.
  */
 export interface ClientExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
   /** Keeps a server's extension out of a client's list. */
@@ -31,7 +31,7 @@ export interface ClientExtensionHost extends ClientCallSteps {
   readonly options: CoreClientOptions
   /** Calls a method of the extension, through the client's middleware. */
   readonly request: ExtensionRequest
-  /** The server's software as it last named itself; see {@link Client.serverInfo}. */
+  /** The server's software as it last named itself. See {@link Client.serverInfo}. */
   readonly server: Client['serverInfo']
   /** Calls a tool through its rounds, as far as this client knows the result's type. */
   readonly callTool: SendToolCall
@@ -44,7 +44,7 @@ export interface ClientExtensionHost extends ClientCallSteps {
 
 /** An extension's part of one client. */
 export interface ClientExtensionInstance<Api extends object | undefined = object | undefined> {
-  /** The member of the client that has the extension's name; none when absent. */
+  /** The member of the client that has the extension's name, none when absent. */
   readonly api?: Api
   /** Wraps every request, inside the `use` of the client. */
   readonly middleware?: Middleware | undefined

@@ -15,7 +15,7 @@ import { createNamedCalls } from './typed-calls.ts'
 
 /**
  * Makes a client of a connection, a server in this process, or any exchange. Nothing is sent until a call is made, and
- * no call needs another one first. A server in this process gives the client the types of its tools and prompts; for
+ * no call needs another one first. A server in this process gives the client the types of its tools and prompts. For
  * another one write `createClient<typeof server>(…)`, with an `import type`. With that type argument the members of
  * extensions have no types, because TypeScript infers all type arguments or none. Subscriptions are not opened again
  * over a connection that was closed here.
@@ -87,11 +87,11 @@ export function createClient<
     close,
     [Symbol.asyncDispose]: close,
   }
-  // The members are those of the extensions in the list, as their types say; `server` stays a getter.
+  // The members are those of the extensions in the list, as their types say. `server` stays a getter.
   return Object.assign(client, wrappedMembers) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
-/** A connection is closed with its client; a server in this process has an end of its own. */
+/** A connection is closed with its client. A server in this process has an end of its own. */
 function connectionOf(target: ClientTarget): ConnectionView {
   if (typeof target === 'function') return { exchange: target }
   return 'attachHost' in target ? { exchange: target.exchange } : target

@@ -12,7 +12,7 @@ export interface OfferedLists {
   readonly templates: List<ResourceTemplate>
 }
 
-/** Creates the lists of one client, with their first use; tools pass through its index. */
+/** Creates the lists of one client, with their first use. Tools pass through its index. */
 export function createOfferedLists(context: ListContext, toolIndex: ToolIndex): () => OfferedLists {
   let lists: OfferedLists | undefined
   return () =>

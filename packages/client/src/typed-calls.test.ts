@@ -7,7 +7,7 @@ import { createClient } from './create-client.ts'
 import { hostInfo } from './testing/scripted-exchange.ts'
 
 const greet = tool('greet', {
-  description: 'Greets somebody',
+  description: 'Greets a person',
   input: z.object({ name: z.string(), times: z.number().optional() }),
   output: z.object({ text: z.string() }),
   run: ({ name }) => ({ text: `Hello, ${name}!` }),

@@ -1,7 +1,7 @@
 import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
 import type { CallOptions } from './request/call-options.ts'
 
-/** The result of a tool whose types are known. The content is what the server declares; `outputSchemaCompiler` checks it. */
+/** The result of a tool whose types are known. The server declares them, and `outputSchemaCompiler` checks results. */
 export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {
   /** Absent when the tool failed (`isError`). */
   readonly structuredContent?: Output

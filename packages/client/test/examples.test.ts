@@ -6,7 +6,7 @@ import { createClient } from '../src/index.ts'
 test('the program of the README runs', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   await import('../examples/quick-start.ts')
-  expect(log.mock.calls).toEqual([['greet: Greets somebody'], [[{ type: 'text', text: 'Hello, Ada!' }]]])
+  expect(log.mock.calls).toEqual([['greet: Greets a person'], [[{ type: 'text', text: 'Hello, Ada!' }]]])
   log.mockRestore()
 })
 

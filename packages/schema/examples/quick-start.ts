@@ -9,7 +9,7 @@ import {
   parseMessage,
 } from '@x/schema'
 import { callToolRequestParams } from '@x/schema/zod'
-import { z } from 'zod'
+import * as z from 'zod'
 
 // A server is a function. @x/server creates it from definitions, transports carry its messages, @x/client calls it.
 const greeter: Exchange = async (request) => {

@@ -13,7 +13,7 @@ describe('a schema that cannot be trusted', () => {
     [{ $schema: 'https://json-schema.org/draft/2019-09/schema' }, 'is not supported'],
     [{ $ref: '#' }, 'go round without end'],
     [{ pattern: '(' }, 'not a regular expression'],
-  ])('%j does not compile, and the reason is told [BAS-039 BAS-041 BAS-044]', (schema, reason) => {
+  ])('%j does not compile, and the error has the reason [BAS-039 BAS-041 BAS-044]', (schema, reason) => {
     expect(() => compileJsonSchema(schema)).toThrow(
       expect.objectContaining({ code: errorCodes.internal, message: expect.stringContaining(reason) }),
     )

@@ -92,7 +92,7 @@ function collectAllErrors(allIssuesValidator: Validator, value: unknown): Output
   }
 }
 
-/** A value of this process may contain what JSON omits, such as `undefined`; its serialized form is validated. */
+/** A value of this process may contain what JSON omits, such as `undefined`. Its serialized form is validated. */
 function validateSerializedValue(validate: ValueValidator, value: unknown, error: unknown): readonly SchemaIssue[] {
   if (error !== workLimitError) {
     try {

@@ -1,5 +1,5 @@
 import { form, type ServerDefinition, tool } from '@x/server'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A tracker, as a test has it: a map of bugs. */
 export const bugs = new Map<number, string>()

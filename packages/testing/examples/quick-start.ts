@@ -1,11 +1,11 @@
 import { createServer, form, tool } from '@x/server'
 import { testClient } from '@x/testing'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const person = form(z.object({ name: z.string() }))
 
 const greet = tool('greet', {
-  description: 'Greets whoever is there',
+  description: 'Greets a person',
   async run(_, ctx) {
     const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: person })
     return `Hello, ${name}!`

@@ -3,7 +3,7 @@ import { createServer, resource } from '@x/server'
 import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 
-test('subscribers are told of a change', async () => {
+test('subscribers are notified of a change', async () => {
   const rate = resource('rates://eur', { name: 'Rate', read: () => '1.08' })
   await using client = testClient((kit) => createServer({ name: 'rates', version: '1.0.0', resources: [rate], ...kit }))
   await using changes = client.listen({ resourceSubscriptions: ['rates://eur'] })

@@ -14,9 +14,9 @@ import { formatValue, TestingError } from './testing-error.ts'
 export interface AskedQuestion {
   /** The key that the handler gave the question. */
   readonly key: string
-  /** The text that a user reads; empty for sampling and roots. */
+  /** The text that a user reads, empty for sampling and roots. */
   readonly message: string
-  /** 1 at first; more when the server did not accept the answer, or waits for a page to be done. */
+  /** 1 at first, more when the server did not accept the answer, or waits for a page to be done. */
   readonly times: number
   /** The number of the response that asked: 1 for the first one of the call. */
   readonly round: number
@@ -28,9 +28,9 @@ export interface AskedQuestion {
 export interface ObservedQuestion {
   /** The key that the handler gave the question. */
   readonly key: string
-  /** The text that a user reads; empty for sampling and roots. */
+  /** The text that a user reads, empty for sampling and roots. */
   readonly message: string
-  /** 1 at first; more when the server did not accept the answer. */
+  /** 1 at first, more when the server did not accept the answer. */
   readonly times: number
 }
 
@@ -62,13 +62,13 @@ export const allCapabilities: ClientCapabilities = {
 
 /** Gives the answers of one test, and counts which of them were used. */
 export interface AnswerRegistry {
-  /** Returns the answer to a request; throws {@link TestingError} `unanswered` or `asked_again`. */
+  /** Returns the answer to a request. Throws {@link TestingError} `unanswered` or `asked_again`. */
   answer(wireKey: string, request: InputRequest, round: number): Promise<InputResponse | ElicitAnswer>
   /** Returns the keys that no question had so far. */
   listUnusedAnswers(): readonly string[]
 }
 
-/** Makes the {@link AnswerRegistry} of a test's answers; `onQuestion` is told of each question first. */
+/** Makes the {@link AnswerRegistry} of a test's answers. `onQuestion` receives each question first. */
 export function createAnswerRegistry(
   answers: Answers,
   onQuestion: (question: ObservedQuestion) => void = () => {},
@@ -149,7 +149,7 @@ function toElicitAnswer(key: string, answer: AnswerValue): ElicitAnswer {
   if (typeof answer !== 'object' || Array.isArray(answer)) {
     throw wrongAnswerError(key, answer, "the fields of the form, 'accept', 'decline' or 'cancel'")
   }
-  // Arrays are roots and were rejected above; the client checks the fields against the form.
+  // Arrays are roots and were rejected above. The client checks the fields against the form.
   return { action: 'accept', content: answer as FormContent }
 }
 

@@ -15,7 +15,7 @@ const definition: ServerDefinition = { name: 'demo', version: '1', tools: [greet
 const make = (kit: ServerKit) => createServer({ ...definition, ...kit })
 const answers = { name: { name: 'Ada' }, day: { day: 'friday' } }
 
-test('a factory that ignores its kit is told so when a state does not open', async () => {
+test('a factory that ignores its kit gets an error that says so when a state does not open', async () => {
   const forgetful = () => createServer({ ...definition, onWarning: () => {} })
   await using client = testClient(forgetful, { answers, restartBetweenRounds: true })
   await expect(client.callTool('greet')).rejects.toMatchObject({

@@ -9,7 +9,7 @@ export interface Fleet<S extends Server> {
   pickInstance(): { readonly instanceIndex: number; readonly server: S }
   /** Makes another instance, which alone answers from now on. */
   restart(): S
-  /** Returns the factory; throws {@link TestingError} for a server without one. */
+  /** Returns the factory. Throws {@link TestingError} for a server without one. */
   requireFactory(feature: string): ServerFactory<S>
   /** Closes the instances that the factory made. */
   close(): Promise<void>
@@ -52,7 +52,7 @@ export function createFleet<S extends Server>(
   }
 }
 
-/** Makes an instance. An async function, or an exchange, would pass for a factory where nobody checks types. */
+/** Makes an instance. An async function, or an exchange, would pass for a factory in untyped code. */
 function makeServer<S extends Server>(factory: ServerFactory<S>, kit: ServerKit): S {
   const server = factory(kit)
   const madeServer: unknown = server

@@ -6,7 +6,7 @@ import { openTestClient, type TestClient, type TestClientOptions } from './test-
 import { testRuntime } from './test-runtime.ts'
 import { formatValue, isTestingError, TestingError } from './testing-error.ts'
 
-/** Options of {@link killAtEveryStep}; those of {@link testClient} hold for each of its clients. */
+/** Options of {@link killAtEveryStep}. Those of {@link testClient} hold for each of its clients. */
 export interface KillAtEveryStepOptions<S extends Server = Server>
   extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
   /**
@@ -14,7 +14,7 @@ export interface KillAtEveryStepOptions<S extends Server = Server>
    * call that rejects is an outcome, too.
    */
   readonly call: (client: TestClient<S>) => unknown
-  /** Makes the world anew that the definition acts upon; called before each run. */
+  /** Makes the world anew that the definition acts upon. Called before each run. */
   readonly beforeEachRun?: (() => void | Promise<void>) | undefined
 }
 
@@ -50,7 +50,7 @@ interface RunOutcome {
  * Each run has a runtime of its own that begins at the same moment, so that `ctx.now()` and `ctx.uuid` are the same,
  * too.
  *
- * @throws {@link TestingError} `outcome_differs` names the step and the first difference; `no_steps` when there is none
+ * @throws {@link TestingError} `outcome_differs` names the step and the first difference. `no_steps` when there is none
  * to stop at.
  *
  * @example
@@ -89,7 +89,7 @@ function differenceError(step: number, { stoppedStep }: RunOutcome, difference: 
 }
 
 /**
- * Returns the first place at which two plain values differ, with both; undefined when they are equal as JSON. Members
+ * Returns the first difference of two plain values, or undefined when they are equal as JSON. Members
  * that are undefined count as absent.
  */
 export function findFirstDifference(one: unknown, other: unknown, path = 'outcome'): string | undefined {
@@ -109,7 +109,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Makes the calls; the handler is stopped after the step of the given number, or never. */
+/** Makes the calls. The handler is stopped after the step of the given number, or never. */
 async function runOnce<S extends Server>(
   factory: ServerFactory<S>,
   { call, beforeEachRun, ...options }: KillAtEveryStepOptions<S>,
@@ -163,7 +163,7 @@ async function runToOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
     if (isTestingError(error)) throw error
     if (!(error instanceof Error)) return toComparableOutcome({ error })
     const { name, message } = error
-    // Without its own message, which names the server as soon as the client has learned the name.
+    // Without its own message, which names the server as soon as the client knows the name.
     return toComparableOutcome({
       error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message },
     })

@@ -16,13 +16,13 @@ export interface ObservedRound {
   readonly method: string
   /** The tool, prompt or resource. */
   readonly target: string
-  /** The number of the instance that answered; 0 for the first. */
+  /** The number of the instance that answered, 0 for the first. */
   readonly instance: number
   /** The `resultType` of the result, or `error`. */
   readonly status: string
-  /** The texts of the questions by their keys; empty when nothing was asked. */
+  /** The texts of the questions by their keys, empty when nothing was asked. */
   readonly questions: Readonly<Record<string, string>>
-  /** The error that the peer sees; absent for a result. */
+  /** The error that the peer sees, absent for a result. */
   readonly error?: { readonly code: number; readonly message: string }
 }
 
@@ -42,14 +42,14 @@ export interface ObservedLog {
   readonly data: JsonValue
 }
 
-/** A change that a subscription of the client was told (basic/patterns/subscriptions). */
+/** A change that a subscription of the client received (basic/patterns/subscriptions). */
 export interface ObservedChange {
   /** The notification without its prefix: `tools/list_changed`, `resources/updated`. */
   readonly change: string
   readonly uri?: string
 }
 
-/** One state of a task; consecutive equal ones are noted once. */
+/** One state of a task. Consecutive equal ones are noted once. */
 export interface ObservedTask {
   readonly taskId: string
   readonly status: string

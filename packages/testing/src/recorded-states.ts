@@ -28,7 +28,7 @@ export interface RecordedStatesOptions {
   /** The calls by the names of their files. */
   readonly calls: Readonly<Record<string, RecordedCall>>
   /**
-   * `missing` records calls that have no file, and is the default; `all` records every call anew, as before a release;
+   * `missing` records calls that have no file, and is the default. `all` records every call anew, as before a release.
    * `none` fails for a call without a file, as in CI.
    */
   readonly record?: 'missing' | 'all' | 'none' | undefined
@@ -36,11 +36,11 @@ export interface RecordedStatesOptions {
 
 /** One recorded state that the definition continued to its end. */
 export interface StateCheck {
-  /** The round after which it was recorded; 1 for the first. */
+  /** The round after which it was recorded. 1 for the first. */
   readonly round: number
   /** The keys of questions that the recorded call did not ask. */
   readonly askedKeys: readonly string[]
-  /** The first difference between the result now and the recorded one; undefined when they are the same. */
+  /** The first difference between the result now and the recorded one, or undefined when they are the same. */
   readonly changeDescription: string | undefined
 }
 
@@ -57,7 +57,7 @@ type OpenedTestClient = OpenedClient<Server, readonly []>
 /** The content of a file. */
 interface Recording {
   readonly server: { readonly name: string; readonly version: string }
-  /** Time of the recording; the states are opened as of this time. */
+  /** Time of the recording. The states are opened as of this time. */
   readonly recordedAt: string
   readonly states: readonly RecordedState[]
   readonly result: JsonValue
@@ -106,7 +106,7 @@ function recordingPath(folder: string | URL, name: string): string {
   return join(typeof folder === 'string' ? folder : fileURLToPath(folder), `${name}.json`)
 }
 
-/** Returns the recording that a call is checked with; undefined when the call is to be recorded. */
+/** Returns the recording that a call is checked with, or undefined when the call is to be recorded. */
 async function loadRecording(path: string, record: RecordedStatesOptions['record']): Promise<Recording | undefined> {
   if (record === 'all') return undefined
   const recording = await readRecording(path)
@@ -261,7 +261,7 @@ function toComparableContent(result: object): JsonValue {
 function describeFailure(error: unknown, client: TestClient): string {
   const reason = error instanceof Error ? error.message : String(error)
   if (!isClientError(error)) return reason
-  // The peer sees no more than that the state was rejected; the server has reported why.
+  // The peer sees no more than that the state was rejected. The server has reported why.
   const reportedErrors = client.observations.errors.map((observedError) => String(observedError.error))
   return [reason, ...reportedErrors].join('; ')
 }

@@ -233,7 +233,7 @@ test('messages travel as JSON', async () => {
   expect(Object.keys((await client.callTool('loose'))._meta ?? {})).not.toContain('when')
 })
 
-test('time stands still until the test moves it: a state expires when it is told to', async () => {
+test('time does not pass until the test moves it: a state expires with it', async () => {
   const runtime = testRuntime({ now: 1000 })
   await using client = testClient(make, { runtime, answers: { ...answers, name: 'decline' } })
   const first = await client.manualRounds.callTool('greet')

@@ -23,7 +23,7 @@ import { createFleet, type Fleet } from './fleet.ts'
 import { createKit, type TrackedKit, type ServerFactory } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
 
-/** Options of {@link testClient}; those of `createClient` hold as well. */
+/** Options of {@link testClient}. Those of `createClient` hold as well. */
 export interface TestClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
   extends Partial<ClientOptions<Extensions>> {
   /** Answers by the keys of questions. A question without one fails the call with {@link TestingError} `unanswered`. */
@@ -32,20 +32,20 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
   readonly principal?: Principal | undefined
   /** Values that transports or middleware set. */
   readonly context?: CallContext | undefined
-  /** The least severe log message that the server sends; `debug` when absent. */
+  /** The least severe log message that the server sends. `debug` when absent. */
   readonly logLevel?: LoggingLevel | undefined
   /**
    * Time and randomness of the client, and of instances that are made with the kit: `testRuntime()`. The platform's
    * when absent.
    */
   readonly runtime?: Runtime | undefined
-  /** Sends each round to another instance; false when absent. Needs a factory. */
+  /** Sends each round to another instance, false when absent. Needs a factory. */
   readonly restartBetweenRounds?: boolean | undefined
-  /** Number of instances that take turns with the requests, as behind a balancer; 1 when absent. Needs a factory. */
+  /** Number of instances that take turns with the requests, as behind a balancer. 1 when absent. Needs a factory. */
   readonly instanceCount?: number | undefined
   /**
-   * Runs handlers again from the top at each of their awaits; a call fails with {@link TestingError} `not_repeatable`
-   * when a run differs. True when absent; for instances that were made with the kit.
+   * Runs handlers again from the top at each of their awaits. A call fails with {@link TestingError} `not_repeatable`
+   * when a run differs. True when absent. For instances that were made with the kit.
    */
   readonly strictReplay?: boolean | undefined
   /** The `shedding` of the kit. */
@@ -56,7 +56,7 @@ export interface TestClientOptions<Extensions extends readonly ClientExtension[]
 export interface TestClientMembers<S extends Server = Server> {
   /** Everything that happened so far. */
   readonly observations: Observations
-  /** The instances so far; the last one answers, or they take turns. */
+  /** The instances so far. The last one answers, or they take turns. */
   readonly instances: readonly S[]
   /** Makes another instance, which alone answers from now on. Throws {@link TestingError} for a server without a factory. */
   restart(): S
@@ -77,7 +77,7 @@ export type TestClient<S extends Server = Server, Extensions extends readonly Cl
  * Makes a client of a server in memory, without a port. Messages are copied as JSON on their way, as over a transport.
  *
  * With a factory every instance has the same key, and `restart` and `restartBetweenRounds` make further ones. Closing
- * the client closes the instances that the factory made; a server that was given stays open.
+ * the client closes the instances that the factory made. A server that was given stays open.
  *
  * @example await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name:
  * 'Ada' } } }) const { content } = await client.callTool('greet')
@@ -235,7 +235,7 @@ function missingKeyError(): TestingError {
   return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${instruction}`)
 }
 
-/** The clock of a client. It may pause for no time between rounds, for which nobody should have to move the time. */
+/** The clock of a client. Its pauses between rounds need no `advance`. */
 function createClientClock(runtime: Runtime): Clock {
   return {
     monotonicNow: () => runtime.monotonicNow(),

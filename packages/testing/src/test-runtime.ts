@@ -3,13 +3,13 @@ import { TestingError } from './testing-error.ts'
 
 /** Start of the time and of the randomness of a test. */
 export interface TestRuntimeOptions {
-  /** Milliseconds since 1970; 2026-01-01T00:00:00Z when absent. */
+  /** Milliseconds since 1970. 2026-01-01T00:00:00Z when absent. */
   readonly now?: number | undefined
-  /** Makes the UUIDs; numbered ones when absent: `00000000-0000-4000-8000-000000000001` and so on. */
+  /** Makes the UUIDs. Numbered ones when absent: `00000000-0000-4000-8000-000000000001` and so on. */
   readonly randomUuid?: (() => string) | undefined
 }
 
-/** A runtime whose time stands still until {@link TestRuntime.advance} moves it. */
+/** A runtime whose time does not pass until {@link TestRuntime.advance} moves it. */
 export interface TestRuntime extends Runtime {
   /**
    * Moves the time on by `ms` milliseconds and fires the timers that are due, in their order. Resolves when the
@@ -26,7 +26,7 @@ interface Timer {
 }
 
 /**
- * Makes a runtime in the test's hand, for `createServer({ runtime })`, for `testClient`, and for whatever takes a
+ * Makes a runtime in the test's hand, for `createServer({ runtime })`, for `testClient`, and for all code that takes a
  * `Runtime`.
  *
  * @example

@@ -33,7 +33,7 @@ test('the tests of the guide pass under node:test', async () => {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // The recorded states stand beside the source.
+    // The recorded states are beside the source.
     define: { 'import.meta.url': JSON.stringify(source.href) },
     banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)` },
   })

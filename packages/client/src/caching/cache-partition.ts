@@ -25,7 +25,7 @@ export interface PendingRead {
 export interface CachePartition {
   find(key: CacheKey): CacheEntry | undefined
   beginRead(key: CacheKey): PendingRead
-  /** Removes stale results; results that are being requested at this moment are not stored. */
+  /** Removes stale results. Results that are being requested at this moment are not stored. */
   removeStaleEntries(isStale: StaleKeyPredicate): void
   /** Visits the results that are stored now. */
   forEach(visit: CacheVisitor): void

@@ -26,7 +26,7 @@ describe('The cache of a client', () => {
     expect([client.cache.hits, client.cache.misses]).toEqual([1, 2])
   })
 
-  test('shares results that nobody can change, and leaves the objects of a server in this process alone', async () => {
+  test('shares frozen results, and leaves the objects of a server in this process alone', async () => {
     const original = contents('a')
     const client = createClient(
       createScriptedExchange(() => original),

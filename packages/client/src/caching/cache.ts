@@ -31,7 +31,7 @@ export interface CachedSender {
   readonly getPartition: () => CachePartition
 }
 
-/** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
+/** Puts a cache in front of requests. `false` leaves them as they are (server/utilities/caching). */
 export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformRuntime): CachedSender {
   const cache = {
     hits: 0,
@@ -70,7 +70,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
         pendingRead.discard(cachedEntry !== undefined)
         return result
       }
-      // A copy, because a server in this process may hold the object; frozen, because all callers share it.
+      // A copy, because a server in this process may hold the object. Frozen, because all callers share it.
       const sharedResult = prepareResult(structuredClone(result))
       pendingRead.store({ result: sharedResult as unknown as JsonObject, freshUntil })
       return sharedResult

@@ -102,7 +102,7 @@ describe('A field that is left out', () => {
     required: ['name'],
   }
 
-  test('gets the default of the schema, of whatever type', () => {
+  test('gets the default of the schema, of any type', () => {
     expect(checkForm(withDefaults, { age: 31 })).toEqual({
       content: { name: 'John Doe', age: 31, score: 95.5, status: 'active', colours: ['r'], verified: false },
     })

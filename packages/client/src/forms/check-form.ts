@@ -7,7 +7,7 @@ export type FieldValue = string | number | boolean | readonly string[]
 export type CheckedForm = { readonly content: { readonly [field: string]: FieldValue } } | { readonly issue: string }
 
 /**
- * Checks an accepted form against its schema, with defaults for absent fields; a field that is `undefined` stays empty
+ * Checks an accepted form against its schema, with defaults for absent fields. A field that is `undefined` stays empty
  * (client/elicitation, requested schema). The reason of a mismatch repeats no value.
  */
 export function checkForm(schema: RequestedSchema, fieldValues: Readonly<Record<string, unknown>>): CheckedForm {
@@ -38,7 +38,7 @@ function describeContentField(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }
 
-/** Returns the description of the values that a field accepts if `value` is none of them; `undefined` if it is one. */
+/** Returns the description of the values that a field accepts, or `undefined` if `value` is one of them. */
 export function describeFieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
   return isFieldValue(value) ? describeExpectedValues(field, value) : fieldTypeName(field)
 }
@@ -54,7 +54,7 @@ function fieldTypeName({ type }: PrimitiveSchemaDefinition): string {
   return type === 'integer' ? 'a whole number' : `a ${type}`
 }
 
-/** Returns the description of the values that a field accepts if a value does not fit; `undefined` if it fits. */
+/** Returns the description of the values that a field accepts if a value does not fit, or `undefined` if it fits. */
 function describeExpectedValues(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
   switch (field.type) {
     case 'boolean':
@@ -92,7 +92,7 @@ export interface Choice {
 }
 
 /**
- * Returns the choices of a field, or of the items of one; `undefined` where any value may be given. A member of such a
+ * Returns the choices of a field, or of the items of one, or `undefined` where any value is valid. A member of such a
  * name may have another type, since objects may have members that their type does not name.
  */
 export function choicesOf(definition: { readonly [memberName: string]: unknown }): readonly Choice[] | undefined {

@@ -11,7 +11,7 @@ export interface FieldBase {
   readonly description?: string | undefined
   readonly required: boolean
   /**
-   * Checks a value; `undefined` is an empty field. Returns a sentence for the person that says what is right, or
+   * Checks a value. `undefined` is an empty field. Returns a sentence for the person that says what is right, or
    * `undefined` for a valid value. The sentence repeats nothing of the value.
    */
   check(value: unknown): string | undefined
@@ -28,7 +28,7 @@ export interface TextField extends FieldBase {
   parse(typedText: string): string | undefined
 }
 
-/** A number; a whole number if `isInteger` is set. */
+/** A number. A whole number if `isInteger` is set. */
 export interface NumberField extends FieldBase {
   readonly type: 'number'
   readonly isInteger: boolean

@@ -20,11 +20,11 @@ export interface LogMessage {
 export interface CallOptions extends InputHandlers {
   /** Cancels the call, which then rejects with `signal.reason`. If it has already aborted, nothing is sent. */
   readonly signal?: AbortSignal | undefined
-  /** Options of the rounds in which the server asks for input; absent members are the client's. */
+  /** Options of the rounds in which the server asks for input. Absent members are the client's. */
   readonly rounds?: RoundOptions | undefined
   /** Milliseconds to wait for the response or the next progress of each request. Default: the client's. */
   readonly timeoutMs?: number | undefined
-  /** Milliseconds to wait for each request, whatever its progress. Default: the client's, or ten times `timeoutMs`. */
+  /** Milliseconds to wait for each request, even with progress. Default: the client's, or ten times `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
   /**
    * Times that a request is sent again when the server has not started it, or when its answer was lost and sending
@@ -33,16 +33,16 @@ export interface CallOptions extends InputHandlers {
   readonly retries?: number | undefined
   /**
    * Names the call, so that a repetition returns its outcome and repeats no effect: a random id of 22 characters of
-   * Base64url. Made by the client when absent; pass a stored one to continue after a restart of your own process.
+   * Base64url. Made by the client when absent. Pass a stored one to continue after a restart of your own process.
    */
   readonly idempotencyKey?: string | undefined
-  /** Receives progress; an error that it throws fails the call. */
+  /** Receives progress. An error that it throws fails the call. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Receives log messages; an error that it throws fails the call. */
+  /** Receives log messages. An error that it throws fails the call. */
   readonly onLog?: ((message: LogMessage) => void) | undefined
   /** The least severe log message to send. Default `info` when there is an `onLog`. */
   readonly logLevel?: LoggingLevel | undefined
-  /** Further `_meta`, such as `traceparent`; it cannot replace what the client writes itself. */
+  /** Further `_meta`, such as `traceparent`. It cannot replace what the client writes itself. */
   readonly meta?: JsonObject | undefined
   /**
    * Capabilities declared with this call, beside the client's: those of an extension under its identifier in

@@ -17,12 +17,12 @@ export type ClientErrorCode =
   | 'transport'
   /** No response arrived in time, and the call was cancelled. */
   | 'timeout'
-  /** The result does not conform to the specification; the message names the path. */
+  /** The result does not conform to the specification. The message names the path. */
   | 'invalid_result'
   /** The server asks for input of a kind that this client has not declared, or that no handler answers. */
   | 'input_required'
   /**
-   * An answer to the server's question does not match the question, so it was not sent; the message names key and path.
+   * An answer to the server's question does not match the question, so it was not sent. The message names key and path.
    */
   | 'invalid_answer'
   /** The value to resume is not a pending call, so nothing was sent. */
@@ -54,7 +54,7 @@ export class ClientError extends Error {
   readonly method: string
   readonly target: string | undefined
   readonly server: string | undefined
-  /** The peer's error, untrusted; absent for every failure on this side. */
+  /** The peer's error, untrusted, absent for every failure on this side. */
   readonly rpc: WireError | undefined
 
   constructor(
@@ -113,7 +113,7 @@ export function isResourceNotFound(error: unknown): boolean {
   return code === legacyResourceNotFound || (code === errorCodes.invalidParams && isJsonObject(data) && 'uri' in data)
 }
 
-/** Returns the path and reason of a failed check, for an error; `wholeValueName` names the value itself, if it needs a name. */
+/** Returns the path and reason of a failed check. `wholeValueName` is the name of the value itself, if it needs one. */
 export function describeCheckFailure({ path, expected, got }: Failure, wholeValueName = ''): string {
   const valueName = toPrintableName(path.replace(/^\./, '')) || wholeValueName
   const reason = `expected ${expected}, got ${got}`

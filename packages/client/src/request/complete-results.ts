@@ -29,10 +29,10 @@ export type ClientMethod = keyof CompleteResults
 /** Either the result with its type, or the path and reason of the failure. */
 export type CheckedResult<M extends ClientMethod> = { readonly result: CompleteResults[M] } | { readonly issue: string }
 
-/** Checks a complete result against the specification's type; unknown fields stay. */
+/** Checks a complete result against the specification's type. Unknown fields stay. */
 export function checkCompleteResult<M extends ClientMethod>(method: M, result: JsonObject): CheckedResult<M> {
   const failure = checkResult(method, result)
-  // The check of this very method has accepted the value; the original is returned, because its text may be shared.
+  // The check of this very method has accepted the value. The original is returned, because its text may be shared.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
   return { issue: describeCheckFailure(failure, 'result') }
 }

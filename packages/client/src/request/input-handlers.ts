@@ -12,12 +12,12 @@ import type {
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * The user's answer to a question. Absent fields of the content get the schema's default; a field that is `undefined`
+ * The user's answer to a question. Absent fields of the content get the schema's default. A field that is `undefined`
  * stays empty (client/elicitation, response actions).
  */
 export interface ElicitAnswer {
   readonly action: ElicitResult['action']
-  /** Only for an accepted form; it is not sent otherwise. */
+  /** Only for an accepted form. It is not sent otherwise. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] | undefined } | undefined
 }
 
@@ -39,13 +39,13 @@ export interface InputContext {
 
 /**
  * Handlers of the questions that servers ask during a call (basic/patterns/mrtr). Each handler declares its capability.
- * The requests of one round arrive at once; an error that a handler throws fails the call.
+ * The requests of one round arrive at once. An error that a handler throws fails the call.
  */
 export interface InputHandlers {
   /** Shows a form, and declares `elicitation.form` (client/elicitation, form mode). */
   readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
-   * Shows a URL in full and opens it outside this program once the user agrees; declares `elicitation.url`. It is
+   * Shows a URL in full and opens it outside this program once the user agrees. Declares `elicitation.url`. It is
    * `https:` or `http:`, without credentials, and normalized: its host is in ASCII (Punycode). Never fetch it
    * (client/elicitation, safe URL handling).
    */

@@ -60,7 +60,7 @@ test.each([
   ['https://', 'not an absolute URL'],
   ['', 'not an absolute URL'],
   [`https://example.com/${'a'.repeat(9000)}`, 'longer than'],
-])('The URL %j is shown to nobody', async (url, why) => {
+])('The URL %j is not shown', async (url, why) => {
   await expect(opened(url)).rejects.toMatchObject({
     code: 'invalid_result',
     message: expect.stringContaining(why),

@@ -37,7 +37,7 @@ export function isInputRequired(outcome: { readonly resultType: string }): outco
 /** The number of requests that one round may have. */
 const maxInputRequests = 100
 
-/** Parses an `input_required` result; returns the path and reason of a failure. */
+/** Parses an `input_required` result. Returns the path and reason of a failure. */
 export function parseInputRequired(result: JsonObject): InputRequired | { readonly issue: string } {
   const { inputRequests = {}, requestState, _meta: meta } = result
   if (requestState !== undefined && typeof requestState !== 'string')
@@ -62,7 +62,7 @@ function withNormalizedUrl(request: InputRequest): InputRequest {
   return { ...request, params: { ...request.params, url: new URL(url).href } }
 }
 
-/** Parses the requests of a round by their keys; returns the path and reason of a failure. */
+/** Parses the requests of a round by their keys. Returns the path and reason of a failure. */
 function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
   const entries = Object.entries(value)
@@ -71,7 +71,7 @@ function parseInputRequests(value: unknown): ReadonlyMap<string, InputRequest> |
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
     if (failure !== undefined) return { issue: `inputRequests ${toPrintableKey(key)} ${describeCheckFailure(failure)}` }
-    // The check of its own method has accepted it; the original is kept, with its unknown members.
+    // The check of its own method has accepted it. The original is kept, with its unknown members.
     requests.set(key, withNormalizedUrl(request as unknown as InputRequest))
   }
   return requests

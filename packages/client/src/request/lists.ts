@@ -99,7 +99,7 @@ async function* fetchPages<M extends ListMethod>(
     if (pageCount > 0) laterPagesCharacterCount += JSON.stringify(page).length
     checkListSize(laterPagesCharacterCount, maxListSize, endlessListError)
     yield { page, isRepeated: isRestarted }
-    // An empty string is a cursor like any other; only its absence ends the list.
+    // An empty string is a cursor like any other. Only its absence ends the list.
     cursor = page.nextCursor
     if (cursor === undefined) return
     if (cursors.has(cursor)) throw endlessListError('the server gave the same cursor twice')

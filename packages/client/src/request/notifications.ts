@@ -7,7 +7,7 @@ const loggingLevels: ReadonlySet<unknown> = new Set<LoggingLevel>([
 ])
 
 /**
- * Passes a notification to the caller whose request it belongs to; returns whether it was progress. Malformed ones are
+ * Passes a notification to the caller whose request it belongs to. Returns whether it was progress. Malformed ones are
  * ignored.
  */
 export function dispatchNotification(message: RpcNotification, request: RpcRequest, options: CallOptions): boolean {

@@ -27,7 +27,7 @@ export interface CoreClientOptions extends InputHandlers {
   readonly sendClientInfo?: boolean | undefined
   /**
    * Capabilities sent with every request, beside those that follow from the handlers. A capability declared here
-   * without a handler is answered through `client.manual` alone.
+   * without a handler is answered through `client.manualRounds` alone.
    */
   readonly capabilities?: ClientCapabilities | undefined
   /** Options of the rounds in which servers ask for input. */
@@ -36,17 +36,17 @@ export interface CoreClientOptions extends InputHandlers {
   readonly versions?: readonly [string, ...string[]] | undefined
   /**
    * `false` requests every result from the server. Default: a cache of this client's own, which must then serve one
-   * principal; none over a connection whose `headers` is a function, unless `sharedStore` names the partition of its
+   * principal. None over a connection whose `headers` is a function, unless `sharedStore` names the partition of its
    * principal. Results that are cached are frozen.
    */
   readonly cache?: false | CacheOptions | undefined
   /** Milliseconds that a call waits for its response or the next progress. Default 60,000. */
   readonly timeoutMs?: number | undefined
-  /** Milliseconds that a call waits, whatever its progress. Default ten times its `timeoutMs`. */
+  /** Milliseconds that a call waits, even with progress. Default ten times its `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
   /**
    * Times that a call is sent again when the server has not started it, because it is overloaded or stops, or, where
-   * sending again is safe, when its answer was lost or the server could not store it. Default 3; 0 for never. Waits for
+   * sending again is safe, when its answer was lost or the server could not store it. Default 3, 0 for never. Waits for
    * a server take at most `timeoutMs`.
    */
   readonly retries?: number | undefined
@@ -55,11 +55,11 @@ export interface CoreClientOptions extends InputHandlers {
   /** Characters of JSON that the pages of one list may have together. Default 16,777,216. */
   readonly maxListSize?: number | undefined
   /**
-   * Receives tools that were left out or cannot be checked; a line of `console.error` when absent, `false` for none.
+   * Receives tools that were left out or cannot be checked. A line of `console.error` when absent, `false` for none.
    */
   readonly onWarning?: ErrorListener<[warning: ClientWarning]>
   /**
-   * Checks structured results against the tool's output schema; a tool that was not listed before is looked up once.
+   * Checks structured results against the tool's output schema. A tool that was not listed before is looked up once.
    * Both come from the server: `compileJsonSchema` bounds the time that they take, regular expressions included, and
    * another compiler has to do so itself.
    */

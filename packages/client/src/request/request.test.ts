@@ -207,7 +207,7 @@ describe('An error', () => {
     expect(client.serverInfo).toEqual({ name: 'demo', version: '2.0.0' })
   })
 
-  test('is one line, whatever the peer writes', async () => {
+  test('is one line for any text of the peer', async () => {
     const client = createClient(
       createScriptedExchange(() => ({ error: { code: -32603, message: 'a\r\nFATAL: fake log line' } })),
       hostInfo,
@@ -244,7 +244,7 @@ describe('An error', () => {
 })
 
 describe('A request of an extension', () => {
-  test('is written as all others are, and its result comes back as it is', async () => {
+  test('is sent like other requests, and its result is returned unchanged', async () => {
     const exchange = createScriptedExchange(() => ({ note: { text: 'x' } }))
     const client = createClient(exchange, hostInfo)
     const result = await client.request('notes/get', { id: 7 }, { meta: { 'com.example/a': 1 } })

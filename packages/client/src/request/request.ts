@@ -34,12 +34,12 @@ export interface ClientRequest<M extends string> {
   readonly method: M
   readonly params: JsonObject
   readonly headerParams?: HeaderParams | undefined
-  /** True when the request may be sent again after its answer was lost; methods that only read always may. */
+  /** True when the request may be sent again after its answer was lost. Methods that only read always may. */
   readonly isRepeatable?: (() => boolean) | undefined
   /** The member of the params that names the target, for a method of an extension. */
   readonly targetParam?: string | undefined
   /**
-   * Takes the notifications of a response that lasts, with the id of its request; returns true once the stream is open.
+   * Takes the notifications of a response that lasts, with the id of its request. Returns true once the stream is open.
    */
   readonly onMessage?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
@@ -50,7 +50,7 @@ export interface ClientRequest<M extends string> {
  */
 export type SendRaw = (request: ClientRequest<string>, options: CallOptions) => Promise<RpcResponse>
 
-/** Sends one request and returns its outcome; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
+/** Sends one request and returns its outcome. Rejects with {@link ClientError}, or `signal.reason` when cancelled. */
 export type SendOnce = <M extends ClientMethod>(
   request: ClientRequest<M>,
   options: CallOptions & { readonly refresh?: boolean | undefined },
@@ -62,7 +62,7 @@ export type SendRequest = <M extends ClientMethod>(
   options: CallOptions & { readonly refresh?: boolean | undefined },
 ) => Promise<CompleteResults[M]>
 
-/** Facts that the calls of one client have learned about the server; no request relies on them. */
+/** Facts about the server from the answers to one client. No request relies on them. */
 export interface ClientState {
   /** The protocol revision of the requests, at first the preferred one. A wrong one is rejected and chosen anew. */
   protocolVersion: string
@@ -168,7 +168,7 @@ function recordServerInfo(response: RpcResponse, state: ClientState): void {
   state.onServerInfo(server)
 }
 
-/** Returns the rules for sending a call again; undefined where it must not be, or where its reader does it. */
+/** Returns the rules for sending a call again, or undefined where it must not be, or where its reader does it. */
 function resendOptionsOf(
   call: ClientRequest<string>,
   options: CoreClientOptions,
@@ -347,7 +347,7 @@ function createMetaFactory(options: CoreClientOptions): CreateRequestMeta {
   }
 }
 
-/** Chooses the first revision that both sides have; returns false and keeps the current one when there is none. */
+/** Chooses the first revision that both sides have. Returns false and keeps the current one when there is none. */
 export function trySelectVersion(serverVersions: readonly unknown[], state: ClientState): boolean {
   const commonVersion = state.clientProtocolVersions.find((version) => serverVersions.includes(version))
   if (commonVersion === undefined) return false

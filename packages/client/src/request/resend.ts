@@ -6,7 +6,7 @@ import { isClientError } from './client-error.ts'
 export interface ResendLimits {
   /** The number of times. */
   readonly retries: number
-  /** Milliseconds from the first rejection; a wait that would end later is not started. */
+  /** Milliseconds from the first rejection. A wait that would end later is not started. */
   readonly maxElapsedMs: number
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
@@ -45,7 +45,7 @@ const maxDelayMs = 5000
 const retryableReasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
 
 /**
- * Returns the milliseconds after which a server that has answered with one of these reasons may be asked again;
+ * Returns the milliseconds after which a server that has answered with one of these reasons may be asked again, or
  * undefined for every other answer.
  */
 function retryDelayMsOf(response: RpcResponse, reasons = retryableReasons): number | undefined {
@@ -66,7 +66,7 @@ export interface ResendOptions {
   readonly signal: AbortSignal | undefined
 }
 
-/** The reason for which nobody knows what became of a call: the server could not store it. */
+/** The reason of an answer that leaves the outcome of a call open: the server could not store it. */
 const unknownOutcomeReasons: ReadonlySet<unknown> = new Set(['unavailable'])
 
 /**

@@ -1,14 +1,14 @@
 import { computeBackoffMs } from '@x/core'
 import { type InputRequests, type JsonObject, projectMetaKeys } from '@x/schema'
 
-/** One response of a call that may ask for input, for observers; it contains nothing of the state or the answers. */
+/** One response of a call that may ask for input, for observers. It contains nothing of the state or the answers. */
 export interface RoundView {
   readonly method: string
   readonly target: string | undefined
   /** 1 for the first request of the call. */
   readonly round: number
   readonly status: 'input_required' | 'complete'
-  /** The server's questions; empty when it only asks for a retry, or is done. */
+  /** The server's questions, empty when it only asks for a retry, or is done. */
   readonly requests: InputRequests
   /** UTF-8 bytes of the state. */
   readonly stateBytes: number
@@ -22,7 +22,7 @@ export interface RoundView {
 
 /** The pause before a round that only hands the call off, in milliseconds. */
 export interface PauseBounds {
-  /** The longest pause of the first four in a row; each further one may be twice as long. Default 50. */
+  /** The longest pause of the first four in a row. Each further one may be twice as long. Default 50. */
   readonly initialMs?: number | undefined
   /** The longest of all. Default 400. */
   readonly maxMs?: number | undefined
@@ -47,7 +47,7 @@ export interface RoundOptions {
    * idempotent.
    */
   readonly restart?: boolean | undefined
-  /** Receives each response; an error that it throws fails the call. */
+  /** Receives each response. An error that it throws fails the call. */
   readonly onRound?: ((round: RoundView) => void) | undefined
 }
 

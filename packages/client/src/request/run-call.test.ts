@@ -18,7 +18,7 @@ const progress = (token: unknown, value: unknown, more: object = {}): RpcNotific
 })
 
 describe('Cancelling', () => {
-  test('rejects with the reason, and tells the exchange [CAN-010]', async () => {
+  test('rejects with the reason, and aborts the signal of the exchange [CAN-010]', async () => {
     const exchange = createScriptedExchange(() => pendingPromise)
     const client = createClient(exchange, hostInfo)
     const controller = new AbortController()
@@ -53,7 +53,7 @@ describe('Cancelling', () => {
     expect(exchange.received[0]?.call.signal.aborted).toBe(false)
   })
 
-  test('between two tries of one call is heard as well', async () => {
+  test('between two tries of one call has the same effect', async () => {
     const controller = new AbortController()
     const exchange = createScriptedExchange(() => {
       queueMicrotask(() => queueMicrotask(() => controller.abort(new Error('in between'))))
@@ -87,10 +87,10 @@ describe('Cancelling', () => {
     const late = new Promise<ReturnType<typeof createTextResult>>((resolve) => {
       answer = () => resolve(createTextResult('late'))
     })
-    const heard: Progress[] = []
+    const reported: Progress[] = []
     const exchange = createScriptedExchange(() => late)
     const controller = new AbortController()
-    const options = { signal: controller.signal, onProgress: (one: Progress) => void heard.push(one) }
+    const options = { signal: controller.signal, onProgress: (one: Progress) => void reported.push(one) }
     const running = createClient(exchange, hostInfo).callTool('slow', {}, options)
     await Promise.resolve()
     controller.abort(new Error('stop'))
@@ -98,7 +98,7 @@ describe('Cancelling', () => {
     const { call, request } = exchange.received[0] ?? {}
     call?.notify(progress(request?.id, 1))
     await expect(running).rejects.toThrow('stop')
-    expect(heard).toEqual([])
+    expect(reported).toEqual([])
   })
 })
 
@@ -154,13 +154,13 @@ describe('The time of a call', () => {
       call.notify(notification)
       return new Promise(() => {})
     }
-    const heard: Progress[] = []
+    const reported: Progress[] = []
     const client = createClient(exchange, { ...hostInfo, runtime: clock, timeoutMs: 100 })
-    const running = client.callTool('slow', {}, { onProgress: (one) => void heard.push(one) })
+    const running = client.callTool('slow', {}, { onProgress: (one) => void reported.push(one) })
     const failure = running.catch((error: unknown) => error)
     clock.advance(50)
     expect(await failure).toMatchObject({ code: 'timeout' })
-    expect(heard).toEqual([])
+    expect(reported).toEqual([])
   })
 
   test('leaves no timer behind, however the exchange ends', async () => {

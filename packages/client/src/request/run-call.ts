@@ -33,7 +33,7 @@ export interface RunningCall {
   /** The encoded value of `Mcp-Name`, for an extension's method. */
   readonly mcpName: string | undefined
   readonly options: CallOptions
-  /** Takes the messages of a response that lasts; returns true once it is open, from when on no time limit applies. */
+  /** Takes the messages of a response that lasts. Returns true once it is open, from when on no time limit applies. */
   readonly onMessage?: ((message: RpcNotification) => boolean) | undefined
   readonly timeoutMs: number
   readonly maxTotalMs: number

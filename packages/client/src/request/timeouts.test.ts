@@ -31,7 +31,7 @@ describe.each(calls)('The time of %s', (_name, run) => {
     ['the call', { timeoutMs: 30 }, 30],
     ['the call as a whole', { timeoutMs: 80, maxTotalMs: 50 }, 50],
   ])(
-    'is what %s says, and at its end the server is told to stop [CAN-006 CAN-007 CAN-008]',
+    'is what %s says, and at its end the server is notified to stop [CAN-006 CAN-007 CAN-008]',
     async (_title, options, ms) => {
       const clock = manualClock()
       const exchange = createScriptedExchange(() => pendingPromise)
@@ -49,7 +49,7 @@ describe.each(calls)('The time of %s', (_name, run) => {
     },
   )
 
-  test('ends with the reason of its signal, which the server is told', async () => {
+  test('rejects with the reason of its signal and cancels the request', async () => {
     const exchange = createScriptedExchange(() => pendingPromise)
     const controller = new AbortController()
     const failure = run(createClient(exchange, hostInfo), { signal: controller.signal }).catch(

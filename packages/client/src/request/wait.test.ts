@@ -46,7 +46,7 @@ describe('Time', () => {
     expect([signal?.aborted, exchange.received.length, clock.waiting]).toEqual([true, 1, 0])
   })
 
-  test('of the whole call counts over its rounds, and cancels the request that is under way', async () => {
+  test('of the whole call counts over its rounds, and cancels the open request', async () => {
     const clock = manualClock()
     const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }))
     const hanging: Exchange = (request, call) =>

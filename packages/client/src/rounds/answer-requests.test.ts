@@ -33,7 +33,7 @@ describe('The requests of a round', () => {
     })
     const meet = async (handler: string, context: InputContext): Promise<void> => {
       seen.push([handler, context])
-      // Nobody goes on before the last of the four has been asked.
+      // No handler continues before the last of the four was called.
       if (seen.length === 4) open()
       await all
     }
@@ -123,7 +123,7 @@ describe('The requests of a round', () => {
       'params.requestedSchema.properties.a',
     ],
     [
-      'a mode that nobody knows',
+      'an unknown mode',
       createInputRequired({ who: { method: 'elicitation/create', params: { mode: 'x', message: 'm' } } }),
       'params.mode',
     ],
@@ -133,7 +133,7 @@ describe('The requests of a round', () => {
       'params.messages',
     ],
     [
-      'more requests than anybody can answer',
+      'more requests than the limit',
       createInputRequired(Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, nameFormRequest]))),
       'more than 100',
     ],
@@ -151,7 +151,7 @@ describe('The requests of a round', () => {
     ['a sample', createSamplingRequest(), 'sampling'],
     ['a sample with tools', createSamplingRequest({ tools: [] }), 'sampling.tools'],
     ['roots', { method: 'roots/list' }, 'roots'],
-  ])('fail the call when %s was not declared, and nobody is asked', async (_title, request, capability) => {
+  ])('fail the call when %s was not declared, and no handler runs', async (_title, request, capability) => {
     let asked = 0
     const exchange = createSequentialExchange(
       createInputRequired({
@@ -170,7 +170,7 @@ describe('The requests of a round', () => {
     expect([asked, exchange.received.length]).toEqual([0, 1])
   })
 
-  test('fail the call when the capability was declared by hand and nobody is there to answer', async () => {
+  test('fail the call when the capability was declared without a handler', async () => {
     const exchange = createSequentialExchange(createInputRequired({ who: nameFormRequest }))
     const failure = createClient(exchange, { ...hostInfo, capabilities: { elicitation: {} } }).callTool('greet')
     await expect(failure).rejects.toMatchObject({

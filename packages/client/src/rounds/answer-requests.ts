@@ -80,7 +80,7 @@ async function answerRequest(
 }
 
 /**
- * Returns the answer to a request as it is sent; throws {@link ClientError} `invalid_answer` that names key and path.
+ * Returns the answer to a request as it is sent. Throws {@link ClientError} `invalid_answer` that names key and path.
  */
 function parseInputResponse(
   [key, request]: readonly [string, InputRequest],

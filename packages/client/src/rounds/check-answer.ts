@@ -11,7 +11,7 @@ import {
 import { checkForm } from '../forms/check-form.ts'
 import { describeCheckFailure } from '../request/client-error.ts'
 
-/** An answer as it is sent, or the path and reason of a failure; the reason repeats nothing of the answer. */
+/** An answer as it is sent, or the path and reason of a failure. The reason repeats nothing of the answer. */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
 
 /** Checks the host's answer to one request. Members that the protocol does not have are not sent. */

@@ -70,11 +70,11 @@ function findUrlIssue(request: InputRequest): string | undefined {
   return describeUnsafeUrl(request.params.url)
 }
 
-/** Calls the handler of a request; throws {@link ClientError} `input_required` when there is none. */
+/** Calls the handler of a request. Throws {@link ClientError} `input_required` when there is none. */
 export type Answerer = (context: InputContext) => Awaitable<unknown>
 
 /**
- * Returns the handler of a request; throws {@link ClientError} `input_required` when the capability was declared
+ * Returns the handler of a request. Throws {@link ClientError} `input_required` when the capability was declared
  * without one.
  */
 export function requireAnswerer(
@@ -87,7 +87,7 @@ export function requireAnswerer(
   const { handlerName, capabilityName } = inputKindOf(request)
   const reason =
     `the server asks ${toPrintableKey(key)}, and there is no handler \`${handlerName}\`: ` +
-    `${capabilityName} is declared in \`capabilities\` alone, which is for calls through client.manual`
+    `${capabilityName} is declared in \`capabilities\` alone, which is for calls through client.manualRounds`
   throw new ClientError('input_required', reason, errorContext)
 }
 

@@ -23,7 +23,7 @@ const accept = { action: 'accept', content: { name: 'Ada' } } as const
 const manualHost = { ...hostInfo, capabilities: { elicitation: {} } }
 
 describe('A call by hand', () => {
-  test('shows its rounds and goes on with the answers [MRT-017 MRT-018 MRT-019 MRT-020]', async () => {
+  test('returns its rounds and continues with the answers [MRT-017 MRT-018 MRT-019 MRT-020]', async () => {
     const exchange = createSequentialExchange(
       createInputRequired({ who: nameFormRequest }, 's1'),
       createInputRequired({ sure: nameFormRequest }),
@@ -165,7 +165,7 @@ describe('A pending call', () => {
     })
   })
 
-  test('goes on in another process', async () => {
+  test('continues in another process', async () => {
     const pending: PendingCall<'tools/call'> = JSON.parse(await pendingOf())
     const exchange = createSequentialExchange(createInputRequired({ sure: nameFormRequest }, 's2'))
     const options = { capabilities: { elicitation: { form: {} } }, ...hostInfo }
@@ -247,7 +247,7 @@ describe('A pending call', () => {
     expect(exchange.received[0]?.meta).not.toHaveProperty('a')
   })
 
-  test('of any shape either goes on or is refused with a reason', async () => {
+  test('of any shape either continues or is rejected with a reason', async () => {
     const keys = fc.constantFrom('method', 'params', 'requests', 'state', 'round')
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), keys, async (value, key) => {

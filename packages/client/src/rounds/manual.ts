@@ -21,25 +21,25 @@ export type Round<M extends MultiRoundMethod> =
 /** A call that waits for its caller. */
 export interface InputRequiredRound<M extends MultiRoundMethod> {
   readonly status: 'input_required'
-  /** The requests by the server's keys; empty when the server only asks for a retry. */
+  /** The requests by the server's keys, empty when the server only asks for a retry. */
   readonly requests: InputRequests
   /**
-   * The call as plain JSON, for `client.manual.resume`, in this process or another. It contains none of the options.
+   * The call as plain JSON, for `client.manualRounds.resume`, in this process or another. It contains no options.
    */
   readonly pendingCall: PendingCall<M>
-  /** Sends one answer for each key and continues the call. Options are those of the call; none are carried over. */
+  /** Sends one answer for each key and continues the call. Options are those of the call. None are carried over. */
   readonly resume: (answers: InputAnswers, options?: CallOptions) => Promise<Round<M>>
 }
 
 /**
  * Calls whose rounds the caller runs (basic/patterns/mrtr). No handler is called: declare the supported kinds in
- * `capabilities`. Answers are checked as those of handlers; there are no pauses and no restarts.
+ * `capabilities`. Answers are checked as those of handlers. There are no pauses and no restarts.
  */
 export interface ManualRounds {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<Round<'tools/call'>>
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<Round<'prompts/get'>>
   readResource(uri: string, options?: ReadOptions): Promise<Round<'resources/read'>>
-  /** Continues a serialized call; rejects with `ClientError` `invalid_pending` for any other value. */
+  /** Continues a serialized call. Rejects with `ClientError` `invalid_pending` for any other value. */
   resume<M extends MultiRoundMethod>(
     pendingCall: PendingCall<M>,
     answers: InputAnswers,

@@ -21,8 +21,8 @@ const refusedState = (): JsonObject => ({
   error: { code: -32602, message: 'Invalid or expired requestState', data: { reason: 'requestState' } },
 })
 
-describe('Whoever watches the rounds', () => {
-  test('is told of each response, and of no answer and no state', async () => {
+describe('The listener `onRound`', () => {
+  test('receives each response, without answers and state', async () => {
     const clock = manualClock()
     const exchange = createSequentialExchange(
       (): JsonObject => (

@@ -17,7 +17,7 @@ export interface MultiRoundCall<M extends MultiRoundMethod> {
   readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
   /** Returns whether repeating the work of earlier rounds is known to be harmless. */
   readonly isRestartable: () => boolean
-  /** Checks the complete result; throws the error that the call rejects with. */
+  /** Checks the complete result. Throws the error that the call rejects with. */
   readonly check?: ((result: CompleteResults[M]) => void) | undefined
 }
 

@@ -21,7 +21,7 @@ export interface ParsedPendingCall {
   readonly round: number
 }
 
-/** Parses a stored pending call as untrusted input; returns the reason of a failure. */
+/** Parses a stored pending call as untrusted input. Returns the reason of a failure. */
 export function parsePendingCall(value: unknown): ParsedPendingCall | { readonly issue: string } {
   if (!isWithinMessageBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }

@@ -75,7 +75,7 @@ describe('A call that is asked for input', () => {
     expect(fourth).toMatchObject({ inputResponses: { c: accept } })
   })
 
-  test('echoes whatever string the state is, over the wire too [MRT-003 MRT-018]', async () => {
+  test('echoes any string as the state, over the wire too [MRT-003 MRT-018]', async () => {
     const strange = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 })
     const state = fc.oneof(
       strange.map((units) => String.fromCharCode(...units)),
@@ -115,7 +115,7 @@ describe('A call that is asked for input', () => {
     expect(exchange.received[1]?.params).toEqual({ ...call, inputResponses: { who: accept }, requestState: 's' })
   })
 
-  test('keeps its answers and its state to itself, whatever else is under way [MRT-021]', async () => {
+  test('keeps its answers and its state apart from those of concurrent calls [MRT-021]', async () => {
     const exchange = createScriptedExchange(({ params }) => {
       if (params.requestState !== undefined) return createTextResult(JSON.stringify(params))
       return createInputRequired(
@@ -147,27 +147,33 @@ describe('A call that is asked for input', () => {
 
   const ref = { type: 'ref/prompt', name: 'p' } as const
 
-  test('hears progress of each request', async () => {
-    const tell = ({ request, call }: { request: { id: unknown }; call: { notify: (message: never) => void } }): void =>
+  test('receives progress of each request', async () => {
+    const notifyProgress = ({
+      request,
+      call,
+    }: {
+      request: { id: unknown }
+      call: { notify: (message: never) => void }
+    }): void =>
       call.notify({
         jsonrpc: '2.0',
         method: 'notifications/progress',
         params: { progressToken: request.id, progress: Number(request.id) },
       } as never)
     const exchange = createSequentialExchange(
-      (received) => (tell(received), createInputRequired({ who: nameFormRequest })),
-      (received) => (tell(received), createTextResult('done')),
+      (received) => (notifyProgress(received), createInputRequired({ who: nameFormRequest })),
+      (received) => (notifyProgress(received), createTextResult('done')),
     )
-    const heard: number[] = []
+    const reported: number[] = []
     await createClient(exchange, answering).callTool(
       'greet',
       {},
-      { onProgress: ({ progress }) => heard.push(progress) },
+      { onProgress: ({ progress }) => reported.push(progress) },
     )
-    expect(heard).toEqual(exchange.received.map(({ request }) => request.id))
+    expect(reported).toEqual(exchange.received.map(({ request }) => request.id))
   })
 
-  test('mirrors headers in each request, and a mismatch in a later round asks nobody again', async () => {
+  test('mirrors headers in each request, and a mismatch in a later round repeats no question', async () => {
     const inputSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
     let calls = 0
     const exchange = createScriptedExchange(({ request }) => {

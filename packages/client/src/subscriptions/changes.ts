@@ -43,7 +43,7 @@ export interface Change {
   readonly containingResource?: { readonly subscribedUri: string } | undefined
 }
 
-/** Parses a filter; other members are ignored, and later changes to the object have no effect. */
+/** Parses a filter. Other members are ignored, and later changes to the object have no effect. */
 export function wantedChangesOf(filter: SubscriptionFilter): WantedChanges {
   const listChanges = listChangeMappings.map(({ change }) => change).filter((change) => filter[change] === true)
   return createWantedChanges(listChanges, filter.resourceSubscriptions ?? [])
@@ -76,7 +76,7 @@ export function subscriptionFilterOf({ listChanges, uris }: WantedChanges): Subs
 // A longer URI would let a server fill the memory of a client that reads slowly.
 const maxUriLength = 2048
 
-/** Returns the change that a notification reports; undefined unless the server has accepted to report it. */
+/** Returns the change that a notification reports, or undefined unless the server has accepted to report it. */
 export function parseChangeNotification(
   { method, params }: RpcNotification,
   acceptedChanges: WantedChanges,
@@ -118,7 +118,7 @@ export function stalePredicateAfterGap(wantedChanges: WantedChanges): StaleKeyPr
   }
 }
 
-/** Returns the results that a notification makes stale; undefined if it reports no change. */
+/** Returns the results that a notification makes stale, or undefined if it reports no change. */
 export function stalePredicateByNotification({ method, params }: RpcNotification): StaleKeyPredicate | undefined {
   const row = mappingsByNotification.get(method)
   if (row) return stalePredicateOf({ event: { type: row.change } })

@@ -29,15 +29,15 @@ function start() {
 const opened = { type: 'opened', notifications: filter, mayHaveMissedChanges: false }
 
 describe('Who reads slowly', () => {
-  test('is told each change once, in the order of the first', async () => {
+  test('receives each change once, in the order of the first', async () => {
     const { exchange, events } = start()
     exchange.last().acknowledge()
     for (let round = 0; round < 1000; round += 1) {
-      exchange.last().tell(toolsListChangedMethod)
-      exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///a' })
-      exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///b' })
+      exchange.last().notify(toolsListChangedMethod)
+      exchange.last().notify(resourceUpdatedMethod, { uri: 'file:///a' })
+      exchange.last().notify(resourceUpdatedMethod, { uri: 'file:///b' })
     }
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(promptsListChangedMethod)
     expect(await collectItems(events, 5)).toEqual([
       opened,
       { type: 'toolsListChanged' },
@@ -45,15 +45,16 @@ describe('Who reads slowly', () => {
       { type: 'resourceUpdated', uri: 'file:///b' },
       { type: 'promptsListChanged' },
     ])
-    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
     expect(await collectItems(events, 1)).toEqual([{ type: 'toolsListChanged' }])
     await events.return?.()
   })
 
-  test('keeps a bounded number of parts of resources, and past it is told of the resource', async () => {
+  test('keeps a bounded number of parts of resources, and past it receives the resource', async () => {
     const { exchange, events, subscription } = start()
     exchange.last().acknowledge()
-    for (let part = 0; part < 5000; part += 1) exchange.last().tell(resourceUpdatedMethod, { uri: `file:///a/${part}` })
+    for (let part = 0; part < 5000; part += 1)
+      exchange.last().notify(resourceUpdatedMethod, { uri: `file:///a/${part}` })
     exchange.last().end()
     const seen: SubscriptionEvent[] = []
     for (;;) {
@@ -66,18 +67,18 @@ describe('Who reads slowly', () => {
     await subscription.close()
   })
 
-  test('is told of a stream that was opened again in place of all that waited', async () => {
+  test('receives a reopened stream in place of all waiting changes', async () => {
     const { exchange, events, clock } = start()
     for (let round = 0; round < 100; round += 1) {
       exchange.last().acknowledge()
-      exchange.last().tell(toolsListChangedMethod)
+      exchange.last().notify(toolsListChangedMethod)
       exchange.last().end()
       await flushPromises()
       clock.advance(30_000)
       await flushPromises()
     }
     exchange.last().acknowledge()
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(promptsListChangedMethod)
     expect(await collectItems(events, 2)).toEqual([
       { ...opened, mayHaveMissedChanges: true },
       { type: 'promptsListChanged' },

@@ -28,7 +28,7 @@ describe('Keeping resources fresh', () => {
     await pass()
     expect(uris(exchange)).toEqual([{ resourceSubscriptions: ['a:b', 'a:c'] }])
     exchange.last().acknowledge()
-    for (let count = 0; count < 5; count += 1) exchange.last().tell(resourceUpdatedMethod, { uri: 'a:c/part' })
+    for (let count = 0; count < 5; count += 1) exchange.last().notify(resourceUpdatedMethod, { uri: 'a:c/part' })
     expect(await pass()).toEqual(['a:c'])
     const before = exchange.received.length
     await client.readResource('a:c')
@@ -78,7 +78,7 @@ describe('Keeping resources fresh', () => {
     })
   })
 
-  test('reads on when one of them is gone, and tells so', async () => {
+  test('reads the others when one no longer exists, and reports it', async () => {
     const gone = new Set<unknown>()
     const { exchange, client, keepFresh, pass, errors } = createKeepFreshFixture((received) =>
       gone.has(received.params.uri) ? { error: { code: -32602, message: 'gone' } } : defaultScript(received),
@@ -88,7 +88,7 @@ describe('Keeping resources fresh', () => {
     await pass()
     exchange.last().acknowledge()
     gone.add('a:b')
-    for (const uri of ['a:b', 'a:c']) exchange.last().tell(resourceUpdatedMethod, { uri })
+    for (const uri of ['a:b', 'a:c']) exchange.last().notify(resourceUpdatedMethod, { uri })
     expect(await pass()).toEqual(['a:b', 'a:c'])
     expect(errors).toMatchObject([{ code: 'rpc', target: 'a:b' }])
     await fresh.close()
@@ -105,7 +105,7 @@ describe('Keeping resources fresh', () => {
     await pass()
     exchange.last().acknowledge()
     isAway = true
-    for (const uri of ['a:b', 'a:c']) exchange.last().tell(resourceUpdatedMethod, { uri })
+    for (const uri of ['a:b', 'a:c']) exchange.last().notify(resourceUpdatedMethod, { uri })
     expect(await pass()).toEqual(['a:b'])
     expect(errors).toMatchObject([{ code: 'transport' }])
     await fresh.close()

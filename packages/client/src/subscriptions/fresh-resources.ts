@@ -14,7 +14,7 @@ interface OpenStream {
 
 /**
  * Subscribes to the cached resources, and reads those again that change. A filter cannot be changed, so further
- * resources need another subscription; the previous one is closed once that is open. Resolves when the signal aborts or
+ * resources need another subscription. The previous one is closed once that is open. Resolves when the signal aborts or
  * the subscription ends for good.
  */
 export async function keepResourcesFresh(context: RefreshContext): Promise<void> {

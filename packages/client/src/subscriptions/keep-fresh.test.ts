@@ -21,7 +21,7 @@ describe('Keeping lists fresh', () => {
     await client.listResourceTemplates()
     for (let count = 0; count < 10; count += 1) {
       for (const method of [toolsListChangedMethod, promptsListChangedMethod, resourcesListChangedMethod])
-        exchange.last().tell(method)
+        exchange.last().notify(method)
     }
     const received = await pass()
     expect(received.toSorted()).toEqual(['resources/templates/list', 'tools/list', 'two'])
@@ -37,22 +37,22 @@ describe('Keeping lists fresh', () => {
     await client.listPrompts()
     const fresh = keepFresh()
     exchange.last().acknowledge()
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(promptsListChangedMethod)
     expect(await pass()).toEqual(['prompts/list'])
-    exchange.last().tell(resourcesListChangedMethod)
+    exchange.last().notify(resourcesListChangedMethod)
     expect(await pass()).toEqual([])
     await client.listResources()
-    exchange.last().tell(resourcesListChangedMethod)
+    exchange.last().notify(resourcesListChangedMethod)
     expect(await pass()).toEqual(['resources/list'])
     await fresh.close()
   })
 
-  test('asks for nothing when whoever needed the list was earlier', async () => {
+  test('asks for nothing when another caller has requested the list already', async () => {
     const { exchange, client, keepFresh, pass } = createKeepFreshFixture()
     await client.listPrompts()
     const fresh = keepFresh()
     exchange.last().acknowledge()
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(promptsListChangedMethod)
     await flushPromises()
     await client.listPrompts()
     expect(await pass()).toEqual([])
@@ -64,7 +64,7 @@ describe('Keeping lists fresh', () => {
     const fresh = keepFresh()
     exchange.last().acknowledge()
     await client.listTools()
-    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
     expect(await pass()).toEqual([])
     await fresh.close()
   })
@@ -91,7 +91,7 @@ describe('Keeping lists fresh', () => {
     await fresh.close()
   })
 
-  test('goes on when a list cannot be had, tells so, and asks again at the next change', async () => {
+  test('continues when a list cannot be read, reports it, and asks again at the next change', async () => {
     let isBroken = false
     const { exchange, client, keepFresh, pass, errors } = createKeepFreshFixture((received) =>
       isBroken ? { error: { code: -32603, message: 'no' } } : defaultScript(received),
@@ -100,11 +100,11 @@ describe('Keeping lists fresh', () => {
     const fresh = keepFresh()
     exchange.last().acknowledge()
     isBroken = true
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(promptsListChangedMethod)
     expect(await pass()).toEqual(['prompts/list'])
     expect(errors).toMatchObject([{ code: 'rpc', method: 'prompts/list' }])
     isBroken = false
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(promptsListChangedMethod)
     expect(await pass()).toEqual(['prompts/list'])
     expect(errors).toHaveLength(1)
     await fresh.close()
@@ -116,7 +116,7 @@ describe('Keeping fresh ends', () => {
     ['when it is closed', (fresh) => fresh.close()],
     ['with its scope', (fresh) => fresh[Symbol.asyncDispose]()],
     ['with its signal', (_, controller) => controller.abort('stop')],
-  ])('%s: nothing is left, and nobody is told of an error', async (_title, end) => {
+  ])('%s: nothing is left, and no error is reported', async (_title, end) => {
     const { exchange, client, keepFresh, pass, clock, errors } = createKeepFreshFixture()
     const controller = new AbortController()
     await client.readResource('a:b')
@@ -126,8 +126,8 @@ describe('Keeping fresh ends', () => {
     await pass()
     exchange.last().acknowledge()
     await flushPromises()
-    for (const stream of exchange.streams) stream.tell(promptsListChangedMethod)
-    exchange.last().tell(resourceUpdatedMethod, { uri: 'a:b' })
+    for (const stream of exchange.streams) stream.notify(promptsListChangedMethod)
+    exchange.last().notify(resourceUpdatedMethod, { uri: 'a:b' })
     await flushPromises()
     await end(fresh, controller)
     await flushPromises()
@@ -140,7 +140,7 @@ describe('Keeping fresh ends', () => {
     await fresh.close()
   })
 
-  test('when the server has no subscriptions: that is told, and the cache goes on', async () => {
+  test('when the server has no subscriptions: that is reported, and the cache still works', async () => {
     const { exchange, client, keepFresh, pass, clock, errors } = createKeepFreshFixture()
     await client.readResource('a:b')
     const fresh = keepFresh({ resources: true })

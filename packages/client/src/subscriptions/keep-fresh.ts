@@ -17,7 +17,7 @@ export interface KeepFreshOptions extends ListenOptions {
    */
   readonly jitterMs?: number | undefined
   /**
-   * Receives the end of a subscription and the failures of reading again. Default: a line of `console.error`; `false`
+   * Receives the end of a subscription and the failures of reading again. Default: a line of `console.error`. `false`
    * for none.
    */
   readonly onError?: ErrorListener<[error: unknown]>
@@ -87,7 +87,7 @@ export interface SubscriptionCalls {
   listen(filter: SubscriptionFilter, options?: ListenOptions): Subscription
   /**
    * Subscribes to changes of the lists, as far as the server reports them, and reads those lists again that are in use,
-   * so that the next call finds them in the cache. Ends when it is closed; throws a `TypeError` when the client has no
+   * so that the next call finds them in the cache. Ends when it is closed. Throws a `TypeError` when the client has no
    * cache.
    */
   keepFresh(options?: KeepFreshOptions): KeepFresh

@@ -62,12 +62,12 @@ describe('A subscription', () => {
     })
   })
 
-  test('tells that it is open, and every kind of change', async () => {
+  test('reports that it is open, and every kind of change', async () => {
     const { exchange, events } = start()
     exchange.last().acknowledge()
     for (const method of [toolsListChangedMethod, promptsListChangedMethod, resourcesListChangedMethod])
-      exchange.last().tell(method)
-    exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///b' })
+      exchange.last().notify(method)
+    exchange.last().notify(resourceUpdatedMethod, { uri: 'file:///b' })
     expect(await collectItems(events, 5)).toEqual([
       opened,
       { type: 'toolsListChanged' },
@@ -82,9 +82,9 @@ describe('A subscription', () => {
     const { exchange, events } = start()
     const honoured = { promptsListChanged: true, resourceSubscriptions: ['file:///b'] }
     exchange.last().acknowledge({ ...honoured, toolsListChanged: 'yes', resourcesListChanged: false, other: true })
-    exchange.last().tell(toolsListChangedMethod)
-    exchange.last().tell(resourceUpdatedMethod, { uri: 'file:///a' })
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
+    exchange.last().notify(resourceUpdatedMethod, { uri: 'file:///a' })
+    exchange.last().notify(promptsListChangedMethod)
     expect(await collectItems(events, 2)).toEqual([
       { type: 'opened', notifications: honoured, mayHaveMissedChanges: false },
       { type: 'promptsListChanged' },
@@ -100,8 +100,8 @@ describe('A subscription', () => {
     const subscription = createClient(exchange, hostInfo).listen({ resourceSubscriptions: ['a:b'] })
     const events = subscription[Symbol.asyncIterator]()
     exchange.last().acknowledge(notifications)
-    exchange.last().tell(promptsListChangedMethod)
-    exchange.last().tell(resourceUpdatedMethod, { uri: 'a:c' })
+    exchange.last().notify(promptsListChangedMethod)
+    exchange.last().notify(resourceUpdatedMethod, { uri: 'a:c' })
     const [first] = await collectItems(events, 1)
     const uris = Array.isArray(notifications.resourceSubscriptions) ? { resourceSubscriptions: ['a:b'] } : {}
     expect(first).toEqual({ type: 'opened', notifications: uris, mayHaveMissedChanges: false })
@@ -110,17 +110,17 @@ describe('A subscription', () => {
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  test('hears nothing before its acknowledgement, of another subscription, or that it cannot read [SUB-008]', async () => {
+  test('receives nothing before its acknowledgement, of another subscription, or that is invalid [SUB-008]', async () => {
     const { exchange, subscription, events } = start()
     const last = exchange.last()
-    last.tell(toolsListChangedMethod)
+    last.notify(toolsListChangedMethod)
     const foreign = { _meta: { [metaKeys.subscriptionId]: 99 } }
     last.call.notify({
       jsonrpc: '2.0',
       method: 'notifications/subscriptions/acknowledged',
       params: { ...foreign, notifications: filter },
     })
-    last.tell('notifications/subscriptions/acknowledged', { notifications: [] })
+    last.notify('notifications/subscriptions/acknowledged', { notifications: [] })
     last.acknowledge()
     last.call.notify({ jsonrpc: '2.0', method: toolsListChangedMethod, params: foreign })
     last.call.notify({
@@ -129,24 +129,24 @@ describe('A subscription', () => {
       params: { _meta: { [metaKeys.subscriptionId]: String(last.id) } },
     })
     last.call.notify({ jsonrpc: '2.0', method: toolsListChangedMethod })
-    last.tell('notifications/progress', { progressToken: last.id, progress: 1 })
-    last.tell('__proto__')
+    last.notify('notifications/progress', { progressToken: last.id, progress: 1 })
+    last.notify('__proto__')
     for (const params of [{}, { uri: 7 }, { uri: '' }, { uri: 'file:///c' }, { uri: 'file:///ab' }])
-      last.tell(resourceUpdatedMethod, params)
+      last.notify(resourceUpdatedMethod, params)
     last.acknowledge({ toolsListChanged: true })
-    last.tell(promptsListChangedMethod)
+    last.notify(promptsListChangedMethod)
     expect(await collectItems(events, 2)).toEqual([opened, { type: 'promptsListChanged' }])
     const next = events.next()
     await subscription.close()
     expect((await next).done).toBe(true)
   })
 
-  test('hears of the parts of a resource that it listens to', async () => {
+  test('receives changes of the parts of its resource', async () => {
     const { exchange, events } = start()
     exchange.last().acknowledge()
     for (const uri of ['file:///a/x', 'file:///a#y', 'file:///ab/x'])
-      exchange.last().tell(resourceUpdatedMethod, { uri })
-    exchange.last().tell(resourceUpdatedMethod, { uri: `file:///b/${'x'.repeat(3000)}` })
+      exchange.last().notify(resourceUpdatedMethod, { uri })
+    exchange.last().notify(resourceUpdatedMethod, { uri: `file:///b/${'x'.repeat(3000)}` })
     expect((await collectItems(events, 4)).slice(1)).toEqual([
       { type: 'resourceUpdated', uri: 'file:///a/x' },
       { type: 'resourceUpdated', uri: 'file:///a#y' },
@@ -160,22 +160,22 @@ describe('A subscription', () => {
     exchange.last().acknowledge()
     expect(clock.waiting).toBe(0)
     clock.advance(1_000_000_000)
-    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
     expect((await collectItems(events, 2))[1]).toEqual({ type: 'toolsListChanged' })
     expect(exchange.streams).toHaveLength(1)
     await events.return?.()
   })
 
-  test('stands beside others and beside calls, each with an id of its own, and each hears its own [SUB-008 BAS-004]', async () => {
+  test('runs beside others and beside calls, each with an id of its own, and each receives its own [SUB-008 BAS-004]', async () => {
     const { exchange, client, events } = start()
     const other = client.listen(filter)
     const others = other[Symbol.asyncIterator]()
     const [one, two] = exchange.streams
     two?.acknowledge()
     one?.acknowledge()
-    two?.tell(toolsListChangedMethod)
+    two?.notify(toolsListChangedMethod)
     expect(await client.callTool('greet')).toMatchObject({ content: [{ text: 'hi' }] })
-    one?.tell(promptsListChangedMethod)
+    one?.notify(promptsListChangedMethod)
     expect([await collectItems(events, 2), await collectItems(others, 2)]).toEqual([
       [opened, { type: 'promptsListChanged' }],
       [opened, { type: 'toolsListChanged' }],
@@ -185,14 +185,14 @@ describe('A subscription', () => {
     await Promise.all([events.return?.(), other.close()])
   })
 
-  test('speaks the revision that the server names, with a new id, and hears of that alone [VER-002]', async () => {
+  test('speaks the revision that the server names, with a new id, and receives its notifications alone [VER-002]', async () => {
     const { exchange, events } = start({}, { versions: ['2031-01-01', '2026-07-28'] })
     const refused = exchange.last()
     refused.refuse({ code: -32022, message: 'no', data: { supported: ['2026-07-28'], requested: '2031-01-01' } })
     await flushPromises()
     expect(exchange.streams).toHaveLength(2)
     expect(exchange.last().request.params?._meta).toMatchObject({ [metaKeys.protocolVersion]: '2026-07-28' })
-    exchange.last().tell('notifications/subscriptions/acknowledged', {
+    exchange.last().notify('notifications/subscriptions/acknowledged', {
       notifications: filter,
       _meta: { [metaKeys.subscriptionId]: refused.id },
     })
@@ -209,16 +209,16 @@ describe('A subscription ends', () => {
     ['when it is closed', ({ subscription }) => subscription.close()],
     ['with its scope', ({ subscription }) => subscription[Symbol.asyncDispose]()],
     ['when its loop is left', ({ events }) => events.return?.()],
-  ])('%s: the server is told, waiting changes are dropped, and nothing is left', async (_title, end) => {
+  ])('%s: the request is cancelled, waiting changes are dropped, and nothing is left', async (_title, end) => {
     const running = start()
     const { exchange, events, clock } = running
     exchange.last().acknowledge()
-    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
     await end(running)
     expect(exchange.last().call.signal.aborted).toBe(true)
     expect(await events.next()).toEqual({ done: true, value: undefined })
     expect(clock.waiting).toBe(0)
-    exchange.last().tell(promptsListChangedMethod)
+    exchange.last().notify(promptsListChangedMethod)
     clock.advance(1_000_000)
     await flushPromises()
     expect(exchange.streams).toHaveLength(1)
@@ -234,7 +234,7 @@ describe('A subscription ends', () => {
     expect(exchange.last().call.signal.aborted).toBe(true)
   })
 
-  test('whether or not somebody waits for the next change, however often it is closed', async () => {
+  test('with or without a reader that waits for the next change, however often it is closed', async () => {
     const { exchange, subscription, events } = start()
     exchange.last().acknowledge()
     await events.next()
@@ -251,7 +251,7 @@ describe('A subscription ends', () => {
     const { exchange, events, clock } = start({ signal: controller.signal })
     if (isOpen) {
       exchange.last().acknowledge()
-      exchange.last().tell(toolsListChangedMethod)
+      exchange.last().notify(toolsListChangedMethod)
     }
     const reason = { why: 'the user left' }
     controller.abort(reason)
@@ -298,7 +298,7 @@ test('a subscription is read once: a second loop is an error that says so', asyn
   await subscription.close()
 })
 
-test('a subscription that nobody reads fails without being an unhandled rejection', async () => {
+test('a subscription without a reader fails without being an unhandled rejection', async () => {
   const { exchange, subscription } = startUnread()
   exchange.last().refuse({ code: -32601, message: 'no' })
   await flushPromises()

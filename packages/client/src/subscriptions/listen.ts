@@ -30,7 +30,7 @@ export interface ListenContext {
 /** Subscribes to changes (basic/patterns/subscriptions). */
 export type ListenFunction = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
-// The number of resource parts that may wait one by one; beyond it one event reports the whole resource.
+// The number of resource parts that may wait one by one. Beyond it one event reports the whole resource.
 const maxQueuedSubresources = 1000
 
 /** Creates the function that opens subscriptions. */
@@ -126,7 +126,7 @@ interface StreamEnd {
   readonly error?: ClientError | undefined
 }
 
-/** Follows one stream to its end; rejects with the signal's reason, or an error that another attempt would not mend. */
+/** Follows one stream to its end. Rejects with the signal's reason, or an error that another attempt would not mend. */
 async function followStream(
   context: ListenContext,
   currentSubscription: OpenSubscription,

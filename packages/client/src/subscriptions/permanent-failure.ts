@@ -25,7 +25,7 @@ export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   return 'code' in cause && permanentCauseCodes.has(cause.code)
 }
 
-/** Returns the milliseconds after which the server may be asked again; 0 when it does not say. */
+/** Returns the milliseconds after which the server may be asked again, 0 when it does not say. */
 export function retryAfterMsOf({ cause }: ClientError): number {
   const delayMs = cause instanceof Error && 'retryAfterMs' in cause ? cause.retryAfterMs : undefined
   return typeof delayMs === 'number' && delayMs > 0 ? delayMs : 0

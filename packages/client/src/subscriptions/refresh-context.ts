@@ -27,7 +27,7 @@ export function subscriptionEndedError(): ClientError {
 
 /** Work that is requested repeatedly, and done once for all requests since the last time. */
 export interface DebouncedWork {
-  /** Does the work within the time; while it runs, once more after it. */
+  /** Does the work within the time. While it runs, once more after it. */
   schedule(): void
   /** Starts no further work. */
   stop(): void

@@ -17,7 +17,7 @@ function start(options: ListenOptions = {}) {
   const client = createClient(exchange, { ...hostInfo, runtime: clock })
   const subscription = client.listen(filter, options)
   const events = subscription[Symbol.asyncIterator]()
-  /** Waits for the interruption that comes next, and for its pause; gives how long that was. */
+  /** Waits for the interruption that comes next, and for its pause. Gives how long that was. */
   const sitOut = async (): Promise<number> => {
     const { value } = await events.next()
     if (value?.type !== 'interrupted') throw new Error(`no interruption: ${JSON.stringify(value)}`)
@@ -32,7 +32,7 @@ function start(options: ListenOptions = {}) {
 const broken = (details: object = {}): Error => Object.assign(new Error('the connection broke'), details)
 
 describe('A stream that ended is opened again', () => {
-  test('after it broke: the error is told, and that changes were missed [SUB-011]', async () => {
+  test('after it broke: the error is reported, and that changes were missed [SUB-011]', async () => {
     const { exchange, events, clock } = start()
     exchange.last().acknowledge()
     const cause = broken()
@@ -48,7 +48,7 @@ describe('A stream that ended is opened again', () => {
     await flushPromises()
     expect(exchange.streams.map(({ request }) => request.params?.notifications)).toEqual([filter, filter])
     exchange.last().acknowledge()
-    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
     expect(await collectItems(events, 2)).toEqual([again, { type: 'toolsListChanged' }])
     await events.return?.()
   })
@@ -66,7 +66,7 @@ describe('A stream that ended is opened again', () => {
     await events.return?.()
   })
 
-  test('under a new id: what is late of the old one is not heard', async () => {
+  test('under a new id: late notifications of the old one are ignored', async () => {
     const { exchange, events, sitOut } = start()
     const first = exchange.last()
     first.acknowledge()
@@ -76,8 +76,8 @@ describe('A stream that ended is opened again', () => {
     const second = exchange.last()
     expect(second.id).not.toBe(first.id)
     second.acknowledge()
-    first.tell(toolsListChangedMethod)
-    second.tell(toolsListChangedMethod)
+    first.notify(toolsListChangedMethod)
+    second.notify(toolsListChangedMethod)
     expect(await collectItems(events, 2)).toEqual([again, { type: 'toolsListChanged' }])
     second.end()
     expect((await events.next()).value?.type).toBe('interrupted')
@@ -102,7 +102,7 @@ describe('A stream that ended is opened again', () => {
     await events.return?.()
   })
 
-  test('when no acknowledgement comes in time, and the server is told to stop [CAN-007 CAN-008]', async () => {
+  test('when no acknowledgement comes in time, and the request is cancelled [CAN-007 CAN-008]', async () => {
     const { exchange, events, clock } = start({ openTimeoutMs: 50 })
     clock.advance(49)
     expect(exchange.last().call.signal.aborted).toBe(false)
@@ -114,10 +114,10 @@ describe('A stream that ended is opened again', () => {
     await events.return?.()
   })
 
-  test('and the time for the acknowledgement is the minute that every call has unless told otherwise [CAN-006]', async () => {
+  test('and the time for the acknowledgement is the minute that every call has by default [CAN-006]', async () => {
     const { exchange, events, clock } = start()
     clock.advance(59_999)
-    exchange.last().tell('notifications/progress', { progressToken: exchange.last().id, progress: 1 })
+    exchange.last().notify('notifications/progress', { progressToken: exchange.last().id, progress: 1 })
     expect(exchange.last().call.signal.aborted).toBe(false)
     clock.advance(1)
     expect(exchange.last().call.signal.aborted).toBe(true)
@@ -253,7 +253,7 @@ describe('A subscription is given up', () => {
   test('with its stream when it is not to be opened again: a graceful end is no error', async () => {
     const graceful = start({ reopen: false })
     graceful.exchange.last().acknowledge()
-    graceful.exchange.last().tell(toolsListChangedMethod)
+    graceful.exchange.last().notify(toolsListChangedMethod)
     graceful.exchange.last().end()
     expect(await collectItems(graceful.events, 3)).toEqual([opened, { type: 'toolsListChanged' }])
     const abrupt = start({ reopen: false })

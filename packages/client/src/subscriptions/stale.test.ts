@@ -62,10 +62,10 @@ describe('A subscription makes the cache forget', () => {
     [resourceUpdatedMethod, { uri: 'file:///a/b/c' }, ['file:///a/b', 'file:///a/b/c']],
     [resourceUpdatedMethod, { uri: 'file:///c' }, []],
     ['notifications/progress', {}, []],
-  ])('at %s %j, before anybody reads of it: %j [CCH-020]', async (method, params, stale) => {
+  ])('at %s %j, before the event is read: %j [CCH-020]', async (method, params, stale) => {
     const { exchange, use, subscription } = await start()
     expect(await use()).toEqual([])
-    exchange.last().tell(method, params)
+    exchange.last().notify(method, params)
     expect(await use()).toEqual(stale)
     await subscription.close()
   })
@@ -91,9 +91,9 @@ describe('A subscription makes the cache forget', () => {
     await subscription.close()
   })
 
-  test('nothing that it did not agree to hear of', async () => {
+  test('nothing that is outside the acknowledged filter', async () => {
     const { exchange, use, subscription } = await start({ promptsListChanged: true })
-    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
     expect(await use()).toEqual([])
     await subscription.close()
   })
@@ -102,7 +102,7 @@ describe('A subscription makes the cache forget', () => {
     const { exchange, subscription } = await start()
     const other = createClient(exchange, hostInfo)
     await other.listTools()
-    exchange.last().tell(toolsListChangedMethod)
+    exchange.last().notify(toolsListChangedMethod)
     const before = exchange.received.length
     await other.listTools()
     expect(exchange.received).toHaveLength(before)
@@ -122,7 +122,7 @@ test('a change of one list leaves alone what is asked for of another at that mom
   exchange.last().acknowledge()
   const both = Promise.all([client.listTools(), client.listPrompts()])
   await flushPromises()
-  exchange.last().tell(promptsListChangedMethod)
+  exchange.last().notify(promptsListChangedMethod)
   arrive()
   await both
   await Promise.all([client.listTools(), client.listPrompts()])

@@ -1,7 +1,7 @@
 import type { AsyncResource, JsonObject, SubscriptionFilter } from '@x/schema'
 import type { ClientError } from '../request/client-error.ts'
 
-/** A list of the server that may change; the name of its member in a filter (basic/patterns/subscriptions). */
+/** A list of the server that may change. The name of its member in a filter (basic/patterns/subscriptions). */
 export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'
 
 /** An event of a subscription (basic/patterns/subscriptions, receiving notifications). */
@@ -41,14 +41,14 @@ export interface ListenOptions {
    * sent.
    */
   readonly signal?: AbortSignal | undefined
-  /** Options for opening a stream again; `false`: the subscription ends with its stream. */
+  /** Options for opening a stream again. `false`: the subscription ends with its stream. */
   readonly reopen?: false | ReopenOptions | undefined
   /**
    * Milliseconds to wait for the server's acknowledgement. Default: the client's `timeoutMs`. An open stream has no
    * time limit.
    */
   readonly openTimeoutMs?: number | undefined
-  /** Further `_meta`, such as `traceparent`; it cannot replace what the client writes itself. */
+  /** Further `_meta`, such as `traceparent`. It cannot replace what the client writes itself. */
   readonly meta?: JsonObject | undefined
 }
 

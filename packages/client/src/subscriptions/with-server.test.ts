@@ -33,7 +33,7 @@ function serve(more: Partial<ServerDefinition> = {}) {
 }
 
 describe('With a real server, a client', () => {
-  test('hears of what the server honours, and knows what that is [SUB-005]', async () => {
+  test('receives the changes that the server honours, and their filter [SUB-005]', async () => {
     const { server, client, write } = serve()
     const subscription = client.listen({
       toolsListChanged: true,
@@ -107,13 +107,13 @@ describe('With a real server, a client', () => {
     }
   })
 
-  test('is told at once when the server has no subscriptions', async () => {
+  test('is rejected at once when the server has no subscriptions', async () => {
     const { client } = serve({ subscriptions: false })
     const events = client.listen({ toolsListChanged: true })[Symbol.asyncIterator]()
     await expect(events.next()).rejects.toMatchObject({ code: 'rpc', rpc: { code: -32601 } })
   })
 
-  test('comes back when there is room again', async () => {
+  test('is opened again when there is room', async () => {
     const { client, clock } = serve({ subscriptions: { maxStreams: 1 }, prompts: [prompt('p', { run: () => 'p' })] })
     const first = client.listen({ toolsListChanged: true })
     const second = client.listen({ promptsListChanged: true })

@@ -5,7 +5,7 @@ import type { BooleanField, ChoiceField, MultiChoiceField, FormField, NumberFiel
 /** The person left the prompt without an answer. */
 export const abandonedForm: unique symbol = Symbol('left')
 
-/** The value of a field; `undefined` when it stays empty. */
+/** The value of a field, or `undefined` when it stays empty. */
 type FieldAnswer<T> = T | undefined | typeof abandonedForm
 
 /** Asks for one field with the prompt that suits its type. */
@@ -73,7 +73,7 @@ interface ChoicePrompt {
 
 const emptyChoiceIndex = -1
 
-/** Asks for one of the labels and returns its index, because a value could be the same as what stands for none. */
+/** Asks for one of the labels and returns its index, because a value could equal the one that means none. */
 async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
   const { message, terminal, initialIndex = emptyChoiceIndex, canBeEmpty } = prompt
   const choiceOptions = labels.map((label, value) => ({ value, label }))

@@ -131,7 +131,7 @@ describe('a question can be left', () => {
     expect(await askInTerminal(question, terminal)).toEqual({ action: 'accept', content: { it: 'Ada' } })
   })
 
-  test('when nobody waits for the answer any more', async () => {
+  test('when the call no longer waits for the answer', async () => {
     const terminal = fakeTerminal()
     const answer = askInTerminal(question, terminal)
     terminal.stop.abort(new Error('the call is over'))
@@ -140,7 +140,7 @@ describe('a question can be left', () => {
   })
 })
 
-test('several fields are asked one after the other, whatever they are called', async () => {
+test('several fields are asked one after the other, with any names', async () => {
   const properties: Record<string, PrimitiveSchemaDefinition> = JSON.parse(
     '{"__proto__": {"type": "string", "description": "First"}, "second": {"type": "integer", "title": "Second", "description": "a number"}}',
   )

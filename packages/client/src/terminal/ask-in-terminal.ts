@@ -48,7 +48,7 @@ interface PromptOption {
   readonly label: string
 }
 
-/** Asks for one of several ways; Esc and Ctrl-C choose "cancel". */
+/** Asks for one of several ways. Esc and Ctrl-C choose "cancel". */
 async function chooseOption(
   message: string,
   offeredOptions: readonly PromptOption[],

@@ -6,9 +6,9 @@ import { toDisplayText, type Terminal } from './ask-field.ts'
 
 /** The streams of the terminal, and the way to a browser. */
 export interface TerminalOptions {
-  /** The keys of the person; `process.stdin` by default. */
+  /** The keys of the person. `process.stdin` by default. */
   readonly input?: Readable | undefined
-  /** The place of the prompts; `process.stdout` by default. */
+  /** The place of the prompts. `process.stdout` by default. */
   readonly output?: Writable | undefined
   /**
    * Opens a page to which the person has agreed. Without it servers may ask for forms only. An error that it throws

@@ -6,7 +6,7 @@ import {
   createScriptedExchange,
 } from './scripted-exchange.ts'
 
-/** A result that wants input. */
+/** An `input_required` result. */
 export const createInputRequired = (inputRequests?: JsonObject, requestState?: string): JsonObject => ({
   resultType: 'input_required',
   ...(inputRequests && { inputRequests }),
@@ -34,7 +34,7 @@ export const createSamplingRequest = (more: JsonObject = {}): JsonObject => ({
   params: { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10, ...more },
 })
 
-/** An exchange that gives its answers in turn, and says `done` after the last. */
+/** An exchange that gives its answers in turn, and `done` after the last. */
 export function createSequentialExchange(
   ...answers: readonly (JsonObject | ((received: ReceivedRequest) => JsonObject))[]
 ): ScriptedExchange {
@@ -46,7 +46,7 @@ export function createSequentialExchange(
   })
 }
 
-/** Lets everything run that waits for nothing but promises. */
+/** Runs the work that waits for promises alone. */
 export async function flushPromises(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }

@@ -30,7 +30,7 @@ export interface KeepFreshFixture {
   readonly clock: ManualClock
   readonly exchange: StreamingExchange
   readonly client: Client
-  /** What was told of. */
+  /** The errors that were reported. */
   readonly errors: unknown[]
   readonly keepFresh: (options?: KeepFreshOptions) => KeepFresh
   /** Lets everything happen that happens by itself within a time, and gives what was asked for. */

@@ -1,6 +1,6 @@
 import { type Call, type Exchange, isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
 
-/** A request as it came, and what came with it. */
+/** A received request and its call. */
 export interface ReceivedRequest {
   readonly request: RpcRequest
   readonly call: Call
@@ -9,10 +9,10 @@ export interface ReceivedRequest {
   readonly meta: JsonObject
 }
 
-/** What a script answers: a result, an error, or whatever it does itself. */
+/** Returns the answer to a request: a result or an error. */
 export type Script = (received: ReceivedRequest) => JsonObject | { readonly error: WireError } | Promise<JsonObject>
 
-/** An exchange that answers as the test says and keeps what it was asked. */
+/** An exchange that answers with a script and records its requests. */
 export interface ScriptedExchange extends Exchange {
   readonly received: ReceivedRequest[]
 }
@@ -34,7 +34,7 @@ function isWireError(answer: JsonObject | { readonly error: WireError }): answer
   return isJsonObject(answer.error) && typeof answer.error.code === 'number'
 }
 
-/** An answer that never comes. */
+/** A promise that never settles. */
 export const pendingPromise = new Promise<JsonObject>(() => {})
 
 /** A tool result. */
@@ -59,5 +59,5 @@ export const createMinimalTool = (name: string, more: JsonObject = {}): JsonObje
   ...more,
 })
 
-/** The host of these tests. */
+/** The name and version of the client in tests. */
 export const hostInfo = { name: 'host', version: '1.0.0' } as const

@@ -10,14 +10,14 @@ import {
 } from '@x/schema'
 import { type Script, type ScriptedExchange, createScriptedExchange } from './scripted-exchange.ts'
 
-/** A `subscriptions/listen` request under way, in the test's hand. */
+/** A `subscriptions/listen` request that is open, controlled by the test. */
 export interface OpenStream {
   readonly request: RpcRequest
   readonly call: Call
   readonly id: RequestId
   /** Sends a notification with the id of this subscription. */
-  tell(method: string, params?: JsonObject): void
-  /** Acknowledges; by default all that was asked for. */
+  notify(method: string, params?: JsonObject): void
+  /** Acknowledges. By default all that was asked for. */
   acknowledge(notifications?: JsonObject): void
   /** Ends in good order. */
   end(): void
@@ -33,7 +33,7 @@ export interface StreamingExchange extends ScriptedExchange {
   last(): OpenStream
 }
 
-/** An exchange that keeps each `subscriptions/listen` open; other requests are answered by the script. */
+/** An exchange that keeps each `subscriptions/listen` open. Other requests are answered by the script. */
 export function createStreamingExchange(script: Script = () => ({})): StreamingExchange {
   const streams: OpenStream[] = []
   const others = createScriptedExchange(script)
@@ -60,7 +60,7 @@ interface ResponseResolvers {
 
 function openStream(request: RpcRequest, call: Call, { resolve, reject }: ResponseResolvers): OpenStream {
   const { id, params } = request
-  const tell = (method: string, more: JsonObject = {}): void => {
+  const notify = (method: string, more: JsonObject = {}): void => {
     call.notify({ jsonrpc: '2.0', method, params: { _meta: { [metaKeys.subscriptionId]: id }, ...more } })
   }
   const asked = params?.notifications
@@ -68,9 +68,9 @@ function openStream(request: RpcRequest, call: Call, { resolve, reject }: Respon
     request,
     call,
     id,
-    tell,
+    notify,
     acknowledge: (notifications) =>
-      tell('notifications/subscriptions/acknowledged', { notifications: notifications ?? asked ?? {} }),
+      notify('notifications/subscriptions/acknowledged', { notifications: notifications ?? asked ?? {} }),
     end: () =>
       resolve({
         jsonrpc: '2.0',

@@ -138,7 +138,7 @@ describe('Structured results', () => {
     ['a file reference', { $ref: 'file:///etc/passwd' }],
     ['a pattern that never ends', { properties: { text: { pattern: '^(a+)+$' } } }],
     ['a key that never ends', { patternProperties: { '^(a+)+$': {} } }],
-    ['a dialect nobody knows', { $schema: 'https://evil.test/dialect', type: 'object' }],
+    ['an unknown dialect', { $schema: 'https://evil.test/dialect', type: 'object' }],
   ])(
     'of a tool whose schema has %s are never waited for: nothing is sent [BAS-041 BAS-044 TOL-042]',
     async (_title, schema) => {

@@ -22,7 +22,7 @@ export interface ToolCallsContext {
   readonly toolIndex: ToolIndex
   /** Reads the whole list, so that the index knows it. */
   readonly listTools: (options: ReadOptions) => Promise<unknown>
-  /** The check of a tool's output; `undefined` when nothing is to be checked. */
+  /** The check of a tool's output, or `undefined` when nothing is to be checked. */
   readonly getOutputCheck: ((tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
   readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
@@ -53,7 +53,7 @@ export interface ToolCallFactory {
 const maxRememberedToolLookups = 1000
 
 /**
- * Creates the calls of tools. Arguments that a known tool requires in headers are repeated there; when the server finds
+ * Creates the calls of tools. Arguments that a known tool requires in headers are repeated there. When the server finds
  * them wrong, its list is read again and the request is repeated once (basic/transports/streamable-http, client
  * behavior). The server checks headers before it runs anything, in every round.
  */
@@ -63,7 +63,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCallFactory {
   let lookedUpNames: Set<string> | undefined
   return {
     prepareCall: (name, options) => {
-      // A tool without an output schema needs no check, which only its definition tells.
+      // Only the definition of a tool says that it has no output schema and needs no check.
       if (!getOutputCheck || toolIndex.find(name)) return undefined
       lookedUpNames ??= new Set()
       if (lookedUpNames.has(name) || lookedUpNames.size >= maxRememberedToolLookups) return undefined

@@ -2,7 +2,7 @@ import { findSchemaProblem, type CallToolResult, type JsonObject, type JsonSchem
 import { type CallErrorContext, ClientError } from '../request/client-error.ts'
 import type { ClientWarning } from '../request/options.ts'
 
-/** Checks the result of one tool; throws {@link ClientError} `invalid_output`. */
+/** Checks the result of one tool. Throws {@link ClientError} `invalid_output`. */
 export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContext) => void
 
 type CompiledOutputSchema = { readonly check: OutputCheck } | { readonly reason: string }

@@ -65,7 +65,7 @@ export function withSafeIcons<Item extends Icons>(item: Item): Item {
 }
 
 function isSafeIcon({ src }: Icon): boolean {
-  // The scheme ends at the first colon. A browser would skip white space and control characters before it; this check
+  // The scheme ends at the first colon. A browser would skip white space and control characters before it. This check
   // does not.
   return /^https:\/\//i.test(src) || /^data:image\//i.test(src)
 }

@@ -1,17 +1,17 @@
 import type { JsonObject } from '@x/core'
 import { boolean, jsonObject, map, optional, type Shape, shape } from './shape.ts'
 
-/** Settings by the name of a capability or extension; an empty object means support without settings. */
+/** Settings by the name of a capability or extension. An empty object means support without settings. */
 export type CapabilitySettings = {
   readonly [name: string]: JsonObject
 }
 
 /**
  * The capabilities of a client, sent with every request (basic/index, statelessness). An empty object means only the
- * required ones; peers may send further keys.
+ * required ones. Peers may send further keys.
  */
 export type ClientCapabilities = {
-  /** Answers elicitation requests; without modes it means `form` (client/elicitation). */
+  /** Answers elicitation requests. Without modes it means `form` (client/elicitation). */
   readonly elicitation?: { readonly form?: JsonObject | undefined; readonly url?: JsonObject | undefined } | undefined
   /** Non-standard capabilities. */
   readonly experimental?: CapabilitySettings | undefined

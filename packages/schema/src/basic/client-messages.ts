@@ -58,7 +58,7 @@ export type ClientNotification = CancelledNotification
 /** The shape of {@link ClientNotification}. */
 export const clientNotification: Shape<ClientNotification> = cancelledNotification
 
-/** Every result that a client could send; servers send no requests in this revision (basic/index). */
+/** Every result that a client could send. Servers send no requests in this revision (basic/index). */
 export type ClientResult = Result
 
 /** The shape of {@link ClientResult}. */

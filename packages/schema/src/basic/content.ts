@@ -59,7 +59,7 @@ export const audioContent = shape<AudioContent>({
   mimeType: string,
 })
 
-/** A reference to a readable resource, without its contents; it need not be in `resources/list` (server/tools). */
+/** A reference to a readable resource, without its contents. It need not be in `resources/list` (server/tools). */
 export type ResourceLink = Resource & {
   readonly type: 'resource_link'
 }

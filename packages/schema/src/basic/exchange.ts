@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@x/core'
 import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
 
 /**
- * A function from a JSON-RPC request to its response; notifications about it go to `call.notify` while it runs.
+ * A function from a JSON-RPC request to its response. Notifications about it go to `call.notify` while it runs.
  *
  * A server has an exchange, a client uses one, a transport carries one over bytes. A {@link Middleware} wraps one.
  *
@@ -17,13 +17,13 @@ export type Middleware = (next: Exchange) => Exchange
 
 /** The data that accompanies a request and is not in its body. */
 export interface Call {
-  /** Aborts when the caller no longer wants the answer; the only way to cancel. */
+  /** Aborts when the caller no longer wants the answer. The only way to cancel. */
   readonly signal: AbortSignal
   /** The caller, as the transport authenticated it. */
   readonly principal?: Principal | undefined
   /** Values of transports, middleware and extensions, by typed keys. */
   readonly context: CallContext
-  /** Takes a message about this request while it runs; after the response it does nothing. */
+  /** Takes a message about this request while it runs. After the response it does nothing. */
   notify(message: RpcNotification): void
 }
 
@@ -39,11 +39,11 @@ export interface ContextKey<T> {
 }
 
 /**
- * Data that accompanies a call and is not in its request. It never changes; `withContext` makes a call with one more
+ * Data that accompanies a call and is not in its request. It never changes. `withContext` makes a call with one more
  * value.
  */
 export interface CallContext {
-  /** Returns the value of a key, or undefined when nobody has set it. */
+  /** Returns the value of a key, or undefined when it is not set. */
   get<T>(key: ContextKey<T>): T | undefined
 }
 
@@ -72,7 +72,7 @@ export interface JournalStore {
   /** Takes what is new. It is kept with the next `commit`, or together with what the call ends in. */
   append(entry: JournalEntry): void
   /**
-   * Keeps what was noted; undefined when nothing was. Work that was done is safe when it resolves, and nothing may be
+   * Keeps what was noted, or undefined when nothing was. Work that was done is safe when it resolves, and nothing may be
    * done for the call any more when it rejects: another process has taken it over, or it is to stop.
    */
   commit(): Promise<void> | undefined
@@ -89,13 +89,13 @@ export interface JournalEntry {
   readonly value: JsonValue | undefined
 }
 
-/** Carries calls on that nobody waits for, as a task is. */
+/** Runs calls whose caller does not wait, such as tasks. */
 export interface BackgroundRunner {
   /** True when the caller accepts an answer other than the result of the call. */
   readonly accepted: boolean
   /**
    * Takes the call over, with its journal so far. Resolves, once that is durable, with the result that is the answer
-   * now; rejects with the McpError that the caller is to see, as when it is not `accepted`.
+   * now. Rejects with the McpError that the caller is to see, as when it is not `accepted`.
    *
    * `id` names the call, its caller and its answers, where its client gave it an idempotency key: what is taken over
    * once is not taken over again, and the answer is the same. `context` is that of the handler's call, with the parts
@@ -135,8 +135,8 @@ export interface Principal {
   readonly client?: string | undefined
   /** The scopes granted to the caller. */
   readonly scopes?: readonly string[] | undefined
-  /** When what proves the caller ends, in milliseconds since 1970; responses that last are ended then. */
+  /** When what proves the caller ends, in milliseconds since 1970. Responses that last are ended then. */
   readonly expiresAt?: number | undefined
-  /** Other facts that the transport knows of the caller; never sent anywhere. */
+  /** Other facts that the transport knows of the caller. Never sent anywhere. */
   readonly claims?: JsonObject | undefined
 }

@@ -1,12 +1,12 @@
 /** A failed check: the path, the expected type, and the type found. It repeats nothing of the value itself. */
 export interface Failure {
-  /** The path from the checked value; empty for itself, else in source form, such as `.name` or `[0].type`. */
+  /** The path from the checked value, empty for itself, else in source form, such as `.name` or `[0].type`. */
   readonly path: string
   readonly expected: string
   readonly got: string
 }
 
-/** Checks a value in place; returns `undefined` when it is valid. */
+/** Checks a value in place. Returns `undefined` when it is valid. */
 export type Check = (value: unknown) => Failure | undefined
 
 /** Creates the failure of a value of another type. */

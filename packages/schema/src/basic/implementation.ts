@@ -2,7 +2,7 @@ import { list, optional, shape, string, literal } from './shape.ts'
 
 /** The two names of an object: one for programs and a title for people (basic/index). */
 export type BaseMetadata = {
-  /** The identifier for programs; shown to people where there is no title. */
+  /** The identifier for programs. Shown to people where there is no title. */
   readonly name: string
   /** The name for people. */
   readonly title?: string | undefined
@@ -16,13 +16,13 @@ export const baseMetadata = shape<BaseMetadata>(baseMetadataMembers)
 
 /** An image that represents an object in a user interface (basic/index, `icons`). */
 export type Icon = {
-  /** An `https:` or `data:` URI; fetch it only from an origin that is trusted, because an SVG may hold a script. */
+  /** An `https:` or `data:` URI. Fetch it only from an origin that is trusted, because an SVG may hold a script. */
   readonly src: string
   /** Overrides the media type that the source states. */
   readonly mimeType?: string | undefined
-  /** `48x48`, or `any` for a scalable format; absent means every size. */
+  /** `48x48`, or `any` for a scalable format. Absent means every size. */
   readonly sizes?: readonly string[] | undefined
-  /** The background that the icon is designed for; absent means both. */
+  /** The background that the icon is designed for. Absent means both. */
   readonly theme?: 'dark' | 'light' | undefined
 }
 

@@ -5,7 +5,7 @@ import { clientCapabilities, elicitResult, implementation, jsonArray, jsonObject
 
 const strict = createSchemaPredicate(publishedDefinitions, { formats: false })
 
-test('whatever JSON can carry is a JSON value', () => {
+test('all that JSON can express is a JSON value', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       expect(jsonValue.safeParse(JSON.parse(text)).success).toBe(true)

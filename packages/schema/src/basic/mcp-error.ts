@@ -19,7 +19,7 @@ export class McpError extends Error {
   }
 }
 
-/** Tells if a value is a {@link McpError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link McpError}, from this copy of the package or another. */
 export function isMcpError(error: unknown): error is McpError {
   return error instanceof Error && error.name === 'McpError' && 'code' in error && typeof error.code === 'number'
 }
@@ -33,14 +33,14 @@ export function toWire(error: unknown): WireError {
   return data === undefined ? { code, message } : { code, message, data }
 }
 
-/** Creates the response that reports an error; without an id when the request's id could not be read. */
+/** Creates the response that reports an error. Without an id when the request's id could not be read. */
 export function errorResponse(id: RequestId | undefined, error: unknown): RpcError {
   return id === undefined ? { jsonrpc: '2.0', error: toWire(error) } : { jsonrpc: '2.0', id, error: toWire(error) }
 }
 
 /**
  * Every error code of this revision (basic/index, error codes). Codes of earlier revisions are absent, because they
- * must not be sent; {@link legacyResourceNotFound} is accepted from old servers.
+ * must not be sent. {@link legacyResourceNotFound} is accepted from old servers.
  */
 export const errorCodes = {
   /** The body is not JSON, or exceeds a limit of the parser. */
@@ -55,14 +55,14 @@ export const errorCodes = {
   internal: -32603,
   /** The HTTP headers do not repeat the body. */
   headerMismatch: -32020,
-  /** The request needs a capability that the client did not declare; `data.requiredCapabilities` names it. */
+  /** The request needs a capability that the client did not declare. `data.requiredCapabilities` names it. */
   missingRequiredClientCapability: -32021,
-  /** The request's revision is not supported; `data.supported` lists the supported ones. */
+  /** The request's revision is not supported. `data.supported` lists the supported ones. */
   unsupportedProtocolVersion: -32022,
 } as const
 
 /** One of the codes in {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
-/** The code of servers of 2025-11-25 and earlier for an unknown resource; accepted, never sent. */
+/** The code of servers of 2025-11-25 and earlier for an unknown resource. Accepted, never sent. */
 export const legacyResourceNotFound = -32002

@@ -21,10 +21,10 @@ const reservedLabels: ReadonlySet<string | undefined> = new Set(['modelcontextpr
 
 const reservedNames: ReadonlySet<string> = new Set(Object.values(metaKeys))
 
-/** The longest key that is examined; the specification states no limit. */
+/** The longest key that is examined. The specification states no limit. */
 const maxKeyLength = 512
 
-/** Tells if a `_meta` key has the specified form: an optional prefix and a name (basic/index, `_meta`). */
+/** Returns true if a `_meta` key has the specified form: an optional prefix and a name (basic/index, `_meta`). */
 export function isMetaKey(key: string): boolean {
   if (key.length > maxKeyLength) return false
   const slashIndex = key.indexOf('/')
@@ -33,7 +33,7 @@ export function isMetaKey(key: string): boolean {
   )
 }
 
-/** Tells if a `_meta` key is reserved for the protocol (basic/index, `_meta`). */
+/** Returns true if a `_meta` key is reserved for the protocol (basic/index, `_meta`). */
 export function isReservedMetaKey(key: string): boolean {
   const slashIndex = key.indexOf('/')
   if (slashIndex === -1) return reservedNames.has(key)
@@ -41,8 +41,8 @@ export function isReservedMetaKey(key: string): boolean {
 }
 
 /**
- * The `_meta` keys of this project: others may use them, and whoever does not know them ignores them (basic/index,
- * `_meta`).
+ * The `_meta` keys of this project. Other implementations may use them. A peer that does not know them ignores them
+ * (basic/index, `_meta`).
  */
 export const projectMetaKeys = {
   /** On a request: names the call, the same each time that it is sent (docs/guides/idempotent-calls). */

@@ -25,13 +25,13 @@ export const loggingLevel = literal('debug', 'info', 'notice', 'warning', 'error
 
 /** The `_meta` that every request carries (basic/index, `_meta`). */
 export type RequestMetaObject = MetaObject & {
-  /** The protocol revision of the request; over HTTP the `MCP-Protocol-Version` header repeats it. */
+  /** The protocol revision of the request. Over HTTP the `MCP-Protocol-Version` header repeats it. */
   readonly 'io.modelcontextprotocol/protocolVersion': string
-  /** The client's capabilities for this request; nothing is remembered from earlier requests. */
+  /** The client's capabilities for this request. Nothing is remembered from earlier requests. */
   readonly 'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
   /** The client's software, unverified. */
   readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined
-  /** The least severe level of log messages wanted; absent means none. */
+  /** The least severe level of log messages wanted. Absent means none. */
   readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined
   /** Asks for progress notifications under this token. */
   readonly progressToken?: ProgressToken | undefined
@@ -48,7 +48,7 @@ export const requestMetaObject = looseShape<RequestMetaObject>({
 
 /** The `_meta` of a notification (basic/index, `_meta`). */
 export type NotificationMetaObject = MetaObject & {
-  /** The id of the `subscriptions/listen` request whose stream carries this; absent elsewhere. */
+  /** The id of the `subscriptions/listen` request whose stream carries this. Absent elsewhere. */
   readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined
 }
 

@@ -2,7 +2,7 @@ import type { ClientCapabilities } from './capabilities.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/core'
 
 /**
- * Returns the required capabilities that a client did not declare, in the form of `data.requiredCapabilities`;
+ * Returns the required capabilities that a client did not declare, in the form of `data.requiredCapabilities`, or
  * `undefined` when all are declared. `elicitation: {}` declares, and requires, the form mode (client/elicitation,
  * capabilities).
  */

@@ -14,7 +14,7 @@ import { type Description, looseShape, optional, type Shape, shape, string, unio
 
 /**
  * The kind of a result: `complete` holds the final content, `input_required` asks for input first. Extensions add
- * values; an unknown one makes the result invalid (basic/index, ResultType).
+ * values. An unknown one makes the result invalid (basic/index, ResultType).
  */
 export type ResultType = 'complete' | 'input_required' | (string & {})
 

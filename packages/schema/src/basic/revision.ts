@@ -67,7 +67,7 @@ export const olderInitializeRequest: RpcRequest = {
   },
 }
 
-/** Returns the earlier revision that a response to {@link olderInitializeRequest} names; undefined for any other response. */
+/** Returns the earlier revision in a response to {@link olderInitializeRequest}, or undefined for other responses. */
 export function olderRevisionIn(response: RpcResponse): string | undefined {
   const namedRevision = 'result' in response ? response.result['protocolVersion'] : undefined
   return olderVersions.find((version) => version === namedRevision)

@@ -11,7 +11,7 @@ import {
   literal,
 } from './shape.ts'
 
-/** Pairs a response with its request; unique among the pending requests of one client (basic/index). */
+/** Pairs a response with its request. Unique among the pending requests of one client (basic/index). */
 export type RequestId = string | number
 
 /** The version of JSON-RPC. */
@@ -58,7 +58,7 @@ export interface WireError {
 /** The shape of {@link WireError}. */
 export const wireError = shape<WireError>({ code: integer, message: string, data: optional(jsonValue) })
 
-/** The response of a request that failed; without an id when the request's own could not be read. */
+/** The response of a request that failed. Without an id when the request's own could not be read. */
 export interface RpcError {
   readonly jsonrpc: '2.0'
   readonly id?: RequestId | undefined
@@ -71,7 +71,7 @@ export const rpcError = shape<RpcError>({ jsonrpc, id: optional(requestId), erro
 /** The response to a {@link RpcRequest}. */
 export type RpcResponse = RpcResult | RpcError
 
-/** The `state` of a server's request and of its response (SEP-1685); revisions before 2026-07-28 alone. */
+/** The `state` of a server's request and of its response (SEP-1685). Revisions before 2026-07-28 alone. */
 export interface EchoedState {
   /** Meaningful to the server alone: a client returns it as it came, and none where none came. */
   readonly state?: string | JsonObject
@@ -80,7 +80,7 @@ export interface EchoedState {
 /** A server's request to a client of an older revision, which may carry state (SEP-1685). */
 export type StatefulRequest = RpcRequest & EchoedState
 
-/** The response to a {@link StatefulRequest}: the state stands beside the result or the error. */
+/** The response to a {@link StatefulRequest}: the state is beside the result or the error. */
 export type StatefulResponse = RpcResponse & EchoedState
 
 /** Every message that travels over a transport. */

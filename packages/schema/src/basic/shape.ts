@@ -25,7 +25,7 @@ export type LeafKind =
 
 /** A description of a value: it creates a check, and its data are those of a zod validator. */
 export type Description = {
-  /** Creates the check; the member `selectorMember` was checked before. */
+  /** Creates the check. The member `selectorMember` was checked before. */
   readonly createCheck: (depth: CheckDepth, selectorMember?: string) => Check
 } & (
   | { readonly kind: LeafKind }
@@ -92,7 +92,7 @@ export const durationMs: Shape<number> = describeLeaf('duration', (value) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : typeFailure('an integer from 0 up', value),
 )
 
-/** A string or an integer, as ids and progress tokens are; an integer that JavaScript would round is rejected. */
+/** A string or an integer, as ids and progress tokens are. An integer that JavaScript would round is rejected. */
 export const stringOrInteger: Shape<string | number> = describeLeaf('stringOrInteger', (value) =>
   typeof value === 'string' || Number.isSafeInteger(value) ? undefined : typeFailure('a string or an integer', value),
 )
@@ -107,7 +107,7 @@ const objectCheck: Check = (value) => (isJsonObject(value) ? undefined : typeFai
 const arrayCheck: Check = (value) => (Array.isArray(value) ? undefined : typeFailure('an array', value))
 
 /**
- * Any JSON value; a shallow check takes any value. The published JSON Schema forgets `null` and fractions here; the
+ * Any JSON value. A shallow check takes any value. The published JSON Schema forgets `null` and fractions here. The
  * specification's TypeScript, which is the source of truth, has them (basic/index, schema).
  */
 export const jsonValue: Shape<JsonValue> = describeLeaf('jsonValue', jsonCheck, () => undefined)
@@ -187,7 +187,7 @@ export function map<T>(of: Shape<T>): Shape<{ readonly [key: string]: T }> {
   return { kind: 'map', of, createCheck: (depth) => createMapCheck(of.createCheck(depth)) }
 }
 
-/** An object with named members; it may have others, which are not checked. */
+/** An object with named members. It may have others, which are not checked. */
 export function shape<T extends object>(members: NoInfer<{ readonly [K in keyof T]-?: Shape<T[K]> }>): Shape<T> {
   return describeObject(members)
 }
@@ -199,7 +199,7 @@ export function looseShape<T extends object>(
   return describeObject(members, true)
 }
 
-/** Describes an object whose members no type is compared with; others are JSON values when it is open. */
+/** Describes an object whose members no type is compared with. Others are JSON values when it is open. */
 export function describeObject(members: Descriptions, isOpen = false): Description {
   return {
     kind: 'object',

@@ -21,7 +21,7 @@ export function traceContextOf(meta: JsonObject | undefined): TraceContext {
   return validContext
 }
 
-/** Versions above 00 may append fields; ff is not a version, and ids of zeros are invalid. */
+/** Versions above 00 may append fields. `ff` is not a version, and ids of zeros are invalid. */
 const traceparentPattern =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[\x21-\x7e]{0,256})?$/
 
@@ -56,7 +56,7 @@ function isBaggage(value: unknown): value is string {
   return members.length <= 180 && members.every((member) => member.split(';').every(isBaggageMemberPart))
 }
 
-/** The first part of a member is `key=value`; a property after it may be a key alone. */
+/** The first part of a member is `key=value`. A property after it may be a key alone. */
 function isBaggageMemberPart(part: string, index: number): boolean {
   if (index > 0 && !part.includes('=')) return tokenPattern.test(trimBlanks(part))
   const [key, value] = splitAt(part, '=')

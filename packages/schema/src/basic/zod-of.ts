@@ -5,9 +5,9 @@ import type { Description, LeafKind, Shape } from './shape.ts'
 /** A validator of `zod/mini` for a wire type. */
 export interface ZodOf<T> extends z.ZodMiniType<T> {}
 
-/** Derives the zod validator of a wire type from its shape; the same shape always gives the same validator. */
+/** Derives the zod validator of a wire type from its shape. The same shape always gives the same validator. */
 export function zodOf<T>(shape: Shape<T>): ZodOf<T> {
-  // The description is of a T; the tests compare each validator with the published schema.
+  // The description is of a T. The tests compare each validator with the published schema.
   return deriveValidator(shape) as ZodOf<T>
 }
 

@@ -10,7 +10,7 @@ export type RequestedSchema = {
   readonly required?: readonly string[] | undefined
 }
 
-/** Elicits through a form in the client; never for secrets (client/elicitation, form mode). */
+/** Elicits through a form in the client. Never for secrets (client/elicitation, form mode). */
 export type ElicitRequestFormParams = {
   /** Absent means the same. */
   readonly mode?: 'form' | undefined
@@ -57,7 +57,7 @@ export const elicitRequestParams: Shape<ElicitRequestParams> = union(
   (value) => (isJsonObject(value) && value['mode'] === 'url' ? 1 : 0),
 )
 
-/** Requests input from the client's user; part of an `InputRequiredResult` (client/elicitation). */
+/** Requests input from the client's user. Part of an `InputRequiredResult` (client/elicitation). */
 export type ElicitRequest = {
   readonly method: 'elicitation/create'
   readonly params: ElicitRequestParams
@@ -73,12 +73,12 @@ export const elicitRequest = shape<ElicitRequest>({
 export type ElicitResult = {
   /** The user accepted, declined, or dismissed the request. */
   readonly action: 'accept' | 'decline' | 'cancel'
-  /** The form's fields; present only for an accepted form. */
+  /** The form's fields. Present only for an accepted form. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] } | undefined
 }
 
 /**
- * The shape of {@link ElicitResult}. The published JSON Schema omits fractions of numbers; the specification's
+ * The shape of {@link ElicitResult}. The published JSON Schema omits fractions of numbers. The specification's
  * TypeScript, the source of truth, allows them (basic/index, schema).
  */
 export const elicitResult = shape<ElicitResult>({

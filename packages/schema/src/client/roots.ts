@@ -13,7 +13,7 @@ export type Root = {
 /** The shape of {@link Root}. */
 export const root = shape<Root>({ uri: string, name: optional(string), _meta: optional(metaObject) })
 
-/** Requests a client's roots; part of an `InputRequiredResult` (client/roots). */
+/** Requests a client's roots. Part of an `InputRequiredResult` (client/roots). */
 export type ListRootsRequest = {
   readonly method: 'roots/list'
   readonly params?: { readonly _meta?: MetaObject | undefined } | undefined

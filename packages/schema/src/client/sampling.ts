@@ -57,7 +57,7 @@ export type ToolResultContent = {
   readonly content: readonly ContentBlock[]
   /** Any JSON value, as the tool's output schema describes it. */
   readonly structuredContent?: JsonValue | undefined
-  /** `true` when the tool failed, with the reason in `content`; absent means success. */
+  /** `true` when the tool failed, with the reason in `content`. Absent means success. */
   readonly isError?: boolean | undefined
   /** Keep it when the message is sent again: the client may use it for caching. */
   readonly _meta?: MetaObject | undefined
@@ -111,9 +111,9 @@ export type ModelHint = {
 /** The shape of {@link ModelHint}. */
 export const modelHint = shape<ModelHint>({ name: optional(string) })
 
-/** A server's preferences for a model; the client decides (client/sampling, model preferences). Weights are 0 to 1. */
+/** A server's preferences for a model. The client decides (client/sampling, model preferences). Weights are 0 to 1. */
 export type ModelPreferences = {
-  /** In order of preference; the first match is used. */
+  /** In order of preference. The first match is used. */
   readonly hints?: readonly ModelHint[] | undefined
   readonly costPriority?: number | undefined
   readonly speedPriority?: number | undefined
@@ -170,7 +170,7 @@ export const createMessageRequestParams = shape<CreateMessageRequestParams>({
   toolChoice: optional(toolChoice),
 })
 
-/** Requests a sample from the client's model; part of an `InputRequiredResult` (client/sampling, creating messages). */
+/** Requests a sample from the client's model. Part of an `InputRequiredResult` (client/sampling, creating messages). */
 export type CreateMessageRequest = {
   readonly method: 'sampling/createMessage'
   readonly params: CreateMessageRequestParams

@@ -65,7 +65,7 @@ describe('a text that would take too long', () => {
     expect(compileJsonSchema(schema)(value)).toEqual(tooLarge)
   })
 
-  test('does not stand in the way beside a text that is matched, and a linear pattern takes a long one', () => {
+  test('does not interfere with a text that is matched, and a linear pattern takes a long one', () => {
     const schema = { properties: { mail: { pattern: quadratic }, text: { pattern: '^[^@]+$' } } }
     expect(compileJsonSchema(schema)({ mail: 'a@b.c', text: 'x'.repeat(1_000_000) })).toEqual([])
   })

@@ -17,7 +17,7 @@ const shortTextLength = 64
 const maxAnalysisSteps = 3_000_000
 
 /**
- * Bounds the time that the regular expressions of a schema take, which may come from whoever attacks: `pattern` and the
+ * Bounds the time that the regular expressions of a schema take, which may come from an attacker: `pattern` and the
  * keys of `patternProperties` run on the platform's backtracking matcher, so that each is analysed before, and its
  * matches take from the budget by the length of the text. A text that would take too long is not matched, and its
  * validation ends as one of a value that is too large. The schemas are changed, and are the caller's own. Returns why

@@ -38,7 +38,7 @@ describe('references', () => {
   test.each<[string, JsonObject]>([
     ['a pointer', { $ref: '#/$defs/a', $defs: { a: { type: 'string' } } }],
     ['a pointer with escapes', { $ref: '#/$defs/a~1b~0c%20d', $defs: { 'a/b~c d': true } }],
-    ['a pointer into a keyword that nobody knows', { $ref: '#/components/a', components: { a: {} } }],
+    ['a pointer into an unknown keyword', { $ref: '#/components/a', components: { a: {} } }],
     ['a pointer to an array member', { properties: { x: { $ref: '#/allOf/0' } }, allOf: [{ type: 'object' }] }],
     ['an anchor', { $ref: '#here', $defs: { a: { $anchor: 'here' } } }],
     ['a dynamic anchor', { $dynamicRef: '#here', $defs: { a: { $dynamicAnchor: 'here' } } }],
@@ -94,7 +94,7 @@ describe('references', () => {
     expect(findSchemaProblem({ $ref: '#/%E0%A4%A' })).toContain('is not well-formed')
   })
 
-  test('may not stand in a part with a name of its own, where # would mean that part', () => {
+  test('may not be in a part with a name of its own, where # would mean that part', () => {
     const inner = { $id: 'https://example.com/inner', properties: { x: { $ref: '#/$defs/a' } } }
     expect(findSchemaProblem({ $defs: { a: {}, inner } })).toContain('an $id of its own')
   })

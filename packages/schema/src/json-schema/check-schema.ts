@@ -3,7 +3,7 @@ import { findMalformedKeyword } from './schema-keywords.ts'
 import { findReferenceProblem } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, collectSubschemas } from './subschemas.ts'
 
-/** The supported dialects of JSON Schema; a schema without one uses the first. */
+/** The supported dialects of JSON Schema. A schema without one uses the first. */
 export const schemaDialects = {
   'https://json-schema.org/draft/2020-12/schema': '2020-12',
   'http://json-schema.org/draft-07/schema': '7',
@@ -76,7 +76,7 @@ function isValidPattern(pattern: string): boolean {
 
 /** A validation issue of a value. */
 export interface SchemaIssue {
-  /** JSON Pointer to the invalid part; empty for the whole value. */
+  /** JSON Pointer to the invalid part, empty for the whole value. */
   readonly path: string
   readonly message: string
 }

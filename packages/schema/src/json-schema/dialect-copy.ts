@@ -5,7 +5,7 @@ import { collectSubschemas } from './subschemas.ts'
 /**
  * A copy of an admitted schema that a validator without dialects reads as the schema's own dialect has it.
  *
- * Gone are keywords that the dialect does not know, `format`, which is an annotation in 2020-12 and may be in draft-07,
+ * It omits keywords that the dialect does not know, `format`, which is an annotation in 2020-12 and may be in draft-07,
  * and the names of the schema, which a validator would look references up by. `$dynamicRef` becomes `$ref`: within one
  * schema resource, which is all that is admitted, both lead to the same place.
  */

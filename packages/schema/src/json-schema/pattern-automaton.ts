@@ -33,7 +33,7 @@ const maxTransitions = 20_000
  * Builds the automaton. The position 0 is before the expression: it repeats where a match may begin anywhere. Counted
  * repetitions become loops, which have all of their ways and more.
  *
- * @throws UnboundedPattern where there are too many ways, or ways that an automaton does not tell apart.
+ * @throws UnboundedPatternError where there are too many ways, or ways that an automaton does not distinguish.
  */
 export function buildAutomaton(
   root: PatternNode,

@@ -13,11 +13,11 @@ export interface PatternCost {
 }
 
 /**
- * Bounds the steps that a backtracking matcher takes for a regular expression, whatever the text is. The bound counts
+ * Bounds the steps that a backtracking matcher takes for a regular expression, for any text. The bound counts
  * the ways through the expression's automaton that read the same text: one way where the next character always decides,
  * and a power of the length where loops follow one another that take the same characters.
  *
- * @throws UnboundedPattern where the ways grow exponentially, as for `^(a+)+$`.
+ * @throws UnboundedPatternError where the ways grow exponentially, as for `^(a+)+$`.
  */
 export function costOfPattern(pattern: string, budget: AnalysisBudget): PatternCost {
   const root = trimTrailingRepeats(parsePattern(pattern))
@@ -149,7 +149,7 @@ function costOfComponent(
   if (choices < 2) return componentCost
   if (!hasLoop) return { ...componentCost, factor: costAfter.factor * choices }
   const factor = costAfter.factor * choices * members.size
-  // It is left at any character; each way out lasts until its end, or as long as another loop.
+  // It is left at any character. Each way out lasts until its end, or as long as another loop.
   if (!costAfter.canLoop) return { ...componentCost, factor: factor * (costAfter.pathLength + 1) }
   const maxRepeats = componentPositions.length === 1 ? (componentPositions[0]?.maxRepeats ?? Infinity) : Infinity
   return Number.isFinite(maxRepeats)

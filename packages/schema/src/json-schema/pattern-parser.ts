@@ -9,7 +9,7 @@ export type PatternNode =
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly body: PatternNode; readonly min: number; readonly max: number }
 
-/** Thrown for a regular expression whose matching time is not bounded; the message says why. */
+/** Thrown for a regular expression whose matching time is not bounded. The message says why. */
 export class UnboundedPatternError extends Error {}
 
 const maxCodePoint = 0x10ffff
@@ -40,9 +40,9 @@ const controlEscapes: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Parses a regular expression that `new RegExp(pattern, 'u')` takes; a Unicode property counts as every code point.
+ * Parses a regular expression that `new RegExp(pattern, 'u')` takes. A Unicode property counts as every code point.
  *
- * @throws UnboundedPattern for a back reference, and for syntax that is not known here.
+ * @throws UnboundedPatternError for a back reference, and for syntax that is not known here.
  */
 export function parsePattern(pattern: string): PatternNode {
   return parseChoice(createPatternReader([...pattern]))
@@ -151,7 +151,7 @@ function parseClassMember(reader: PatternReader): CodePoints {
   return [firstCharacter[0] ?? 0, parseCharacter(reader)[1] ?? maxCodePoint]
 }
 
-/** One character, or the set that an escape stands for. */
+/** One character, or the set that an escape denotes. */
 function parseCharacter(reader: PatternReader): CodePoints {
   const nextCharacter = reader.next()
   if (nextCharacter !== '\\') return singlePointRange(codePointOf(nextCharacter))

@@ -50,8 +50,7 @@ function resolveSchemaReference(
 ): JsonObject | boolean | string {
   if (!reference.startsWith('#'))
     return 'leaves the schema; only references within it, such as #/$defs/name, are followed'
-  if (isEmbedded(referrer))
-    return 'stands in a part with an $id of its own, where a # means that part; take the $id away'
+  if (isEmbedded(referrer)) return 'is in a part with an $id of its own, where a # means that part; remove the $id'
   const fragment = decodeFragment(reference)
   if (fragment === undefined) return 'is not well-formed'
   const target =
@@ -113,7 +112,7 @@ function collectInPlaceSteps(allSubschemas: readonly Subschema[], document: Sche
   return inPlaceSteps
 }
 
-/** Tells if the steps form a cycle: schemas without incoming steps are removed until only cycles remain. */
+/** Returns true if the steps form a cycle: schemas without incoming steps are removed until only cycles remain. */
 function hasCycle(allSubschemas: readonly Subschema[], inPlaceSteps: InPlaceSteps): boolean {
   const incomingCounts = new Map<JsonObject, number>(allSubschemas.map(({ schema }) => [schema, 0]))
   for (const targets of inPlaceSteps.values()) {

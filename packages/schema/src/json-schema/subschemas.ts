@@ -16,13 +16,13 @@ export const defaultSchemaBounds: SchemaBounds = { depth: 64, subschemaCount: 10
 /** A schema within a schema, with its location. */
 export interface Subschema {
   readonly schema: JsonObject
-  /** JSON Pointer from the root; empty for the root itself. */
+  /** JSON Pointer from the root, empty for the root itself. */
   readonly pointer: string
   /** The number of enclosing schemas, itself included. */
   readonly depth: number
-  /** The property names on a path of `properties` keywords alone from the root; `undefined` without such a path. */
+  /** The property names on a path of `properties` keywords alone from the root, or `undefined` without such a path. */
   readonly propertyPath: readonly string[] | undefined
-  /** The enclosing schema; `undefined` for the root. */
+  /** The enclosing schema, or `undefined` for the root. */
   readonly parent: Subschema | undefined
   /** The keyword of the parent that contains it. */
   readonly keyword: string

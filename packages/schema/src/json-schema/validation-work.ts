@@ -45,7 +45,7 @@ function countEntries(schema: object): number {
 
 /**
  * Creates a check that throws {@link workLimitError} for a value whose validation is more than linear. `uniqueItems`
- * compares all pairs; `patternProperties` matches all patterns with all keys. Returns `undefined` for a schema without
+ * compares all pairs. `patternProperties` matches all patterns with all keys. Returns `undefined` for a schema without
  * either.
  */
 export function createPairCheck(allSubschemas: readonly Subschema[]): ((value: unknown) => void) | undefined {
@@ -66,7 +66,7 @@ export function createPairCheck(allSubschemas: readonly Subschema[]): ((value: u
   }
 }
 
-/** Counts the elements of a value, itself included; `work` receives the cost of comparing the items of its arrays. */
+/** Counts the elements of a value, itself included. `work` receives the cost of comparing the items of its arrays. */
 function countValueElements(value: unknown, pairCounter: { pairs: number }): number {
   if (typeof value !== 'object' || value === null) return 1
   let elementCount = 1

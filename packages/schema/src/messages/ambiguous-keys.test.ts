@@ -34,19 +34,19 @@ describe('keys are exact (CVE-2026-27896)', () => {
   })
 })
 
-test('a result may have a key twice: nobody acts upon it between a server and its client', () => {
+test('a result may have a key twice: no intermediary acts upon it', () => {
   expect(parseMessage('{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1,"b":2}}}')).toMatchObject({ id: 7 })
 })
 
-test('a key that stands twice in arguments of any depth is found', () => {
+test('a key that occurs twice in arguments of any depth is found', () => {
   const bounds = { ...defaultBounds, depth: 100_000, elements: 200_000 }
   const deep = `${'[{"a":'.repeat(40_000)}{"b":1,"b":1}${'}]'.repeat(40_000)}`
-  expect(refusalOf(createCallText(`,"params":{"arguments":${deep}}`), bounds).message).toContain('stands twice')
+  expect(refusalOf(createCallText(`,"params":{"arguments":${deep}}`), bounds).message).toContain('occurs twice')
 })
 
-describe('a key that stands twice is refused where a gateway may read the other value', () => {
+describe('a key that occurs twice is rejected where a gateway may read the other value', () => {
   const version = '"io.modelcontextprotocol/protocolVersion":"x"'
-  // Which of two ids a request has, nobody can say; so a refusal of the message's own keys carries none.
+  // A request with two ids has no certain one, so a rejection of the message's own keys carries none.
   test.each([
     ['the message', ',"jsonrpc":"2.0"', undefined],
     ['the message', ',"id":8', undefined],
@@ -74,7 +74,7 @@ describe('a key that stands twice is refused where a gateway may read the other 
   ])('in %s: %s', (level, members, id) => {
     expect(refusalOf(createCallText(members))).toEqual({
       code: errorCodes.invalidRequest,
-      message: `A key of ${level} stands twice, which readers take differently; send each key once`,
+      message: `A key of ${level} occurs twice, which parsers read differently; send each key once`,
       id,
     })
   })
@@ -95,7 +95,7 @@ describe('a key that stands twice is refused where a gateway may read the other 
     expect(parseMessage(text)).toEqual(JSON.parse(text))
   })
 
-  test('the same keys found by any reader of JSON, whatever the values hold', () => {
+  test('the same keys found by any parser of JSON, with any values', () => {
     const json = fc.json({ maxDepth: 4 })
     fc.assert(
       fc.property(json, json, fc.boolean(), (one, other, twice) => {
@@ -104,7 +104,7 @@ describe('a key that stands twice is refused where a gateway may read the other 
         const text = createCallText(
           `,"params":{"arguments":${first},"other":${second}${twice ? ',"arguments":{}' : ''}}`,
         )
-        if (twice) expect(refusalOf(text).message).toContain('A key of params stands twice')
+        if (twice) expect(refusalOf(text).message).toContain('A key of params occurs twice')
         else expect(parseMessage(text)).toEqual(JSON.parse(text))
       }),
     )
@@ -114,6 +114,6 @@ describe('a key that stands twice is refused where a gateway may read the other 
 test.each([
   ['of a message', '[{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}]'],
   ['of arguments', '[{"jsonrpc":"2.0","id":1,"method":"a","params":{"arguments":{"a":1,"a":2}}}]'],
-])('a batch with a key %s that stands twice is refused', (_title, text) => {
-  expect(() => parseBatch(text, 10)).toThrow('A key of the batch stands twice')
+])('a batch with a key %s that occurs twice is rejected', (_title, text) => {
+  expect(() => parseBatch(text, 10)).toThrow('A key of the batch occurs twice')
 })

@@ -23,14 +23,14 @@ export function prepareResult<T extends object>(result: T): T {
 export interface MessagePieces {
   /** The text before the result, in ASCII. */
   readonly head: string
-  /** The cached text of the result in UTF-8; it must not be modified. */
+  /** The cached text of the result in UTF-8. It must not be modified. */
   readonly result: Uint8Array
   /** The text after the result, in ASCII. */
   readonly tail: string
 }
 
 /**
- * Serializes a message into pieces when its result is {@link prepareResult} and large; joining them would copy the
+ * Serializes a message into pieces when its result is {@link prepareResult} and large. Joining them would copy the
  * result for every request. Undefined for any other message.
  */
 export function encodePieces(message: RpcMessage): MessagePieces | undefined {

@@ -21,7 +21,7 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
 }
 
 /**
- * The messages of a JSON-RPC batch, which revision 2025-03-26 has; undefined for a text that is no array. The bounds
+ * The messages of a JSON-RPC batch, which revision 2025-03-26 has, or undefined for a text that is no array. The bounds
  * hold for the whole text, and `length` for the number of messages. A member that is no message is the `McpError` of
  * {@link parseMessage}.
  *
@@ -40,7 +40,7 @@ export function parseBatch(
   const members = parseJson(text) as JsonValue
   if (!Array.isArray(members)) return undefined
   if (hasDuplicateKeys(members, counts)) {
-    throw new McpError(errorCodes.invalidRequest, 'A key of the batch stands twice; send each key once')
+    throw new McpError(errorCodes.invalidRequest, 'A key of the batch occurs twice; send each key once')
   }
   if (members.length === 0 || members.length > maxLength) {
     throw new McpError(errorCodes.invalidRequest, `A batch has 1 to ${maxLength} messages`)
@@ -67,22 +67,22 @@ export function rejectedRequestIdOf(error: unknown): RequestId | undefined {
   return typeof error === 'object' && error !== null ? idsByError.get(error) : undefined
 }
 
-/** Tells if a message is a request, which expects a response. */
+/** Returns true if a message is a request, which expects a response. */
 export function isRequest(message: RpcMessage): message is RpcRequest {
   return 'method' in message && 'id' in message
 }
 
-/** Tells if a message is a notification, which expects no response. */
+/** Returns true if a message is a notification, which expects no response. */
 export function isNotification(message: RpcMessage): message is RpcNotification {
   return 'method' in message && !('id' in message)
 }
 
-/** Tells if a message is a response, with a result or an error. */
+/** Returns true if a message is a response, with a result or an error. */
 export function isResponse(message: RpcMessage): message is RpcResponse {
   return !('method' in message)
 }
 
-/** Tells if a message is a response with an error. */
+/** Returns true if a message is a response with an error. */
 export function isErrorResponse(message: RpcMessage): message is RpcError {
   return 'error' in message
 }
@@ -117,7 +117,7 @@ function readRequestOrNotification(value: JsonObject): RpcMessage {
   if (typeof method !== 'string') throw invalidRequestError(value, 'method must be a string')
   if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
   if ('params' in value && !isJsonObject(params)) throw invalidRequestError(value, 'params must be an object')
-  // Every member that the type names was checked above; the object is kept without a copy.
+  // Every member that the type names was checked above. The object is kept without a copy.
   return value as unknown as RpcRequest | RpcNotification
 }
 
@@ -133,7 +133,7 @@ function readErrorResponse(value: JsonObject): RpcMessage {
   if (!isJsonObject(error)) throw invalidRequestError(value, 'error must be an object')
   if (!Number.isSafeInteger(error['code'])) throw invalidRequestError(value, 'error.code must be an integer')
   if (typeof error['message'] !== 'string') throw invalidRequestError(value, 'error.message must be a string')
-  // Plain JSON-RPC writes null where this revision omits the id; servers of earlier revisions still do. The cast
+  // Plain JSON-RPC writes null where this revision omits the id. Servers of earlier revisions still do. The cast
   // repeats the three checks above.
   if (id === null) return { jsonrpc: '2.0', error: error as unknown as RpcError['error'] }
   if ('id' in value && !isRequestId(id)) throw invalidRequestError(value, idRuleMessage)
@@ -173,7 +173,7 @@ function findParamsProblem(params: JsonObject, counts: KeyCounts): KeyProblem | 
 }
 
 /**
- * Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains.
+ * Returns true if a text has more elements than its parsed value: of a duplicated key the last one remains.
  */
 function hasDuplicateKeys(value: JsonValue, { elementCount }: KeyCounts): boolean {
   const unvisitedValues = [value]
@@ -190,7 +190,7 @@ function hasDuplicateKeys(value: JsonValue, { elementCount }: KeyCounts): boolea
 
 function duplicateProblem(name: string, isDuplicated: boolean): KeyProblem | undefined {
   if (!isDuplicated) return undefined
-  const message = `A key of ${name} stands twice, which readers take differently; send each key once`
+  const message = `A key of ${name} occurs twice, which parsers read differently; send each key once`
   return { message, affectsId: name === messageScope.name }
 }
 

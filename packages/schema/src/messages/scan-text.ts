@@ -13,7 +13,7 @@ export interface KeyCounts {
  * Scans a text before `JSON.parse` builds anything from it. Throws `McpError(parse)` when it exceeds the limits of
  * depth or elements. Counts the keys that `JSON.parse` would merge silently.
  *
- * The result is valid as far as the text is JSON; `JSON.parse` stops at the same place.
+ * The result is valid as far as the text is JSON. `JSON.parse` stops at the same place.
  */
 export function scanText(text: string, bounds: ParseBounds): KeyCounts {
   const scan: ScanState = {
@@ -40,7 +40,7 @@ interface ScanState {
   readonly bounds: ParseBounds
   depth: number
   elementCount: number
-  /** 1 within the message, 2 within its params, 3 within their `_meta`; keys are read while it equals the depth. */
+  /** 1 within the message, 2 within its params, 3 within their `_meta`. Keys are read while it equals the depth. */
   scopeLevel: number
   /** The position of the last key, without its quotes. */
   keyStart: number
@@ -120,7 +120,7 @@ function scanOpeningBracket(scan: ScanState, codeUnit: number, index: number): v
   if (nextCodeUnit !== closeBrace && nextCodeUnit !== closeBracket) countElement(scan)
 }
 
-/** Tells if the keys of an opening object are to be read: it is the value of the last key, or the whole message. */
+/** Returns true if the keys of an opening object are read: it is the value of the last key, or the whole message. */
 function opensNextLevel({ text, scopeLevel, keyStart, keyEnd }: ScanState): boolean {
   if (scopeLevel === 0) return true
   const writtenKey = text.slice(keyStart, keyEnd)

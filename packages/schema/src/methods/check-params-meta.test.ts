@@ -9,7 +9,7 @@ const meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabil
 describe('the _meta of a request', () => {
   test.each<[string, JsonObject]>([
     ['version and capabilities alone, without clientInfo [BAS-054]', meta],
-    ['a version that nobody knows', { ...meta, [metaKeys.protocolVersion]: '1999-01-01' }],
+    ['an unknown version', { ...meta, [metaKeys.protocolVersion]: '1999-01-01' }],
     [
       'all that the protocol knows',
       {

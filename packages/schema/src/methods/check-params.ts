@@ -4,7 +4,7 @@ import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import { type RequestMetaObject, requestMetaObject } from '../basic/meta.ts'
 import { checkOf, type Shape } from '../basic/shape.ts'
 
-/** Checks a request's params and returns the same object; throws `McpError(invalidParams)` that names the path. */
+/** Checks a request's params and returns the same object. Throws `McpError(invalidParams)` that names the path. */
 export type ParamsCheck<P> = (params: JsonObject | undefined) => P
 
 /** Derives the check of a method's params from their shape. */

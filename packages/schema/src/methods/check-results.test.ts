@@ -55,12 +55,12 @@ describe('what changes made at random seldom hit is judged as the validators do'
 
   test.each<[string, Method, object]>([
     [
-      'contents that are well as text, whatever their blob',
+      'contents that are valid as text, with any blob',
       'resources/read',
       { contents: [{ uri: 'a:b', text: '', blob: 1 }] },
     ],
     [
-      'contents that are well as bytes, whatever their text',
+      'contents that are valid as bytes, with any text',
       'resources/read',
       { contents: [{ uri: 'a:b', text: 1, blob: '' }] },
     ],

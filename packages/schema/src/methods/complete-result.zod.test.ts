@@ -21,7 +21,7 @@ test('an issue says where it is and what belongs there', () => {
 test.each([
   ['zod', z.string()],
   ['zod/mini', mini.string()],
-])('a validator of %s words it in the same way, whatever language zod speaks otherwise', (_name, validator) => {
+])('a validator of %s words it in the same way in every locale of zod', (_name, validator) => {
   const { localeError } = z.config()
   z.config({ localeError: () => 'anders' })
   try {

@@ -66,8 +66,8 @@ export interface Validator {
 const englishErrorParams: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError }
 
 /**
- * Returns the path and the reason of a validation failure, such as `content.0.text` and the expected type; undefined
- * for a valid value. The path of the value itself is empty. Keys from a peer are included unchanged.
+ * Returns the path and the reason of a validation failure, such as `content.0.text` and the expected type, or
+ * undefined for a valid value. The path of the value itself is empty. Keys from a peer are included unchanged.
  */
 export function issueOf(
   validator: Validator,

@@ -25,19 +25,19 @@ import { type ParamsCheck, paramsCheckOf } from './check-params.ts'
 
 /** The properties of a method. */
 export interface MethodRow<P = unknown> {
-  /** Checks and narrows the params; throws `McpError(invalidParams)` that names the path. */
+  /** Checks and narrows the params. Throws `McpError(invalidParams)` that names the path. */
   readonly params: ParamsCheck<P>
   /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
   readonly targetParam?: 'name' | 'uri' | undefined
   /** May answer `input_required` (basic/patterns/mrtr). */
   readonly canRequireInput?: true | undefined
-  /** May change something; every other method only reads. */
+  /** May change something. Every other method only reads. */
   readonly hasEffects?: true | undefined
   /** Its complete results carry `ttlMs` and `cacheScope` (server/utilities/caching). */
   readonly isCacheable?: true | undefined
   /** Its response is a long-lived stream of notifications (basic/patterns/subscriptions). */
   readonly isStreaming?: true | undefined
-  /** The server capability that it belongs to; absent for methods of every server. */
+  /** The server capability that it belongs to, absent for methods of every server. */
   readonly capability?: 'tools' | 'prompts' | 'resources' | 'completions' | undefined
 }
 
@@ -96,7 +96,7 @@ export const methods = {
 
 const rowsByMethod: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))
 
-/** Returns the row of a method by a peer's name for it; `undefined` for an unknown method. */
+/** Returns the row of a method by a peer's name for it, or `undefined` for an unknown method. */
 export function findMethodRow(method: string): MethodRow | undefined {
   return rowsByMethod.get(method)
 }
@@ -127,7 +127,7 @@ export type NotificationMethod = keyof typeof notificationMethods
 
 const rowsByNotification: ReadonlyMap<string, NotificationRow> = new Map(Object.entries(notificationMethods))
 
-/** Returns the row of a notification by a peer's name for it; `undefined` for an unknown one, which is ignored. */
+/** Returns the row of a notification by a peer's name for it, or `undefined` for an unknown one, which is ignored. */
 export function findNotificationRow(method: string): NotificationRow | undefined {
   return rowsByNotification.get(method)
 }

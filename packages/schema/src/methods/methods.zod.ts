@@ -29,7 +29,7 @@ export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTyp
  * Validates a method's results as a client may act on them. Unlike the validators of the published types, these take
  * results of servers of an earlier revision: an absent `resultType` becomes `complete`, an absent or negative `ttlMs`
  * 0, an absent `cacheScope` `private`. Any other `resultType` than `complete`, or `input_required` where the method may
- * ask for input, is refused (basic/index, ResultType; server/utilities/caching).
+ * ask for input, is refused (basic/index, ResultType, and server/utilities/caching).
  */
 export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['result']> } = {
   'server/discover': completeResultValidator(zodOf(discoverResult), fillCacheHints),

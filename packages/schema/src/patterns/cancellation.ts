@@ -5,7 +5,7 @@ import { optional, shape, string, literal } from '../basic/shape.ts'
 /** The params of a cancellation (basic/patterns/cancellation). */
 export type CancelledNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
-  /** The id of a request of the sender; from a server, the `subscriptions/listen` request that it ends. */
+  /** The id of a request of the sender. From a server, the `subscriptions/listen` request that it ends. */
   readonly requestId: RequestId
   /** The reason, for logs and people. */
   readonly reason?: string | undefined
@@ -19,7 +19,7 @@ export const cancelledNotificationParams = shape<CancelledNotificationParams>({
 })
 
 /**
- * Cancels a request. Clients send it; a server does on stdio alone, to end a subscription
+ * Cancels a request. Clients send it. A server does on stdio alone, to end a subscription
  * (basic/patterns/cancellation).
  */
 export type CancelledNotification = {

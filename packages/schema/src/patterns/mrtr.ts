@@ -52,7 +52,7 @@ export const inputResponses: Shape<InputResponses> = map(inputResponse)
 
 /**
  * The result of a request that needs input first: answer `inputRequests` and send it again with `requestState`
- * (basic/patterns/mrtr). At least one of the two is present; `resultType` is `input_required`.
+ * (basic/patterns/mrtr). At least one of the two is present. `resultType` is `input_required`.
  */
 export type InputRequiredResult = {
   readonly _meta?: ResultMetaObject | undefined
@@ -73,7 +73,7 @@ export const inputRequiredResult = shape<InputRequiredResult>({
 export type InputResponseRequestParams = {
   readonly _meta: RequestMetaObject
   readonly inputResponses?: InputResponses | undefined
-  /** The state of the {@link InputRequiredResult}, unchanged; the server must verify it before use. */
+  /** The state of the {@link InputRequiredResult}, unchanged. The server must verify it before use. */
   readonly requestState?: string | undefined
 }
 

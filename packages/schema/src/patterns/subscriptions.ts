@@ -11,7 +11,7 @@ import { resultMembers, type ResultType } from '../basic/result.ts'
 import { jsonrpc, type RequestId, requestId } from '../basic/rpc.ts'
 import { boolean, list, looseShape, optional, shape, string, literal } from '../basic/shape.ts'
 
-/** The notifications that a client subscribes to; no others are sent (basic/patterns/subscriptions). */
+/** The notifications that a client subscribes to. No others are sent (basic/patterns/subscriptions). */
 export type SubscriptionFilter = {
   readonly toolsListChanged?: boolean | undefined
   readonly promptsListChanged?: boolean | undefined
@@ -87,7 +87,7 @@ export const subscriptionsAcknowledgedNotification = shape<SubscriptionsAcknowle
 
 /** The `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */
 export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
-  /** The request whose stream ends; equal to the response's own id. */
+  /** The request whose stream ends. Equal to the response's own id. */
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId
 }
 
@@ -98,7 +98,7 @@ export const subscriptionsListenResultMetaObject = looseShape<SubscriptionsListe
 })
 
 /**
- * The result of a subscription that the server ended in good order; a broken connection sends none
+ * The result of a subscription that the server ended in good order. A broken connection sends none
  * (basic/patterns/subscriptions).
  */
 export type SubscriptionsListenResult = {

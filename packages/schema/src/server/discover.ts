@@ -5,7 +5,7 @@ import { cacheableMembers, type CacheableResult } from './caching.ts'
 import { list, optional, shape, string, literal } from '../basic/shape.ts'
 
 /**
- * Requests the server's identity and capabilities; every server answers it, and no client has to send it
+ * Requests the server's identity and capabilities. Every server answers it, and no client has to send it
  * (server/discover).
  */
 export type DiscoverRequest = {

@@ -13,7 +13,7 @@ export const cursor: Shape<Cursor> = string
 /** The params of a paginated request (server/utilities/pagination). */
 export type PaginatedRequestParams = {
   readonly _meta: RequestMetaObject
-  /** The `nextCursor` of the previous page; absent for the first. */
+  /** The `nextCursor` of the previous page, absent for the first. */
   readonly cursor?: Cursor | undefined
 }
 
@@ -43,7 +43,7 @@ export const paginatedRequest = shape<PaginatedRequest>({
 export type PaginatedResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
-  /** The cursor of the next page; absent on the last. */
+  /** The cursor of the next page, absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 

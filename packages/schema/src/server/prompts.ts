@@ -79,7 +79,7 @@ export const listPromptsRequest = shape<ListPromptsRequest>({
 /** A page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsResult = CacheableResult & {
   readonly prompts: readonly Prompt[]
-  /** The cursor of the next page; absent on the last. */
+  /** The cursor of the next page, absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 

@@ -38,7 +38,7 @@ export const listResourcesRequest = shape<ListResourcesRequest>({
 /** A page of the server's resources (server/resources, listing resources). */
 export type ListResourcesResult = CacheableResult & {
   readonly resources: readonly Resource[]
-  /** The cursor of the next page; absent on the last. */
+  /** The cursor of the next page, absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 
@@ -78,7 +78,7 @@ export const listResourceTemplatesRequest = shape<ListResourceTemplatesRequest>(
 /** A page of the server's resource templates (server/resources, resource templates). */
 export type ListResourceTemplatesResult = CacheableResult & {
   readonly resourceTemplates: readonly ResourceTemplate[]
-  /** The cursor of the next page; absent on the last. */
+  /** The cursor of the next page, absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 
@@ -105,7 +105,7 @@ export const listResourceTemplatesResultResponse = shape<ListResourceTemplatesRe
 /** The params of a request about one resource (server/resources). */
 export type ResourceRequestParams = {
   readonly _meta: RequestMetaObject
-  /** The URI, of any scheme; its meaning is the server's. */
+  /** The URI, of any scheme. Its meaning is the server's. */
   readonly uri: string
 }
 

@@ -107,7 +107,7 @@ export type BlobResourceContents = ResourceContents & {
 /** The shape of {@link BlobResourceContents}. */
 export const blobResourceContents = shape<BlobResourceContents>({ ...contentsMembers, blob: string })
 
-/** The shape of the contents of a resource, as text or as bytes; an object with both is valid when either is. */
+/** The shape of the contents of a resource, as text or as bytes. An object with both is valid when either is. */
 export const readableContents = union([textResourceContents, blobResourceContents], (value) =>
   isJsonObject(value) && typeof value['text'] !== 'string' && value['blob'] !== undefined ? 1 : 0,
 )

@@ -33,7 +33,7 @@ export const listToolsRequest = shape<ListToolsRequest>({
 /** A page of the server's tools (server/tools, listing tools). */
 export type ListToolsResult = CacheableResult & {
   readonly tools: readonly Tool[]
-  /** The cursor of the next page; absent on the last. */
+  /** The cursor of the next page, absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 
@@ -92,7 +92,7 @@ export type CallToolResult = {
   readonly content: readonly ContentBlock[]
   /** The content for programs: any JSON value, as the tool's output schema describes it. */
   readonly structuredContent?: JsonValue | undefined
-  /** `true` when the tool itself failed, with the reason in `content`; absent means success. */
+  /** `true` when the tool itself failed, with the reason in `content`. Absent means success. */
   readonly isError?: boolean | undefined
 }
 

@@ -8,13 +8,13 @@ import { boolean, looseShape, optional, shape, string, literal } from '../basic/
 export type ToolAnnotations = {
   /** The title for people, when the tool itself has none. */
   readonly title?: string | undefined
-  /** Changes nothing; `false` when absent. */
+  /** Changes nothing. `false` when absent. */
   readonly readOnlyHint?: boolean | undefined
-  /** May destroy rather than only add; `true` when absent. Without meaning for a read-only tool. */
+  /** May destroy rather than only add. `true` when absent. Without meaning for a read-only tool. */
   readonly destructiveHint?: boolean | undefined
-  /** A second call with the same arguments changes nothing more; `false` when absent. */
+  /** A second call with the same arguments changes nothing more. `false` when absent. */
   readonly idempotentHint?: boolean | undefined
-  /** Reaches things outside the server's own domain; `true` when absent. */
+  /** Reaches things outside the server's own domain. `true` when absent. */
   readonly openWorldHint?: boolean | undefined
 }
 
@@ -28,7 +28,7 @@ export const toolAnnotations = shape<ToolAnnotations>({
 })
 
 /**
- * The JSON Schema of a tool's arguments, which are always an object; dialect 2020-12 unless `$schema` says otherwise.
+ * The JSON Schema of a tool's arguments, which are always an object. Dialect 2020-12 unless `$schema` says otherwise.
  */
 export type ToolInputSchema = {
   readonly $schema?: string | undefined
@@ -36,7 +36,7 @@ export type ToolInputSchema = {
   readonly [keyword: string]: JsonValue | undefined
 }
 
-/** The JSON Schema of a tool's structured result; dialect 2020-12 unless `$schema` says otherwise. */
+/** The JSON Schema of a tool's structured result. Dialect 2020-12 unless `$schema` says otherwise. */
 export type ToolOutputSchema = {
   readonly $schema?: string | undefined
   readonly [keyword: string]: JsonValue | undefined

@@ -44,7 +44,7 @@ export function expectSame({ definition, check }: ValidatorPair, value: unknown)
   if (failure !== undefined) expectCorrectFailure(failure, value)
 }
 
-/** Fails unless what a failure says that stood at its path does stand there. */
+/** Fails unless the value at the path of a failure is the one that the failure names. */
 function expectCorrectFailure({ path, got }: Failure, value: unknown): void {
   const steps = [...path.matchAll(/\.([\w$]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)]
   expect(steps.map(([step]) => step).join('')).toBe(path)

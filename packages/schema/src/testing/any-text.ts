@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 /**
- * Any text that Unicode can carry, control characters and all planes included; cheaper to make than the library's own.
+ * Any text that Unicode can carry, control characters and all planes included. Cheaper to make than the library's own.
  */
 export const anyText: fc.Arbitrary<string> = fc.string({
   unit: fc

@@ -21,7 +21,7 @@ export function mutationsOf(value: Json): readonly Json[] {
 /** One thing done to a value, at a place and with a part of it that numbers choose. */
 type Change = (value: Json, choice: number) => Json
 
-// What the published types tell apart by; a text of another kind is the likeliest of wrong texts.
+// The literals that distinguish the published types. A literal of another type is the likeliest wrong text.
 const words =
   'text image audio resource resource_link tool_use tool_result string number integer boolean array object form url private public user ' +
   'elicitation/create sampling/createMessage roots/list email none'
@@ -51,7 +51,7 @@ export const mutationArbitrary: fc.Arbitrary<(value: Json) => Json> = fc
       const place = pickElement(places, at)
       const change = changes[kind]
       if (change !== undefined) return replaceAt(changed, place, (part) => change(part, choice))
-      // Dropped, or what stands elsewhere in the value.
+      // Removed, or replaced by another part of the value.
       if (kind === changes.length) return removeAt(changed, place)
       return replaceAt(changed, place, () => valueAt(changed, pickElement(places, choice)))
     }, value)

@@ -31,7 +31,7 @@ export function renderPublishedTypes(): string {
   return `${fileHeader}${rows.join('\n')}\n]\n`
 }
 
-/** The schema leaves every object open; the types are open where the specification's TypeScript says so. */
+/** The schema leaves every object open. The types are open where the specification's TypeScript says so. */
 function isMetaName(name: string): boolean {
   return name.endsWith('MetaObject')
 }
@@ -63,7 +63,7 @@ function renderObjectType(schema: PublishedSchema, open: boolean): string {
 }
 
 function renderField(name: string, schema: PublishedSchema, required: readonly string[]): string {
-  // The schema writes the result's type out as any string; the types name its known values.
+  // The schema writes the result's type out as any string. The types name its known values.
   const type = name === 'resultType' ? 'Schema.ResultType' : renderType(schema)
   return required.includes(name)
     ? `readonly ${JSON.stringify(name)}: ${type}`

@@ -16,7 +16,7 @@ export const publishedDefinitions: Definitions = readSchema().$defs
 
 /**
  * The definitions, as they were meant. The JSON Schema is generated from the specification's TypeScript, which is the
- * source of truth; the generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
+ * source of truth. The generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
  */
 export const definitions: Definitions = {
   ...publishedDefinitions,
@@ -76,7 +76,7 @@ export function definitionNameOf(reference: string): string {
 /** Decides by the schema whether a value is of a definition. */
 export type SchemaPredicate = (definition: string, value: unknown) => boolean
 
-/** A referee over the given definitions; formats are annotations unless asked for. */
+/** A referee over the given definitions. Formats are annotations unless asked for. */
 export function createSchemaPredicate($defs: Definitions, options: { formats: boolean }): SchemaPredicate {
   const ajv = new Ajv2020({ strict: false, validateFormats: options.formats })
   if (options.formats) formats.default(ajv)

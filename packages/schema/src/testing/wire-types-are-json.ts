@@ -14,7 +14,7 @@ import type {
 /** Fails to compile unless `Wide` takes every `Narrow`. */
 type AssertAssignable<Wide, Narrow extends Wide> = Wide | Narrow
 
-/** Every wire type stands where a JSON object is wanted, without a cast: they are aliases, not interfaces, for this. */
+/** Checks that every wire type is assignable to a JSON object without a cast. Therefore they are aliases. */
 export type WireTypesAreJson =
   | AssertAssignable<JsonObject, ServerResult>
   | AssertAssignable<JsonObject, DiscoverResult>

@@ -104,7 +104,7 @@ describe('reading the annotations of a tool', () => {
     ['dependentSchemas', object({}, { dependentSchemas: { b: inner } })],
     ['$defs, and so behind a $ref', object({ a: { $ref: '#/$defs/a' } }, { $defs: { a: marked('A') } })],
     ['definitions', object({}, { definitions: { a: inner } })],
-    ['a keyword that nobody knows', object({}, { 'x-more': inner })],
+    ['an unknown keyword', object({}, { 'x-more': inner })],
   ])('refuses an annotation under %s [SHT-044 SHT-045 TOL-024]', (_, schema) => {
     expect(parseHeaderParams(schema)).toEqual({ reason: expect.stringContaining('not on a way of properties alone') })
   })

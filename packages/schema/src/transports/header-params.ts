@@ -36,7 +36,7 @@ export function parseHeaderParams(
 }
 
 /**
- * The header values of a call's arguments by {@link HeaderParam.name}, encoded; an argument that is absent or `null`
+ * The header values of a call's arguments by {@link HeaderParam.name}, encoded. An argument that is absent or `null`
  * has none. Throws `McpError(invalidParams)` for an integer or a text that a header cannot carry.
  */
 export function encodeHeaderArguments(
@@ -135,7 +135,7 @@ function isUnsafeInteger(param: HeaderParam, value: Scalar): boolean {
 }
 
 function describeUnsafeInteger({ path }: HeaderParam): string {
-  return `${path.join('.')} must lie within ±(2^53 - 1) to stand in a header`
+  return `${path.join('.')} must lie within ±(2^53 - 1) to be sent in a header`
 }
 
 function quoteHeader(text: string): string {
@@ -166,7 +166,7 @@ export function encodeHeaderValue(value: string): string {
 export function decodeHeaderValue(value: string): string | undefined {
   if (!plainValuePattern.test(value)) return undefined
   if (!isSentinel(value)) return value
-  // In =?base64?= the two markers share a character, so no content can stand between them.
+  // In =?base64?= the two markers share a character, so there is no content between them.
   return value.length < sentinelPrefix.length + sentinelSuffix.length
     ? undefined
     : decodeBase64(value.slice(sentinelPrefix.length, -sentinelSuffix.length))
@@ -179,7 +179,7 @@ const sentinelSuffix = '?='
 const plainValuePattern = /^(?:[\x21-\x7e]+(?:[\t ]+[\x21-\x7e]+)*)?$/
 
 const encoder = new TextEncoder()
-// A byte order mark belongs to the text here; it is not a hint at the encoding.
+// A byte order mark belongs to the text here. It is not a hint at the encoding.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function isSentinel(value: string): boolean {

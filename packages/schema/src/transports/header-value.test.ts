@@ -19,7 +19,7 @@ describe('the vectors', () => {
   })
 })
 
-test('a plain value that looks encoded is encoded, so that it comes back as it was [SHT-057]', () => {
+test('a plain value that looks encoded is encoded, so that it is decoded unchanged [SHT-057]', () => {
   const looks = '=?base64?SGVsbG8=?='
   expect(encodeHeaderValue(looks)).not.toBe(looks)
   expect(decodeHeaderValue(encodeHeaderValue(looks))).toBe(looks)

@@ -35,7 +35,7 @@ export interface HttpProtocolAdapter {
 
 /** A request whose host, origin, media types, size and principal the transport has checked. */
 export interface HttpRequestView extends RequestHead {
-  /** The body; empty for a method that has none. */
+  /** The body, empty for a method that has none. */
   readonly bodyText: string
   readonly principal: Principal | undefined
   /** The transport and the address of the client, for the calls that the adapter makes. */
@@ -44,7 +44,7 @@ export interface HttpRequestView extends RequestHead {
   readonly reply: HttpReply
   /**
    * Returns the HTTP status and headers that the transport's author wants with an error, such as 403 with a challenge
-   * for a scope that is missing; undefined for the usual ones.
+   * for a scope that is missing, or undefined for the usual ones.
    */
   toHttpError?(error: WireError): HttpErrorHead | undefined
 }
@@ -60,20 +60,20 @@ export interface HttpErrorHead {
 export interface HttpLimits {
   /** Bounds of a message. */
   readonly bounds: ParseBounds
-  /** Milliseconds that a handler may run; Infinity is no limit. */
+  /** Milliseconds that a handler may run. Infinity is no limit. */
   readonly timeoutMs: number
-  /** Milliseconds without a byte after which a call becomes a stream; Infinity is never. */
+  /** Milliseconds without a byte after which a call becomes a stream. Infinity is never. */
   readonly keepAliveMs: number
   /** Bytes that may wait for a slow reader. */
   readonly maxQueuedBytes: number
-  /** Runs a function once after so many milliseconds; the returned function cancels that. */
+  /** Runs a function once after so many milliseconds. The returned function cancels that. */
   schedule(run: () => void, ms: number): () => void
   /** Reports a failure whose cause the peer must not see. */
   onError(error: unknown): void
 }
 
 /**
- * The response to one HTTP request: `send` once; or `open`, any number of `write`, and `end`. After its end nothing has
+ * The response to one HTTP request: `send` once, or `open`, any number of `write`, and `end`. After its end nothing has
  * an effect.
  */
 export interface HttpReply {
@@ -85,9 +85,9 @@ export interface HttpReply {
   end(): void
   /** Returns the bytes that the peer has not taken yet. */
   countQueuedBytes(): number
-  /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
+  /** Resolves when the peer has read the written bytes or has disconnected. Undefined when no bytes wait. */
   waitForDrain(): Promise<void> | undefined
-  /** Calls back once when the peer has gone or the response is complete. */
+  /** Calls back once when the peer has disconnected or the response is complete. */
   onClose(run: () => void): void
   /**
    * Calls back when the transport stops: `draining` at its beginning, `closing` at the end of the time that calls have
@@ -116,7 +116,7 @@ export interface StreamPeer {
 
 /** An adapter's part in one pair of streams. */
 export interface StreamConnection {
-  /** Returns what serves the request; undefined for one of this revision. */
+  /** Returns what serves the request, or undefined for one of this revision. */
   handlerFor(request: RpcRequest): StreamHandler | undefined
   /** Receives every response and notification of the peer, and ignores those that are not for it. */
   receive(message: RpcResponse | RpcNotification): void
