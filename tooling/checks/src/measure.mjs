@@ -1,73 +1,90 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { parseSource } from './imports.mjs'
 import { isProgram, problem } from './report.mjs'
-import { measureCalls, measureStructure } from './structure.mjs'
+import { measureCalls, measureLayers, measureSize } from './structure.mjs'
+import { measureWords, wordLimits } from './words.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
-
-/** Makes a value above its limit a failure. */
-const enforced = true
 
 const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const questionWord = /^(?:What|Whether|How|Why|Who|Whose|Which|Whatever|Whoever|Where)$/
+const openingsLimit = 2
+const lastValues = 'tooling/checks/trends.json'
 
 /**
  * @typedef {{ file: string, source: ts.SourceFile }} SourceText
- * @typedef {{ value: number, details: readonly string[] }} Measurement `details` lists the places that the value
- * counts.
- * @typedef {{
- *   title: string, unit: string, limit: number, remedy: string, measure: (files: readonly SourceText[]) => Measurement
- * }} Row The limit is exclusive: a value must be below it.
- * @typedef {{ row: Row, value: number, details: readonly string[] }} Result
+ * @typedef {import('./structure.mjs').Measured} Measured
+ * @typedef {import('./structure.mjs').LayerRow} Rule A value above its limit is a failure; `remedy` says what to do.
+ * @typedef {import('./words.mjs').WordGroup} WordGroup
  */
-
-/** @type {readonly Row[]} */
-const rows = [
-  {
-    title: 'doc comments that open with a question word',
-    unit: '%',
-    limit: 2,
-    remedy: 'start with a verb in the third person ("Returns…") or with the noun',
-    measure: measureOpenings,
-  },
-  {
-    title: 'names of functions defined in more than one file',
-    unit: '',
-    limit: 45,
-    remedy: 'name each function for its own object, or define it once',
-    measure: measureDuplicateNames,
-  },
-]
 
 /**
- * Measures the sources of the packages; tests and generated files are left out.
+ * Measures what has a limit beside the words: how doc comments open, and imports against the layers.
  * @param {string} root
- * @returns {Result[]}
+ * @returns {(Rule & { remedy: string })[]}
  */
-export function measureTree(root) {
-  const files = listFiles(root)
-    .filter((file) => measuredFile.test(file))
-    .map((file) => ({ file, source: parseSource(join(root, file)) }))
-  return rows.map((row) => ({ row, ...row.measure(files) }))
+export function measureRules(root) {
+  const openings = {
+    title: 'doc comments that open with a question word, in percent',
+    limit: openingsLimit,
+    remedy: 'start with a verb in the third person ("Returns…") or with the noun',
+    ...measureOpenings(readSources(root)),
+  }
+  const layers = measureLayers(root).map((row) => ({ ...row, remedy: 'let imports point from a layer to a lower one' }))
+  return [openings, ...layers]
 }
 
 /**
- * Reports every row whose value is not below its limit.
+ * Measures sums over the repository. They have no limit: `pnpm measure` prints them beside their last values.
+ * @param {string} root
+ * @returns {Measured[]}
+ */
+export function measureTrends(root) {
+  return [...measureSize(root), measureDuplicateNames(readSources(root))]
+}
+
+/**
+ * Reports every rule and every word that is above its limit, over all packages.
  * @param {string} root
  * @returns {string[]}
  */
 export function checkMeasures(root) {
-  return measureTree(root)
-    .filter(({ row, value }) => value >= row.limit)
+  return [...ruleProblems(measureRules(root)), ...wordProblems(measureWords(root).all)]
+}
+
+/** @param {string} root */
+function readSources(root) {
+  return listFiles(root)
+    .filter((file) => measuredFile.test(file))
+    .map((file) => ({ file, source: parseSource(join(root, file)) }))
+}
+
+/** @param {readonly (Rule & { remedy: string })[]} rules */
+function ruleProblems(rules) {
+  return rules
+    .filter(({ value, limit }) => value > limit)
+    .map(({ title, value, limit, remedy }) => problem(`${title}: ${value}, at most ${limit}`, remedy))
+}
+
+/** @param {WordGroup} group */
+function wordProblems({ results }) {
+  return results
+    .filter(({ row, value }) => value > row.limit)
     .map(({ row, value }) =>
-      problem(`${row.title}: ${shownValue(value, row)}, the limit is below ${shownValue(row.limit, row)}`, row.remedy),
+      problem(
+        `${row.title}: ${value} ${unitOf(row)}, at most ${row.limit}`,
+        `${row.remedy}; pnpm measure --list packages/NAME prints the places`,
+      ),
     )
 }
 
-/**
- * @param {readonly SourceText[]} files
- * @returns {Measurement}
- */
+/** @param {import('./words.mjs').WordRow} row */
+function unitOf({ per }) {
+  return per === 'words' ? 'in 10,000 words' : '% of the sentences'
+}
+
+/** @param {readonly SourceText[]} files */
 function measureOpenings(files) {
   let all = 0
   const details = []
@@ -84,7 +101,7 @@ function measureOpenings(files) {
 
 /**
  * @param {readonly SourceText[]} files
- * @returns {Measurement}
+ * @returns {Measured}
  */
 function measureDuplicateNames(files) {
   /** @type {Map<string, Set<string>>} */
@@ -96,7 +113,7 @@ function measureDuplicateNames(files) {
   const details = shared
     .toSorted(([, left], [, right]) => right.size - left.size)
     .map(([name, places]) => `${name}: ${[...places].join(', ')}`)
-  return { value: shared.length, details }
+  return { title: 'names of functions defined in more than one file', value: shared.length, details }
 }
 
 /**
@@ -127,35 +144,74 @@ function isFunctionConstant(node) {
   return holdsFunction && ts.isSourceFile(node.parent.parent.parent)
 }
 
-/**
- * @param {number} value
- * @param {Row} row
- */
-function shownValue(value, { unit }) {
-  return unit === '' ? String(value) : `${value} ${unit}`
+/** @param {readonly WordGroup[]} groups */
+function printWords(groups) {
+  const width = Math.max(...groups.map(({ name }) => name.length), 'at most'.length)
+  for (const [index, { title, per }] of wordLimits.entries()) {
+    console.log(`${index + 1}: ${title}, ${per === 'words' ? 'in 10,000 words' : 'in percent'}`)
+  }
+  /** @param {readonly unknown[]} cells */
+  const columns = (cells) => cells.map((cell) => String(cell).padStart(8)).join('')
+  console.log(
+    `${''.padEnd(width)}${columns(['words', ...wordLimits.keys()].map((cell) => (Number.isInteger(cell) ? Number(cell) + 1 : cell)))}`,
+  )
+  for (const { name, words, results } of groups) {
+    const values = results.map(({ row, value }) => (value > row.limit ? `! ${value}` : value))
+    console.log(`${name.padEnd(width)}${columns([words, ...values])}`)
+  }
+  console.log(`${'at most'.padEnd(width)}${columns(['', ...wordLimits.map(({ limit }) => limit)])}`)
 }
 
-/** @param {readonly string[]} flags `--list` prints the counted places too. */
+/** @param {readonly Measured[]} measured */
+function printTrends(measured) {
+  const path = join(workspaceRoot, lastValues)
+  /** @type {Record<string, number>} */
+  const last = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
+  for (const { title, value } of measured) console.log(`${title}: ${value} (last: ${last[title] ?? 'none'})`)
+}
+
+/** @param {readonly { title: string, details: readonly string[] }[]} rows */
+function printPlaces(rows) {
+  for (const { title, details } of rows) console.log([title, ...details].join('\n  '))
+}
+
+/**
+ * Prints the places of the words in the files whose path begins with a folder.
+ * @param {string} folder
+ */
+function listWords(folder) {
+  const { all, documents } = measureWords(workspaceRoot)
+  const results = [...all.results, ...documents.results]
+  printPlaces(
+    results.map(({ row, details }) => ({
+      title: row.title,
+      details: details.filter((detail) => detail.startsWith(folder)),
+    })),
+  )
+}
+
+/**
+ * @param {readonly string[]} flags `--list` prints the counted places too, and `--list packages/client` the words of
+ * one folder alone; `--write` keeps the values of the trends for the next time.
+ */
 function main(flags) {
-  for (const { row, value, details } of measureTree(workspaceRoot)) {
-    const state = value < row.limit ? 'ok' : 'above the limit'
-    console.log(`${row.title}: ${shownValue(value, row)} (below ${shownValue(row.limit, row)}: ${state})`)
-    if (flags.includes('--list')) for (const detail of details) console.log(`  ${detail}`)
+  const folder = flags[flags.indexOf('--list') + 1]
+  if (flags.includes('--list') && folder !== undefined) return listWords(folder)
+  const [rules, words] = [measureRules(workspaceRoot), measureWords(workspaceRoot)]
+  const trends = [...measureTrends(workspaceRoot), ...measureCalls(workspaceRoot)]
+  for (const { title, value, limit } of rules) console.log(`${title}: ${value} (at most ${limit})`)
+  printTrends(trends)
+  printWords([...words.packages, words.all, words.documents])
+  if (flags.includes('--list')) {
+    printPlaces([...rules, ...trends, ...words.all.results.map(({ row, details }) => ({ title: row.title, details }))])
   }
-  printStructure(flags)
-  if (!enforced) return
-  for (const found of checkMeasures(workspaceRoot)) {
+  if (flags.includes('--write')) {
+    const values = Object.fromEntries(trends.map(({ title, value }) => [title, value]))
+    writeFileSync(join(workspaceRoot, lastValues), `${JSON.stringify(values, null, 2)}\n`)
+  }
+  for (const found of [...ruleProblems(rules), ...wordProblems(words.all)]) {
     console.error(found)
     process.exitCode = 1
-  }
-}
-
-/** @param {readonly string[]} flags */
-function printStructure(flags) {
-  for (const { title, value, limit, details } of [...measureStructure(workspaceRoot), ...measureCalls(workspaceRoot)]) {
-    console.log(`${title}: ${value} (at most ${limit}: ${value <= limit ? 'ok' : 'above the limit'})`)
-    if (flags.includes('--list')) for (const detail of details) console.log(`  ${detail}`)
-    if (value > limit) process.exitCode = 1
   }
 }
 

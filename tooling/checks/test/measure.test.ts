@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
-import { checkMeasures, measureTree } from '../src/measure.mjs'
+import { checkMeasures, measureRules, measureTrends } from '../src/measure.mjs'
 import { tree } from './tree.ts'
 
-const values = (files: Readonly<Record<string, string>>): readonly number[] =>
-  measureTree(tree(files)).map(({ value }) => value)
+const openings = (files: Readonly<Record<string, string>>): number | undefined => measureRules(tree(files))[0]?.value
+
+const sharedNames = (files: Readonly<Record<string, string>>): number | undefined =>
+  measureTrends(tree(files)).at(-1)?.value
 
 test('the share of doc comments that open with a question word is in percent', () => {
   const text = `/** What a call gives. */
@@ -18,11 +20,11 @@ const c = 3
 const d = 4
 // What a line comment says is not counted.
 `
-  expect(values({ 'packages/a/src/a.ts': text })).toEqual([50, 0])
+  expect(openings({ 'packages/a/src/a.ts': text })).toBe(50)
 })
 
 test('a tree without doc comments has a share of 0', () => {
-  expect(values({ 'packages/a/src/a.ts': 'const a = 1' })).toEqual([0, 0])
+  expect(openings({ 'packages/a/src/a.ts': 'const a = 1' })).toBe(0)
 })
 
 test.each([
@@ -34,7 +36,7 @@ test.each([
   ['no constant that is not a function', 'const send = 1', 'function send() {}', 0],
   ['no name twice in one file', 'function send() {} { function send() {} }', 'function other() {}', 0],
 ])('the count of names in several files includes %s', (_, first, second, count) => {
-  expect(values({ 'packages/a/src/a.ts': first, 'packages/b/src/b.ts': second })[1]).toBe(count)
+  expect(sharedNames({ 'packages/a/src/a.ts': first, 'packages/b/src/b.ts': second })).toBe(count)
 })
 
 test.each([
@@ -46,17 +48,24 @@ test.each([
   'test/a.ts',
 ])('the file %s is not measured', (name) => {
   const text = '/** What a call gives. */\nfunction send() {}\n'
-  expect(values({ [`packages/a/${name}`]: text, 'packages/b/src/b.ts': 'function send() {}' })).toEqual([0, 0])
+  const files = { [`packages/a/${name}`]: text, 'packages/b/src/b.ts': 'function send() {}' }
+  expect([openings(files), sharedNames(files)]).toEqual([0, 0])
 })
 
-test('a value at its limit is reported with what to do', () => {
-  const names = Array.from({ length: 45 }, (_, index) => `function send${index}() {}`).join('\n')
-  const root = tree({ 'packages/a/src/a.ts': names, 'packages/b/src/b.ts': names })
-  expect(checkMeasures(root)).toEqual([
-    'names of functions defined in more than one file: 45, the limit is below 45\n  name each function for its own object, or define it once',
+test('sums over the repository are never reported', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `function send${index}() {}`).join('\n')
+  expect(checkMeasures(tree({ 'packages/a/src/a.ts': names, 'packages/b/src/b.ts': names }))).toEqual([])
+})
+
+test('a share above its limit is reported with the remedy', () => {
+  expect(checkMeasures(tree({ 'packages/a/src/a.ts': '/** What a call gives. */\nfunction one() {}' }))).toEqual([
+    'doc comments that open with a question word, in percent: 100, at most 2\n  start with a verb in the third person ("Returns…") or with the noun',
   ])
 })
 
-test('values below the limits are not reported', () => {
-  expect(checkMeasures(tree({ 'packages/a/src/a.ts': '/** Returns 1. */\nfunction one() {}' }))).toEqual([])
+test('words above their limit are reported with the remedy and the command that lists them', () => {
+  const text = '/** Returns the call that nobody wants. */\nfunction one() {}'
+  expect(checkMeasures(tree({ 'packages/a/src/a.ts': text }))).toEqual([
+    'whoever, nobody, somebody, whatever: 1666.7 in 10,000 words, at most 4\n  name the thing: "a client that …", "no instance …", "the value"; pnpm measure --list packages/NAME prints the places',
+  ])
 })
