@@ -51,6 +51,7 @@ export {
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { createRandomPool, randomId } from './random-id.ts'
 export {
+  captureAsyncContext,
   type Clock,
   type EpochMs,
   isWorkerd,

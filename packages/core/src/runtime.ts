@@ -52,6 +52,15 @@ export function isWorkerd(): boolean {
 }
 
 /**
+ * Returns a function that runs others in the asynchronous context of this moment (`AsyncLocalStorage`), from any
+ * other one. A server captures the context in which it is created, so that work in the background never runs with the stores
+ * of the request that happened to start it. On platforms without such contexts the function calls the other directly.
+ */
+export function captureAsyncContext(): <T>(run: () => T) => T {
+  return asyncHooks?.AsyncLocalStorage.snapshot() ?? ((run) => run())
+}
+
+/**
  * Returns the SHA-256 of a text as hexadecimal digits: at once on platforms that can, and otherwise as a promise.
  */
 export function sha256Hex(text: string): string | Promise<string> {
@@ -68,6 +77,8 @@ async function sha256HexWithWebCrypto(text: string): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
+// Bundles for other platforms need not know of these modules.
+const asyncHooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
+
 // Web Crypto hands a few bytes to another thread and back, which takes longer than all else that a request does.
-// Bundles for other platforms need not know of this one's module.
 const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')
