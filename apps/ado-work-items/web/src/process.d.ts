@@ -1,9 +1,12 @@
-/** The part of Node that packages look for on any platform; a browser has none of it. */
+/** The parts of Node that packages look for on any platform; a browser has none of them. */
 // oxlint-disable-next-line no-var -- only a var is a property of globalThis
 declare var process:
   | {
       getBuiltinModule?(name: 'node:crypto'): {
         hash(algorithm: 'sha256', value: string | Uint8Array, encoding: 'base64url' | 'hex'): string
+      }
+      getBuiltinModule?(name: 'node:async_hooks'): {
+        AsyncLocalStorage: { snapshot(): <T>(run: () => T) => T }
       }
     }
   | undefined
