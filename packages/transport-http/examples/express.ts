@@ -4,7 +4,7 @@ import express from 'express'
 import type { Express } from 'express'
 
 /**
- * An Express application with an MCP endpoint. It may stand after `express.json()`, too: it takes the parsed body then.
+ * Creates an Express application with an MCP endpoint. After `express.json()` the endpoint uses the parsed body.
  */
 export function createApp(server: Server): Express {
   const app = express()
@@ -12,7 +12,7 @@ export function createApp(server: Server): Express {
   return app
 }
 
-/** The same behind a body parser, whose own limit (100 KB unless it is told otherwise) then holds first. */
+/** The same behind a body parser, whose own limit (100 KB by default) then applies first. */
 export function createAppWithParser(server: Server): Express {
   const app = express()
   app.use(express.json({ limit: '4mb' }))

@@ -2,10 +2,10 @@ import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const greet = tool('greet', {
-  description: 'Greets somebody',
+  description: 'Greets a person',
   input: z.object({ name: z.string() }),
   run: ({ name }) => `Hello, ${name}!`,
 })

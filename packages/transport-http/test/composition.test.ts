@@ -13,7 +13,7 @@ import {
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test, vi } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { connectHttp } from '../src/client.ts'
 import { httpHandler } from '../src/index.ts'
 import { nodeHandler, serveHttp } from '../src/node.ts'

@@ -1,7 +1,7 @@
 import { errorCodes, metaKeys, protocolVersion } from '@x/schema'
 import { createServer, resource, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { modernMeta, createPostRequest } from '../src/testing/sent.ts'
 import type { PostChanges } from '../src/testing/sent.ts'
 import { serveFunctions } from '../src/testing/shells.ts'

@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { connectStdio, serveStdio } from '@x/transport-stdio'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const greet = tool('greet', {
-  description: 'Greets somebody',
+  description: 'Greets a person',
   input: z.object({ name: z.string() }),
   run: ({ name }) => `Hello, ${name}!`,
 })

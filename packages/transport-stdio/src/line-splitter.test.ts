@@ -16,14 +16,14 @@ function listen(maxBytes: number): Heard & ReturnType<typeof createLineSplitter>
   return { ...heard, ...splitter }
 }
 
-function hear(chunks: readonly Buffer[], maxBytes = 1000): Heard {
+function receive(chunks: readonly Buffer[], maxBytes = 1000): Heard {
   const { push, end, ...heard } = listen(maxBytes)
   for (const chunk of chunks) push(chunk)
   end()
   return heard
 }
 
-/** Cuts bytes at the given places, whatever they cut in two. */
+/** Splits bytes at the given places. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const at = [0, ...places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
   return at.slice(1).map((end, index) => bytes.subarray(at[index], end))
@@ -40,7 +40,7 @@ describe('lines', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(lineText, fc.constantFrom('\n', '\r\n'))), cuts, (lines, places) => {
         const bytes = Buffer.from(lines.map(([text, ending]) => text + ending).join(''))
-        const { lines: heard, flaws } = hear(cut(bytes, places), 100_000)
+        const { lines: heard, flaws } = receive(cut(bytes, places), 100_000)
         expect(heard).toEqual(lines.map(([text]) => text).filter((text) => text !== ''))
         expect(flaws).toEqual([])
       }),
@@ -51,18 +51,18 @@ describe('lines', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), cuts, fc.integer({ min: 0, max: 40 }), (data, places, bound) => {
         const bytes = Buffer.from(data)
-        expect(hear(cut(bytes, places), bound)).toEqual(hear([bytes], bound))
+        expect(receive(cut(bytes, places), bound)).toEqual(receive([bytes], bound))
       }),
     )
   })
 
   test('that the stream ends in count without a newline', () => {
-    expect(hear([Buffer.from('one\ntwo')])).toEqual({ lines: ['one', 'two'], flaws: [] })
+    expect(receive([Buffer.from('one\ntwo')])).toEqual({ lines: ['one', 'two'], flaws: [] })
   })
 
   test('are refused when they are no UTF-8, and the next one is heard [TRI-001]', () => {
     const chunk = Buffer.concat([Buffer.from('a\n'), Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]), Buffer.from('b\n')])
-    const { lines, flaws } = hear([chunk])
+    const { lines, flaws } = receive([chunk])
     expect(lines).toEqual(['a', 'b'])
     expect(flaws).toMatchObject([{ kind: 'not_utf8' }])
   })
@@ -74,11 +74,11 @@ describe('lines', () => {
     ['a byte longer with a carriage return', '123456789\r\nnext\n', ['next'], 1],
     ['a byte longer by a letter of two', '1234567é\nnext\n', ['next'], 1],
     ['much longer, and the last', '1234567890123456789', [], 1],
-  ])('%s are judged by the bytes, cut or whole', (_, text, heard, flaws) => {
+  ])('%s are validated by their bytes, split or whole', (_, text, heard, flaws) => {
     const bytes = Buffer.from(text)
     const singles = [...bytes].map((byte) => Buffer.from([byte]))
     for (const chunks of [[bytes], singles]) {
-      const result = hear(chunks, 8)
+      const result = receive(chunks, 8)
       expect(result.lines).toEqual(heard)
       expect(result.flaws.map(({ kind }) => kind)).toEqual(Array(flaws).fill('too_long'))
     }
@@ -86,7 +86,7 @@ describe('lines', () => {
 
   test('that are too long keep both ends for the refusal', () => {
     const text = `${'a'.repeat(300)}${'é'.repeat(1000)}${'z'.repeat(100)}`
-    const { flaws } = hear(cut(Buffer.from(`${text}\n`), [7, 280, 900]), 50)
+    const { flaws } = receive(cut(Buffer.from(`${text}\n`), [7, 280, 900]), 50)
     expect(flaws).toEqual([{ kind: 'too_long', head: 'a'.repeat(256), tail: 'z'.repeat(64) }])
   })
 
@@ -122,7 +122,7 @@ const plainId = fc.oneof(
 const params = fc.object({ withNullPrototype: false, key: fc.constantFrom('id', '"id', 'jsonrpc', 'x', '\\"id"') })
 
 describe('the id of a message that was too long to read', () => {
-  test('is found where it stands first or last', () => {
+  test('is found as the first or the last member', () => {
     fc.assert(
       fc.property(plainId, params, (id, given) => {
         const first = JSON.stringify({ jsonrpc: '2.0', id, method: 'x', params: given })

@@ -35,7 +35,7 @@ const emptyBuffer = Buffer.alloc(0)
 /**
  * Splits bytes into lines of UTF-8 at each newline, with or without a carriage return before it
  * (basic/transports/stdio). Each byte is read and copied a bounded number of times, for any chunking of the stream. Of
- * a line longer than `maxBytes` only the two ends are kept.
+ * a line longer than `maxBytes` only the two ends are stored.
  */
 export function createLineSplitter(maxBytes: number, sink: LineSink): LineSplitter {
   const lineBuffer = createLineBuffer()

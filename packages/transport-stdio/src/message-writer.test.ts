@@ -5,7 +5,7 @@ import { createMessageWriter } from './message-writer.ts'
 
 const line = 'x'.repeat(100)
 
-/** A writer to a stream that holds about a thousand bytes until somebody reads. */
+/** Creates a writer to a stream that holds about a thousand bytes until it is read. */
 function writerTo(output = new PassThrough({ highWaterMark: 1000 })) {
   const failures: unknown[] = []
   const events = { onFull: () => {}, onDrain: () => {}, onFailure: (error: unknown) => failures.push(error) }
@@ -61,7 +61,7 @@ describe('a reader', () => {
     expect(writer.waitForDrain()).toBeUndefined()
   })
 
-  test('that is gone before what was written is handed over is not waited for', async () => {
+  test('that closes before all output is passed on is not awaited', async () => {
     const { writer, output } = writerTo()
     for (let count = 0; count < 30; count++) writer.write(line)
     const drained = writer.waitForDrain()

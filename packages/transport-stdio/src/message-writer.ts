@@ -7,8 +7,8 @@ export interface MessageWriter {
   /** The amount of queued output in characters, an approximation of bytes that suffices to bound memory. */
   getQueuedBytes(): number
   /**
-   * Returns `undefined` while the reader keeps up or is gone; otherwise a promise that resolves when the reader has
-   * caught up or is gone.
+   * Returns `undefined` while the reader keeps up or the stream has ended. Otherwise it returns a promise that resolves
+   * when the reader has caught up or the stream has ended.
    */
   waitForDrain(): Promise<void> | undefined
   /** Resolves when all output is handed to the operating system, or the stream has failed. */

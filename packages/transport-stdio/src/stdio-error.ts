@@ -57,7 +57,7 @@ const stdioErrorCodes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
   ...(['closed', 'ended', 'too_large', 'protocol'] as const),
 ])
 
-/** Tells if a value is a {@link StdioError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link StdioError}, from this copy of the package or another. */
 export function isStdioError(error: unknown): error is StdioError {
   return error instanceof Error && error.name === 'StdioError' && 'code' in error && stdioErrorCodes.has(error.code)
 }

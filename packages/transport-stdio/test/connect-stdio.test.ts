@@ -22,7 +22,7 @@ afterAll(() => programs[Symbol.asyncDispose]())
 const me = { name: 'host', version: '1.0.0' }
 const toServer = (options: Partial<StdioConnectOptions> = {}) =>
   connectStdio({ command: process.execPath, args: [programs.path('server')], ...options })
-const answering = `hear(({ id }) => say({ id, result }));`
+const answering = `receive(({ id }) => say({ id, result }));`
 const textOf = ({ content }: { readonly content: readonly object[] }): string => {
   const [first] = content
   return first !== undefined && 'text' in first ? String(first.text) : ''
@@ -58,23 +58,23 @@ describe('a server in a process of its own', () => {
     delete process.env['A_SECRET_OF_OURS']
   })
 
-  test('is told of a cancelled call', async () => {
+  test('is notified of a cancelled call', async () => {
     const lines: string[] = []
     const waiting = createGate()
-    const told = createGate()
-    const hear = (line: string): void => {
+    const cancelled = createGate()
+    const receive = (line: string): void => {
       lines.push(line)
       if (line === 'waiting') waiting.open()
-      if (line.startsWith('told')) told.open()
+      if (line.startsWith('cancelled')) cancelled.open()
     }
-    await using connection = toServer({ stderr: hear })
+    await using connection = toServer({ stderr: receive })
     const controller = new AbortController()
     const call = createClient(connection, me).callTool('waits', {}, { signal: controller.signal })
     await waiting.opened
     controller.abort('enough')
     await expect(call).rejects.toBe('enough')
-    await told.opened
-    expect(lines).toEqual(['waiting', 'told to stop: enough'])
+    await cancelled.opened
+    expect(lines).toEqual(['waiting', 'cancelled: enough'])
   })
 
   test('may say what it likes on stderr [STD-002]', async () => {
@@ -137,7 +137,7 @@ describe('a process that ends', () => {
 
   test('behind its answer has answered', async () => {
     const exited = createGate()
-    await using connection = toScript(`hear(({ id }) => say({ id, result }, () => process.exit(1)))`, {
+    await using connection = toScript(`receive(({ id }) => say({ id, result }, () => process.exit(1)))`, {
       probe: false,
       restart: { pauseMs: 1 },
       onExit: () => exited.open(),
@@ -148,9 +148,9 @@ describe('a process that ends', () => {
     expect(connection.process.restartCount).toBe(1)
   })
 
-  test('in good order while nobody waits is not held against it', async () => {
+  test('in good order without a waiting call does not count as a failure', async () => {
     const exited = createGate()
-    await using connection = toScript(`hear(({ id }) => say({ id, result }, () => process.exit(0)))`, {
+    await using connection = toScript(`receive(({ id }) => say({ id, result }, () => process.exit(0)))`, {
       probe: false,
       restart: false,
       onExit: () => exited.open(),
@@ -210,7 +210,7 @@ describe('closing a connection', () => {
     expect(connection.process.pid).toBeUndefined()
   })
 
-  test('fails what is under way, and starts nothing any more', async () => {
+  test('fails running calls, and starts nothing any more', async () => {
     const hanging = createGate()
     const connection = toServer({ stderr: () => hanging.open() })
     const call = createClient(connection, me).callTool('hangs')

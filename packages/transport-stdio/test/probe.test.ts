@@ -6,11 +6,11 @@ import { listeningCall } from '../src/testing/scripted-link.ts'
 import { toScript } from './scripted-process.ts'
 
 describe('the probe of a fresh process', () => {
-  const hears = (answer: string): string => `hear((message) => { console.error(message.method); ${answer} })`
+  const receive = (answer: string): string => `receive((message) => { console.error(message.method); ${answer} })`
 
   test('comes before everything else, and once [STD-019]', async () => {
     const methods: string[] = []
-    const source = hears('say({ id: message.id, result })')
+    const source = receive('say({ id: message.id, result })')
     await using connection = toScript(source, { stderr: (method) => methods.push(method) })
     await Promise.all([1, 2].map((id) => connection.exchange(createRequest(id, 'tools/list'), listeningCall())))
     await connection.close()
@@ -27,7 +27,7 @@ describe('the probe of a fresh process', () => {
     async (code, named) => {
       const methods: string[] = []
       const [error, result] = [{ code, message: 'no' }, { protocolVersion: named }].map((part) => JSON.stringify(part))
-      const source = hears(
+      const source = receive(
         `say({ id: message.id, ...(message.method === 'initialize' ? { result: ${result} } : { error: ${error} }) })`,
       )
       await using connection = toScript(source, { stderr: (method) => methods.push(method) })
@@ -45,7 +45,7 @@ describe('the probe of a fresh process', () => {
 
   test('takes a server that names other revisions for a modern one, and leaves the rest to the client', async () => {
     const error = `{ code: -32022, message: 'no', data: { supported: ['2027-01-01'], requested: '2026-07-28' } }`
-    await using connection = toScript(hears(`say({ id: message.id, error: ${error} })`))
+    await using connection = toScript(receive(`say({ id: message.id, error: ${error} })`))
     const answer = await connection.exchange(createRequest(1), listeningCall())
     expect(answer).toMatchObject({ id: 1, error: { code: -32022 } })
   })
@@ -53,7 +53,7 @@ describe('the probe of a fresh process', () => {
   test('fails a server that stays silent [STD-018]', async () => {
     const clock = manualClock()
     const asked = createGate()
-    const source = hears('')
+    const source = receive('')
     await using connection = toScript(source, {
       runtime: clock,
       stderr: () => asked.open(),
@@ -68,7 +68,7 @@ describe('the probe of a fresh process', () => {
 
   test('can be left out', async () => {
     const methods: string[] = []
-    const source = hears('say({ id: message.id, result })')
+    const source = receive('say({ id: message.id, result })')
     await using connection = toScript(source, { stderr: (method) => methods.push(method), probe: false })
     await connection.exchange(createRequest(1, 'tools/list'), listeningCall())
     await connection.close()

@@ -73,18 +73,18 @@ describe.skipIf(process.platform === 'win32')('the processes that a server has s
     await grandchild.ended
   })
 
-  test('receive the signal of a host that goes on, and leave it to that host', async () => {
+  test('receive the signal of a host that continues, and leave it to that host', async () => {
     const coming = nextGrandchild()
-    const listener = 'data:text/javascript,process.on("SIGINT",()=>console.log("told"))'
+    const listener = 'data:text/javascript,process.on("SIGINT",()=>console.log("signalled"))'
     const host = spawn(process.execPath, ['--import', listener, programs.path('host'), '-e', serverWithGrandchild()], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     started.push(host)
     const grandchild = await coming
     await once(host.stdout, 'data')
-    const told = once(host.stdout, 'data')
+    const output = once(host.stdout, 'data')
     host.kill('SIGINT')
-    expect(String(await told)).toContain('told')
+    expect(String(await output)).toContain('signalled')
     await grandchild.ended
     expect(host.exitCode).toBeNull()
   })
@@ -99,7 +99,7 @@ test.skipIf(process.platform !== 'linux').each([
   await using connection = connectStdio({ command: process.execPath, args, processGroup })
   await connection.start()
   const { pid = 0 } = connection.process
-  // proc_pid_stat(5): behind the name in parentheses stand the state, the parent and the group.
+  // proc_pid_stat(5): the state, the parent and the group follow the name in parentheses.
   const [, , group] = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ')
   expect(Number(group) === pid).toBe(leads)
 })

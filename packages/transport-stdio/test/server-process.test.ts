@@ -74,7 +74,7 @@ describe('a server on stdin and stdout', () => {
     peer.end()
     const { code, stderr } = await ended
     expect(code).toBe(0)
-    expect(stderr).toContain('told to stop: The client closed the connection')
+    expect(stderr).toContain('cancelled: The client closed the connection')
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)('exits in good order at %s', async (signal) => {
@@ -84,7 +84,7 @@ describe('a server on stdin and stdout', () => {
     child.kill(signal)
     const { code, stderr } = await ended
     expect(code).toBe(0)
-    expect(stderr).toContain(`told to stop: The process received ${signal}`)
+    expect(stderr).toContain(`cancelled: The process received ${signal}`)
     expect(await peer.ended).toHaveLength(1)
   })
 
@@ -94,7 +94,7 @@ describe('a server on stdin and stdout', () => {
     await said()
     await said()
     child.kill('SIGTERM')
-    expect(await said()).toContain('told to stop')
+    expect(await said()).toContain('cancelled')
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ signal: 'SIGTERM' })
   })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { connectStreams, serveStdio, type StdioServer, type ClientStreamConnection } from '../src/index.ts'
 import { createGate } from '@tooling/vitest/gate'
 

@@ -43,7 +43,7 @@ function countedBus() {
 }
 
 describe('streams on one channel', () => {
-  test('are told apart by their ids, each acknowledged before anything else of it [SUB-002 SUB-003 SUB-006 BAS-062]', async () => {
+  test('are distinguished by their ids, each acknowledged before anything else of it [SUB-002 SUB-003 SUB-006 BAS-062]', async () => {
     const server = serve()
     await using served = serveRaw(server)
     served.peer.say(listen('a', tools), listen(2, { promptsListChanged: true }), listen(3, tools))

@@ -82,7 +82,7 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
     expect(seen).toEqual(['Basic realm="x", Bearer scope="a"'])
   })
 
-  test('may take its time: a server that goes on sending fills no memory meanwhile', async () => {
+  test('may take its time: a server that continues to send fills no memory meanwhile', async () => {
     await using server = await scriptedServer((response, { headers }) => {
       if (headers.authorization === 'Bearer token-2')
         return createJsonAnswer(rpcResult())(response, server.received[1] as never)
@@ -114,7 +114,7 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
     expect(String(error)).not.toContain('token-1')
   })
 
-  test('cannot share a header with the user, who is told which', async () => {
+  test('cannot set a header that the user sets, which the error names', async () => {
     await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     await using connection = connect(server.url, {
       auth: counting(() => undefined),
@@ -126,7 +126,7 @@ describe.each(senders)('An authorizer over %s', (_name, connect: Connect) => {
     expect(server.received).toHaveLength(0)
   })
 
-  test('hears when the connection closes', async () => {
+  test('is notified when the connection closes', async () => {
     await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     const auth = counting(() => undefined)
     const connection = connect(server.url, { auth })

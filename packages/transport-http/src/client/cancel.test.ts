@@ -120,7 +120,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
 
   test.each([
     ['after a second, when the server leaves it open', ''],
-    ['at once, when the server goes on and on', `: ${'x'.repeat(200_000)}\n`],
+    ['at once, when the server never ends its answer', `: ${'x'.repeat(200_000)}\n`],
   ])('has its stream closed after the response %s', async (_title, rest) => {
     await using server = await scriptedServer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(formatEvent(rpcResult()) + rest)

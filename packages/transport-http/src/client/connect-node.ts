@@ -17,7 +17,7 @@ export interface UndiciOptions {
   readonly connect?: buildConnector.BuildOptions | undefined
   /** Milliseconds that a connection may take to open, TLS included. Default 10 seconds. */
   readonly connectTimeoutMs?: number | undefined
-  /** Maximum number of open connections; each request in flight holds one. Default: as many as are needed. */
+  /** Maximum number of open connections. Each running request uses one. Default: no limit. */
   readonly connections?: number | undefined
 }
 
@@ -39,8 +39,8 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
 }
 
 /**
- * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to
- * servers of earlier revisions are built on. No byte is sent before the first request.
+ * Creates a client for plain HTTP requests to one endpoint, as connections to servers of earlier revisions need them.
+ * No byte is sent before the first request.
  *
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
@@ -120,7 +120,7 @@ function createDispatchHandler(
   let body: IncomingBody | undefined
   // Before the request has a connection nothing is there to stop: it ends when it gets one.
   const stop = (): void => {
-    // Whoever waits has a reason of its own.
+    // The request was cancelled and already has its reason.
     if (!body?.isFinished()) controller?.abort(new Error('The request was stopped'))
   }
   onCancel(outgoingRequest, stop)

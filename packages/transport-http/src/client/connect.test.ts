@@ -40,14 +40,14 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     })
   })
 
-  test('sends mirrored arguments as they were encoded [SHT-058]', async () => {
+  test('sends header parameters as they were encoded [SHT-058]', async () => {
     await using server = await scriptedServer(createJsonAnswer(rpcResult()))
     await using connection = connect(server.url)
-    const mirrored = new Map([
+    const headerParams = new Map([
       ['Region', 'us-west1'],
       ['Greeting', '=?base64?SGVsbG8sIOS4lueVjA==?='],
     ])
-    await connection.exchange(rpcRequest(), withContext(callWith(), headerParamsKey, mirrored))
+    await connection.exchange(rpcRequest(), withContext(callWith(), headerParamsKey, headerParams))
     expect(server.received[0]?.headers).toMatchObject({
       'mcp-param-region': 'us-west1',
       'mcp-param-greeting': '=?base64?SGVsbG8sIOS4lueVjA==?=',
@@ -165,7 +165,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     })
   })
 
-  test('closing rejects what is under way and everything after', async () => {
+  test('closing rejects running and later requests', async () => {
     await using server = await scriptedServer(() => {})
     const connection = connect(server.url)
     const arrived = server.next()

@@ -8,13 +8,13 @@ import { createFetchSender, type Sender } from './sender.ts'
 export interface HttpConnection extends Connection {
   /** The endpoint without its query, which may hold secrets. */
   readonly url: string
-  /** Aborts with {@link close}, for whoever would otherwise try again. */
+  /** Aborts with {@link close}, so that no caller retries. */
   readonly closed: AbortSignal
-  /** Rejects what is under way with an `HttpError` `closed`, and ends the connections. */
+  /** Rejects running requests with an `HttpError` `closed`, and ends the connections. */
   close(): Promise<void>
 }
 
-/** Makes a connection of what a platform sends with. Throws a `TypeError` for an address or headers that cannot be. */
+/** Creates a connection with a platform's sender. Throws a `TypeError` for an invalid address or invalid headers. */
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
   const checkReply = createRevisionCheck(() => client)
   const client: HttpClient = createPlatformClient(url, options, { sender, checkReply })
@@ -35,8 +35,8 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
 }
 
 /**
- * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to
- * servers of earlier revisions are built on. No byte is sent before the first request.
+ * Creates a client for plain HTTP requests to one endpoint, as connections to servers of earlier revisions need them.
+ * No byte is sent before the first request.
  *
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */

@@ -41,7 +41,7 @@ export interface EndpointState {
   readonly checkReply?: CheckReply | undefined
 }
 
-/** Checks an endpoint and its options. Throws a `TypeError` for an address or headers that cannot be. */
+/** Checks an endpoint and its options. Throws a `TypeError` for an invalid address or invalid headers. */
 export function createEndpointState(
   url: string | URL,
   options: HttpConnectOptions,
@@ -195,7 +195,7 @@ export function resolveRedirect(sourceUrl: URL, incomingResponse: Pick<IncomingR
   return target
 }
 
-// Both on their default ports: another port of the same host may belong to somebody else.
+// Both on their default ports, because another port of the same host may belong to another owner.
 function isHttpsUpgrade(sourceUrl: URL, target: URL): boolean {
   const isHttpToHttps = sourceUrl.protocol === 'http:' && target.protocol === 'https:'
   return isHttpToHttps && sourceUrl.hostname === target.hostname && sourceUrl.port === '' && target.port === ''

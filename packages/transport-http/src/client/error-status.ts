@@ -7,7 +7,7 @@ const maxExcerptLength = 200
 const maxExcerptBytes = 65_536
 
 /**
- * An answer outside 2xx: the JSON-RPC error in its body, which tells a server of this revision from everything else
+ * Reads the JSON-RPC error of an answer outside 2xx, which only a server of this revision sends
  * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` when there is none.
  */
 export async function readErrorReply(

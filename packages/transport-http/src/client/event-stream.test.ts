@@ -24,7 +24,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     ['comments', ': ping\n\n:\r\n\r\n', []],
     ['events of another type', 'event: ping\ndata: nothing\n\n', []],
     ['events without data, ids and retry times', 'id: 1\nretry: 10\ndata:\n\n', []],
-    ['fields nobody knows', 'colour: red\n\n', []],
+    ['unknown fields', 'colour: red\n\n', []],
   ])('passes over %s [SHT-023]', async (_title, noise, heard) => {
     await using server = await scriptedServer(createEventStreamAnswer(noise, formatEvent(rpcResult()), noise))
     await using connection = connect(server.url)
@@ -103,7 +103,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     expect(['too_large', 'protocol']).toContain((failure as { code?: string }).code)
   })
 
-  test('a server that breaks off in the middle is told from one that answers', async () => {
+  test('a connection that closes inside an answer is not taken for an answer', async () => {
     await using server = await scriptedServer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {"jsonrpc"', () => response.destroy())

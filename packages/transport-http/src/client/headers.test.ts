@@ -24,7 +24,7 @@ describe('The headers of a request', () => {
     expect(headersOf(createRequestHeaders(rpcRequest(method, params), callWith(), [])).get('mcp-name')).toBe(expected)
   })
 
-  test('carry any name so that it can be read back, on one line', () => {
+  test('encode any name on one line, from which it can be decoded', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const header =
@@ -65,11 +65,11 @@ describe('The headers of a request', () => {
     ],
     ['a method', () => createRequestHeaders(rpcRequest('tools\r\nx: y', {}), callWith(), [])],
     [
-      'a mirrored value',
+      'a header parameter',
       () => createRequestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A', 'b\nc']])), []),
     ],
     [
-      'a mirrored name',
+      'a name of a header parameter',
       () =>
         createRequestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A: b\r\nc', 'd']])), []),
     ],

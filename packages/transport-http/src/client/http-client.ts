@@ -33,7 +33,7 @@ export interface HttpClient extends AsyncResource {
   readonly bounds: ParseBounds
   /** Sends one request. Rejects with an `HttpError` when no answer could be had, or with the signal's reason. */
   send(request: HttpClientRequest): Promise<HttpClientResponse>
-  /** Rejects what is under way with an `HttpError` `closed`, and ends the connections. */
+  /** Rejects running requests with an `HttpError` `closed`, and ends the connections. */
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ interface RunningRequest extends IndexedEntry {
   readonly timeoutWatch: TimeoutWatch
 }
 
-/** Starts watching over a request; what it gives is called when the request is over. */
+/** Starts the timeouts of a request. Returns a function to call when the request has ended. */
 type BeginRequest = (
   rpcRequest: RpcRequest,
   call: Pick<Call, 'signal'>,
@@ -54,7 +54,7 @@ interface StartedRequest {
 }
 
 /**
- * Joins the shared core to what a platform sends with. Throws a `TypeError` for an address or headers that cannot be.
+ * Creates a client with a platform's sender. Throws a `TypeError` for an invalid address or invalid headers.
  */
 export function createPlatformClient(
   url: string | URL,

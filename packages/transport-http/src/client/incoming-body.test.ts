@@ -3,7 +3,7 @@ import { createIncomingBody } from './incoming-body.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** A body and who reads it: what was handed on, and how often it was stopped. */
+/** Creates a body and its reader, and counts the chunks and stops. */
 function reading() {
   const seen = { text: '', stops: 0 }
   const body = createIncomingBody(() => {
@@ -15,7 +15,7 @@ function reading() {
   return { body, seen, read: () => body.read(take) }
 }
 
-test('chunks that come before somebody reads are handed on first, the others as they come', async () => {
+test('chunks that arrive before a reader are passed on first, the others on arrival', async () => {
   const { body, seen, read } = reading()
   body.receiveChunk(bytes('a'))
   body.receiveChunk(bytes('b'))
@@ -29,7 +29,7 @@ test('chunks that come before somebody reads are handed on first, the others as 
   expect(body.isFinished()).toBe(true)
 })
 
-test('a body that has ended before somebody reads is read whole', async () => {
+test('a body that has ended before it is read is read whole', async () => {
   const { body, seen, read } = reading()
   body.receiveChunk(bytes('all'))
   body.end()

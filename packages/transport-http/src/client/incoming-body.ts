@@ -1,4 +1,4 @@
-/** A body that arrives: a platform hands its chunks on to whoever reads it, and keeps none. */
+/** A body that arrives. The platform passes its chunks to the reader and stores none. */
 export interface IncomingBody {
   /** Returns true once the body has ended or failed, so that there is nothing left to stop. */
   readonly isFinished: () => boolean

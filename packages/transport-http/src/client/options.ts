@@ -14,7 +14,7 @@ export interface HttpTarget {
   readonly method: string
   /** The operation, for authorizers that count attempts: the MCP method and the name or URI that it is about. */
   readonly operation?: string | undefined
-  /** Aborts when the connection closes: nobody waits for an authorization any more. */
+  /** Aborts when the connection closes, after which no request waits for an authorization. */
   readonly signal: AbortSignal
 }
 
@@ -78,7 +78,7 @@ export interface HttpConnectOptions {
   readonly maxStreamBytes?: number | undefined
   /** Maximum number of redirects that are followed, within the origin. Default 3. */
   readonly maxRedirects?: number | undefined
-  /** Sends through this function instead of what the platform has; it must honour `redirect: 'manual'`. */
+  /** Sends through this function instead of the platform's own. It must honour `redirect: 'manual'`. */
   readonly fetch?: FetchFunction | undefined
   /** Default: the platform's. */
   readonly runtime?: Clock | undefined

@@ -62,7 +62,7 @@ export interface ReplyContext {
   readonly isContentDecoded: boolean
   /** Values that were sent and must not appear in an error. */
   readonly secrets: readonly string[]
-  /** Told of every arrival of bytes. */
+  /** Called whenever bytes arrive. */
   readonly recordActivity: () => void
 }
 

@@ -11,7 +11,7 @@ import type { Sender } from './sender.ts'
 
 const refused = (): Error => Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' })
 
-/** A sender that fails as told, and says how often it was asked. */
+/** Creates a sender that fails in the given ways and counts its requests. */
 function failing(...failures: Error[]): { sender: Sender; tries: () => number } {
   let tries = 0
   const send: Sender['send'] = async () => {
@@ -83,7 +83,7 @@ describe('What may have reached the server is never sent again', () => {
   test.each([
     ['a connection that was reset', { code: 'ECONNRESET' }],
     ['a socket that closed after bytes were written', { code: 'UND_ERR_SOCKET', socket: { bytesWritten: 10 } }],
-    ['an error nobody knows', {}],
+    ['an unknown error', {}],
   ])('%s', async (_title, fields) => {
     const { sender, tries } = failing(Object.assign(new Error('broken'), fields))
     const connection = createConnection('http://test/mcp', {}, sender)

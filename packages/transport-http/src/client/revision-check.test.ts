@@ -101,7 +101,7 @@ describe('Another answer', () => {
     await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'status', status })
   })
 
-  test('of a server that is gone when it is asked for its revision stays as it is', async () => {
+  test('of a server that is unreachable for the request of its revision stays the same', async () => {
     const initialize: Answer = (response) => void response.destroy()
     await using server = await scriptedServer(byMethod({ initialize }))
     await using connection = connectHttp(server.url)

@@ -36,7 +36,7 @@ async function decideRetry(
 
 /**
  * Reads the short body of a response that may lead to an authorization, which lasts as long as a person needs: the
- * connection is free meanwhile, and what a server goes on sending is not kept.
+ * connection is free meanwhile, and what the server still sends is dropped.
  */
 async function bufferErrorBody(incomingResponse: IncomingResponse): Promise<IncomingResponse> {
   const { status } = incomingResponse

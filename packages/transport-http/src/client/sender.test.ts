@@ -19,7 +19,7 @@ test('a dispatcher that was given carries the requests, and stays open for its m
   await dispatcher.close()
 })
 
-test('a fetch that was given sends the requests, and is told not to follow redirects', async () => {
+test('a given fetch sends the requests and does not follow redirects', async () => {
   const sent: unknown[] = []
   await using connection = connectHttp('https://example.com/mcp?tenant=a', {
     fetch: async (url, { method, redirect, headers }) => {
@@ -37,7 +37,7 @@ test('a redirect that a browser hides is refused', async () => {
   await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect' })
 })
 
-test('an error of the user, who gives the headers, reaches the user as it is', async () => {
+test('an error of the headers function reaches the caller unchanged', async () => {
   const reason = new Error('no token')
   await using connection = connectHttp('https://example.com/mcp', { headers: () => Promise.reject(reason) })
   await expect(connection.exchange(rpcRequest(), callWith())).rejects.toBe(reason)

@@ -26,7 +26,7 @@ export interface IncomingResponse {
 /** The sender of a platform, where undici and fetch differ. It never follows redirects by itself. */
 export interface Sender {
   send(outgoingRequest: OutgoingRequest): Promise<IncomingResponse>
-  /** True when bodies arrive decompressed, whatever the request accepts. */
+  /** True when bodies arrive decompressed for every `Accept-Encoding`. */
   readonly isContentDecoded: boolean
   close(): Promise<void>
 }

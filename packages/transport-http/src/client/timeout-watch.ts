@@ -16,7 +16,7 @@ const defaultIdleMs = 30 * 60_000
 
 /** The limits and the end of one request. */
 export interface TimeoutWatch {
-  /** Cancelled when the request must stop, for whatever reason. */
+  /** Cancelled when the request must stop, for any reason. */
   readonly cancellation: Cancellation
   /** Bytes arrived: the idle limit counts from here, and no longer the one for headers. */
   recordActivity(): void
@@ -32,7 +32,7 @@ export interface TimeoutWatchOptions {
   readonly timeouts: HttpTimeouts
   readonly clock: Clock
   readonly origin: string
-  /** Told at once, even where the platform takes its time to abort. */
+  /** Called at once, even where the platform aborts later. */
   readonly onStop: (reason: unknown) => void
 }
 

@@ -18,10 +18,10 @@ export interface GracefulStopDeps {
 const flushTimeoutMs = 1_000
 
 /**
- * Ends a server without losing an answer: takes no connection any more, asks streams to end, waits for the other calls,
- * after `graceMs` answers for those that are left, and closes every connection. Resolves when all of that is done.
+ * Ends a server without losing an answer: stops listening, cancels streams, waits for the other calls, answers for the
+ * rest after `graceMs`, and closes every connection.
  *
- * The caller refuses new calls meanwhile.
+ * The caller rejects new calls meanwhile.
  */
 export async function stopGracefully(deps: GracefulStopDeps, graceMs: number): Promise<void> {
   const { server, activeCalls, adapterRequests, schedule } = deps
@@ -56,7 +56,7 @@ function createStoppingError(): DOMException {
   return new DOMException('The server is stopping', 'AbortError')
 }
 
-// A connection is closed with the answer that it is giving; the idle ones go when no answer is under way.
+// A connection closes with its current answer, and idle connections close when no answer is left.
 function closeWhenDrained({ openResponses }: GracefulStopDeps): Promise<void> {
   return new Promise((resolve) => {
     const resolveWhenClosed = () => {

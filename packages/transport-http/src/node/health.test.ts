@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { createServer as createMcpServer, sealedState, tool } from '@x/server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf, testServer } from '../testing/exchanges.ts'
-import { createManualClock } from '../testing/hand-clock.ts'
+import { createManualClock } from '../testing/manual-clock.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../testing/raw.ts'
 import { type HttpServer, serveHttp } from './serve-http.ts'
 
@@ -14,7 +14,7 @@ async function check({ port }: HttpServer, path: string, method = 'GET'): Promis
   return [Number(head.split(' ')[1]), body.trim()]
 }
 
-test('a server says that it lives and is ready, to whoever asks by whatever name, without its exchange', async () => {
+test('health checks are answered for every Host without a call of the exchange', async () => {
   const exchange = vi.fn(echo)
   await using http = await serveHttp(testServer(exchange))
   expect(await check(http, '/healthz')).toEqual([200, '{"ok":true}'])
@@ -36,7 +36,7 @@ test('an exchange that is overloaded is not ready, and lives', async () => {
 
 test.each<[string, () => Promise<boolean>]>([
   ['says no', () => Promise.resolve(false)],
-  ['rejects', () => Promise.reject(new Error('the database is away'))],
+  ['rejects', () => Promise.reject(new Error('the database is unreachable'))],
 ])('a server whose readiness %s is not ready, and lives', async (_, ready) => {
   await using http = await serveHttp(testServer(echo, { ready }))
   expect(await check(http, '/readyz')).toEqual([503, '{"ok":false}'])
@@ -56,7 +56,7 @@ describe('with a clock of the test', () => {
     expect(await answer).toEqual([503, '{"ok":false}'])
   })
 
-  test('those who ask within a second share one answer, which never hides a stop', async () => {
+  test('checks within a second share one answer, which never hides a stop', async () => {
     const ready = vi.fn(() => Promise.resolve(true))
     const { exchange, next } = pendingCalls()
     const http = await serveHttp(testServer(exchange, { ready }), { keepAliveMs: 0, timeoutMs: 0 })
@@ -70,8 +70,8 @@ describe('with a clock of the test', () => {
       vi.advanceTimersByTime(1)
     }
     await check(http, '/readyz')
-    const kept = connectRaw(http.port)
-    kept.send(requestOf('tools/list', 1))
+    const open = connectRaw(http.port)
+    open.send(requestOf('tools/list', 1))
     const call = await next()
     const closing = http.close({ noticeMs: 1000 })
     expect((await check(http, '/readyz'))[0]).toBe(503)
@@ -116,7 +116,7 @@ test('a server that stops gives notice: it is not ready and still serves, and on
   raw.send(requestOf('tools/list', 1))
   const first = await next()
   first.answer()
-  // Whoever is answered now comes back over another connection, to another instance.
+  // The client of this answer sends its next call over another connection, to another instance.
   expect(await raw.waitForClose()).toMatch(/Connection: close[^]*"id":1/)
   expect(drained).toEqual(['drain'])
   const late = connectRaw(http.port)
@@ -135,7 +135,7 @@ test('a server that stops gives notice: it is not ready and still serves, and on
   expect(clock.countTimers()).toBe(0)
 })
 
-test('a check over a connection that was kept is answered while calls are refused, and ends it', async () => {
+test('a check over an open connection is answered while calls are rejected, and closes it', async () => {
   const { exchange, next } = pendingCalls()
   const http = await serveHttp(testServer(exchange))
   const balancer = connectRaw(http.port)
@@ -153,7 +153,7 @@ test('a check over a connection that was kept is answered while calls are refuse
   await closing
 })
 
-test('running calls of a server that closes move on at the end of their step, and the server goes on elsewhere', async () => {
+test('running calls of a server that closes are handed off at the end of their step, and other hosts continue', async () => {
   let finish = () => {}
   const work = tool('work', {
     description: 'Works',
@@ -181,27 +181,24 @@ test('running calls of a server that closes move on at the end of their step, an
   expect(server.load).toMatchObject({ ready: true, draining: false, counters: { sheds: { stopping: 1 } } })
 })
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s stops a server that was told to stop on signals, once',
-  async (signal) => {
-    const others = process.listeners(signal)
-    const http = await serveHttp(
-      testServer(async (request) => resultOf(request)),
-      { stopOnSignals: { graceMs: 1000 } },
-    )
-    const added = process.listeners(signal).filter((listener) => !others.includes(listener))
-    expect(added).toHaveLength(1)
-    process.emit(signal)
-    await http.close()
-    expect(process.listeners(signal)).toEqual(others)
-    const socket = connect({ port: http.port, host: '127.0.0.1' })
-    await expect(new Promise((resolve, reject) => socket.on('connect', resolve).on('error', reject))).rejects.toThrow(
-      'ECONNREFUSED',
-    )
-  },
-)
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops a server with stopOnSignals once', async (signal) => {
+  const others = process.listeners(signal)
+  const http = await serveHttp(
+    testServer(async (request) => resultOf(request)),
+    { stopOnSignals: { graceMs: 1000 } },
+  )
+  const added = process.listeners(signal).filter((listener) => !others.includes(listener))
+  expect(added).toHaveLength(1)
+  process.emit(signal)
+  await http.close()
+  expect(process.listeners(signal)).toEqual(others)
+  const socket = connect({ port: http.port, host: '127.0.0.1' })
+  await expect(new Promise((resolve, reject) => socket.on('connect', resolve).on('error', reject))).rejects.toThrow(
+    'ECONNREFUSED',
+  )
+})
 
-test('a server that was closed, or that was not told to, leaves signals alone', async () => {
+test('a server that is closed, or has no stopOnSignals, leaves signals alone', async () => {
   const before = process.listenerCount('SIGTERM')
   await using quiet = await serveHttp(testServer(echo))
   expect(process.listenerCount('SIGTERM')).toBe(before)

@@ -1,20 +1,20 @@
 import { expect, test, vi } from 'vitest'
 import { addToList, removeFromList } from '../indexed-list.ts'
-import { createManualClock } from '../testing/hand-clock.ts'
+import { createManualClock } from '../testing/manual-clock.ts'
 import { createTimerWheel, type WheelEntry } from './node-handler.ts'
 
 /** Makes waits, and a way to begin one. */
 function waits(due: (waiting: WheelEntry) => void = () => {}) {
   const clock = createManualClock()
-  const roster: WheelEntry[] = []
-  const wait = createTimerWheel(roster, clock.schedule, due)
+  const entries: WheelEntry[] = []
+  const wait = createTimerWheel(entries, clock.schedule, due)
   const begin = (ms: number): WheelEntry => {
     const waiting = { index: -1, dueTick: 0 }
-    addToList(roster, waiting)
+    addToList(entries, waiting)
     wait(waiting, ms)
     return waiting
   }
-  return { clock, roster, wait, begin }
+  return { clock, entries, wait, begin }
 }
 
 test('a wait ends once, no sooner than it should and at most two ticks later', () => {
@@ -30,22 +30,22 @@ test('a wait ends once, no sooner than it should and at most two ticks later', (
   expect(due).toHaveBeenCalledTimes(1)
 })
 
-test('any number of waits share one timer, which is not renewed when nobody is left', () => {
+test('any number of waits share one timer, which ends with the last of them', () => {
   const due = vi.fn()
-  const { clock, roster, begin } = waits(due)
+  const { clock, entries, begin } = waits(due)
   const all = Array.from({ length: 100 }, () => begin(20_000))
   expect(clock.countTimers()).toBe(1)
-  for (const waiting of all.slice(1)) removeFromList(roster, waiting)
+  for (const waiting of all.slice(1)) removeFromList(entries, waiting)
   clock.advance(30_000)
   expect(due.mock.calls).toEqual([[all[0]]])
-  for (const waiting of roster.slice()) removeFromList(roster, waiting)
+  for (const waiting of entries.slice()) removeFromList(entries, waiting)
   clock.advance(1_000)
   expect(clock.countTimers()).toBe(0)
   begin(20_000)
   expect(clock.countTimers()).toBe(1)
 })
 
-test('who is due may wait again', () => {
+test('an entry that was due may wait again', () => {
   let count = 0
   const { clock, begin, wait } = waits((waiting) => {
     count += 1
@@ -56,11 +56,11 @@ test('who is due may wait again', () => {
   expect(count).toBe(5)
 })
 
-test('who is taken out while others are seen to is not seen to', () => {
+test('an entry that is removed while others are due is skipped', () => {
   const seen: WheelEntry[] = []
-  const { clock, roster, begin } = waits((waiting) => {
+  const { clock, entries, begin } = waits((waiting) => {
     seen.push(waiting)
-    for (const other of roster.filter((each) => each !== waiting)) removeFromList(roster, other)
+    for (const other of entries.filter((each) => each !== waiting)) removeFromList(entries, other)
   })
   const first = begin(10_000)
   begin(10_000)

@@ -28,13 +28,13 @@ export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): N
   return createHandler(createNodeContext(server, options))
 }
 
-/** Makes a context of what users give. */
+/** Creates the context of a server and its options. */
 export function createNodeContext(server: Server, options: NodeHandlerOptions): NodeContext {
   const runningCalls: RunningCall<NodeTarget>[] = []
   checkExposure(server, options)
   const adapter = server.adapters.http
   const settings = compileSettings({ clientAddress: addressOf, ...options }, scheduleUnref, adapter)
-  // A clock of the user's own is taken at its word.
+  // A clock of the user's own is called for every wait.
   const usesTimerWheel = options.schedule === undefined
   const scheduleOnWheel = usesTimerWheel
     ? createTimerWheel(runningCalls, scheduleUnref, (call) => handleHeartbeat(call, context))
@@ -66,7 +66,7 @@ function scheduleUnref(run: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-/** A handler that keeps its books in a context of the caller's. */
+/** Creates a handler with the given context. */
 export function createHandler(context: NodeContext): NodeHandler {
   return (request, response) => void serveRequest({ request, response, pendingText: '' }, context)
 }
@@ -92,7 +92,7 @@ function createNodeRequestView(request: IncomingMessage): RequestView<IncomingMe
   }
 }
 
-// Names of another length are passed over: this runs for every request that somebody authenticates.
+// Names of another length are skipped first, because this runs for every authenticated request.
 function headerValuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -102,16 +102,16 @@ function headerValuesOf(rawHeaders: readonly string[], name: string): readonly s
   return values
 }
 
-/** Somebody who may wait; whoever does so stands in the roster. */
+/** An entry of a list whose members may wait on a timer wheel. */
 export interface WheelEntry extends IndexedEntry {
-  /** At which tick the wait is over; 0 for who waits for nothing. */
+  /** The tick at which the wait ends, or 0 for none. */
   dueTick: number
 }
 
 /**
- * A function that lets somebody of the roster wait, and calls `due` at the end. It is for many long waits of which
- * hardly any comes to its end: one timer serves all of them, nothing is kept for each, and who leaves the roster waits
- * no more. A wait may end up to two times `everyMs` late.
+ * Returns a function that starts a wait for an entry of the list and calls `onDue` when it ends. It suits many long
+ * waits of which few reach their end: one timer serves all, and none has memory of its own. Removing an entry from the
+ * list ends its wait. A wait may end up to two ticks late.
  */
 export function createTimerWheel<T extends WheelEntry>(
   entries: readonly T[],
@@ -134,7 +134,7 @@ export function createTimerWheel<T extends WheelEntry>(
   return (entry, ms) => {
     if (!isTicking) schedule(tick, tickMs)
     isTicking = true
-    // The tick under way has begun already, so one more is waited for.
+    // The current tick is only partly left, so the wait includes one more.
     entry.dueTick = tickCount + Math.ceil(ms / tickMs) + 1
   }
 }

@@ -23,7 +23,7 @@ test('a body without a length is cut off at the bound while it comes, and answer
   expect(exchange).toHaveBeenCalledOnce()
 })
 
-test('a peer that goes on sending after the refusal is cut off', async () => {
+test('a peer that continues to send after the rejection loses its connection', async () => {
   await using http = await serveHttp(testServer(echo), { bounds })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Transfer-Encoding: chunked']))

@@ -12,7 +12,7 @@ import { runInNextBatch } from '../server/run-call.ts'
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
-/** Reads a request's body as UTF-8 and stops at the bound, whatever the `Content-Length` said. */
+/** Reads a request's body as UTF-8 and stops at the bound, even where `Content-Length` is smaller. */
 export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(readParsedBody(request.body, maxBytes))
   // Bytes that are not read here are discarded by node:http, so that the peer gets to its answer.
@@ -31,7 +31,7 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: FinishBody
     receivedBytes += chunk.length
     if (receivedBytes <= maxBytes) bytes = chunkStart === 0 ? chunk : appendChunk(bytes, chunk, chunkStart)
     else if (chunkStart <= maxBytes) finish?.(bodyTooLargeResponse(maxBytes))
-    // A peer that sees its answer and still goes on is cut off.
+    // A peer that continues to send after its answer loses the connection.
     else if (receivedBytes > 2 * maxBytes + allowedExcessBytes) request.destroy()
   })
   request.on('end', () =>
@@ -69,7 +69,7 @@ function decodeUtf8(bytes: Buffer | undefined): string | HttpErrorResponse {
   return isUtf8(bytes) ? bytes.toString('utf8') : invalidTextResponse
 }
 
-// A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
+// A parsed body is serialized again, so that one parser applies the same bounds to every body.
 function readParsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
   if (body === undefined) return bodyAlreadyReadResponse
   const text =

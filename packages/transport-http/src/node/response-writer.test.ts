@@ -55,7 +55,7 @@ test.each([
   await expect(serveHttp(testServer(echo), options)).rejects.toThrow(name)
 })
 
-test('requests that wait on a connection which closes are told, and nothing of them is kept', async () => {
+test('requests that wait on a connection end when it closes, and none stays in memory', async () => {
   const { exchange, next } = pendingCalls()
   await using http = await serveHttp(testServer(exchange))
   const raw = connectRaw(http.port)

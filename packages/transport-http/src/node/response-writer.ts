@@ -19,7 +19,7 @@ export interface NodeTarget {
 }
 
 /**
- * An outlet that writes to a response of node:http. What one tick writes goes out as one chunk: each costs more than an
+ * The writer to a response of node:http. The output of one tick leaves as one chunk, because a chunk costs more than an
  * event.
  */
 export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
@@ -51,7 +51,7 @@ export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   },
 }
 
-/** Sends a whole answer; nothing when the response has begun, or its peer has gone. */
+/** Sends a whole answer, or nothing when the head was sent or the connection is closed. */
 export function sendAnswer(response: ServerResponse, { status, headers, body, hasConnectionClose }: HttpAnswer): void {
   if (response.headersSent || response.destroyed) return
   if (hasConnectionClose === true) response.shouldKeepAlive = false
@@ -121,7 +121,7 @@ export interface OpenResponse extends IndexedEntry {
 interface OpenResponses {
   readonly entries: OpenResponse[]
   /**
-   * Adds a response until its last byte is out, or its connection is gone. Returns false when its connection has too
+   * Adds a response until its last byte is sent or its connection closes. Returns false when its connection has too
    * many already.
    */
   add(response: ServerResponse): boolean
@@ -131,9 +131,9 @@ interface OpenResponses {
 
 /** The bounds of open responses. */
 export interface ResponseBounds {
-  /** Milliseconds that the reader of a finished answer may take none of it; 0 for ever. */
+  /** Milliseconds for which the reader of a finished answer may read nothing, or 0 for no limit. */
   readonly writeTimeoutMs: number
-  /** Requests of one connection that may be under way at once. */
+  /** Requests that one connection may have running at once. */
   readonly maxPipelinedRequests: number
 }
 

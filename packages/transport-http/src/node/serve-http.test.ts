@@ -10,7 +10,7 @@ import {
   resultOf,
   testServer,
 } from '../testing/exchanges.ts'
-import { createManualClock } from '../testing/hand-clock.ts'
+import { createManualClock } from '../testing/manual-clock.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
 import { createPostRequest } from '../testing/sent.ts'
 import { serveHttp } from './serve-http.ts'
@@ -21,7 +21,7 @@ async function send(url: string, sent = createPostRequest('tools/list')): Promis
   return [response.status, await response.text()]
 }
 
-test('a server listens on the loopback address at /mcp unless it is told otherwise [SHT-001 SHT-005]', async () => {
+test('a server listens on the loopback address at /mcp by default [SHT-001 SHT-005]', async () => {
   await using http = await serveHttp(testServer(echo))
   expect(http.url).toBe(`http://127.0.0.1:${http.port}/mcp`)
   expect(await send(http.url)).toEqual([200, expect.stringContaining('"tools/list"')])
@@ -53,7 +53,7 @@ test('an address that others can reach needs a list of hosts [SHT-005]', async (
 const localOnly = 'it was made without keys: give it some'
 
 test.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['mcp.example.com']])(
-  'an exchange that is for this machine alone is not served on %s, whatever hosts are allowed, and the reason is told',
+  'an exchange that is for this machine alone is rejected on %s with its reason, for every allowedHosts',
   async (host) => {
     const serving = serveHttp(testServer(echo, { localOnly }), { host, allowedHosts: '*' })
     await expect(serving).rejects.toThrow(TypeError)
@@ -69,7 +69,7 @@ test.each([['127.0.0.1'], ['localhost'], ['::1'], ['127.0.0.2']])(
   },
 )
 
-test('a server is for this machine alone until it is given keys, or told that nothing waits for an answer', async () => {
+test('a server is for this machine alone until it has keys, or an option that says that no call waits', async () => {
   const beyond = { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] }
   const about = { name: 'demo', version: '1' }
   await expect(serveHttp(createMcpServer(about), beyond)).rejects.toThrow(/0\.0\.0\.0.*random key.*sealedState/s)
@@ -238,7 +238,7 @@ test('a client that leaves while its body is on the way is no error', async () =
   expect(onError).not.toHaveBeenCalled()
 })
 
-test('a server that somebody else made may use the handler with a body that was read before', async () => {
+test('a node:http server of another maker may use the handler with a body that was read before', async () => {
   const { nodeHandler } = await import('./node-handler.ts')
   const bodies = [{ parsed: true }, '{"jsonrpc":', Buffer.from([0xff]), undefined]
   const handle = nodeHandler(testServer(echo))

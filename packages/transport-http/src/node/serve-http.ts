@@ -18,24 +18,24 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   /** The path of the endpoint, `/mcp` by default; every other answers 404. */
   readonly path?: string | undefined
   /**
-   * Sees every request first, except health checks; returns true for one that it answers itself, such as a request for
-   * a page.
+   * Receives every request first, except health checks. Returns true for a request that it answers itself, such as one
+   * for a page.
    */
   readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** The paths of health checks: `/healthz` and `/readyz` by default, `false` for none. */
   readonly health?: false | HealthOptions | undefined
   /**
-   * Milliseconds that a client may take nothing of a finished answer before its connection is closed; 60,000 by
-   * default, 0 for ever. An answer that nobody reads would otherwise be held for as long as the client likes.
+   * Milliseconds for which a client may read nothing of a finished answer before its connection is closed. Default
+   * 60,000, and 0 is no limit. Without it, a client decides for how long an unread answer stays in memory.
    */
   readonly writeTimeoutMs?: number | undefined
   /**
-   * Requests that one connection may have under way at once (HTTP/1.1 pipelining), 16 by default; one more gets 503.
+   * Requests that one connection may have running at once (HTTP/1.1 pipelining). Default 16. A further one gets 503.
    */
   readonly maxPipelinedRequests?: number | undefined
   /**
-   * Stops the server at SIGTERM and SIGINT: `true`, or how. The process then ends by itself when nothing else keeps it;
-   * a second signal ends it at once. Off by default.
+   * Stops the server at SIGTERM and SIGINT, with the options of the stop or `true`. The process then exits by itself
+   * unless other resources keep it alive. A second signal ends it at once. Off by default.
    */
   readonly stopOnSignals?: boolean | StopOptions | undefined
 }
@@ -46,9 +46,9 @@ export interface HttpServer {
   readonly url: string
   readonly port: number
   /**
-   * Stops: the server is not ready any more, running calls move on to other instances where they can, new ones get 503
-   * after `noticeMs`, and those that run have `graceMs` to finish; then the server itself closes, with the last of its
-   * hosts. Resolves when every connection is closed; calling it again gives the same promise.
+   * Stops the server. `/readyz` is 503 at once, running calls are handed off to other instances where possible, and new
+   * ones get 503 after `noticeMs`. Running calls have `graceMs` to finish. Then the server itself closes, with the last
+   * of its hosts. Resolves when every connection is closed. A second call returns the same promise.
    */
   close(options?: StopOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -65,7 +65,7 @@ const serverOptions = {
 /**
  * Serves a server on a port of its own, and closes it when it stops, unless another host serves it still.
  *
- * A request's head has 15 seconds to arrive and its body 60; an idle connection is kept for 65.
+ * A request's head has 15 seconds to arrive and its body 60. An idle connection stays open for 65.
  *
  * @example
  * await using http = await serveHttp(server, { port: 3000 })
@@ -91,7 +91,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   })
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)
-    // A client that is told so early has its next call at another instance, and not refused here.
+    // `Connection: close` makes the client send its next call to another instance, before calls are rejected here.
     if (stopState.phase !== 'open') response.shouldKeepAlive = false
     if (answerHealthCheck(request, response) || options.onRequest?.(request, response)) return
     if (!hasPipelineRoom) rejectPipelinedRequest(response)
@@ -175,18 +175,17 @@ function createListenError(error: Error, host: string, port: number): Error {
 
 /** The paths of health checks; see {@link ServeHttpOptions.health}. */
 export interface HealthOptions {
-  /** Says that the process answers: 200 for as long as it does. `/healthz` by default, `false` for none. */
+  /** The path that is 200 while the process answers. `/healthz` by default, `false` for none. */
   readonly livePath?: string | false | undefined
   /**
-   * Says whether to send calls here: 200, or 503 while the server stops or is overloaded. `/readyz` by default, `false`
-   * for none.
+   * The path that is 200 while the server takes calls, and 503 otherwise. `/readyz` by default, `false` for none.
    */
   readonly readyPath?: string | false | undefined
 }
 
 /** The readiness of a server. */
 interface ReadyState {
-  /** Returns true when it takes calls at all; asked every time. */
+  /** Returns true when it takes calls at all. Called for every check. */
   isOpen(): boolean
   /** Returns true when its dependencies can be reached. */
   canReachDependencies(): Promise<boolean>
@@ -196,11 +195,11 @@ interface ReadyState {
 type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `readyPath` also asks
- * the server for what it depends on, at most once a second and for at most 5 seconds. Whoever asks learns one word, and
- * needs no name that is allowed: a balancer calls an instance by its address.
+ * Answers health checks beside the exchange, so that a busy exchange does not delay them. `readyPath` also calls
+ * `server.ready()`, at most once a second and for at most 5 seconds. The answer is one word, for every `Host`, because
+ * a balancer calls an instance by its address.
  *
- * Throws a TypeError for a path that is none.
+ * @throws TypeError for a path that does not begin with `/`.
  */
 function createHealthCheck(options: false | HealthOptions, state: ReadyState): HealthCheck {
   if (options === false) return () => false
@@ -224,7 +223,7 @@ function createHealthCheck(options: false | HealthOptions, state: ReadyState): H
 /** Times of an answer about the server's dependencies, in milliseconds: how long it holds, and how long it may take. */
 const readinessTimes = { freshMs: 1000, limitMs: 5000 }
 
-/** Balancers and strangers may ask as often as they like: those who ask within a second share one answer. */
+/** Shares one readiness check among the requests of one second, because any client may send them. */
 function cacheReadiness(isReady: () => Promise<boolean>): () => Promise<boolean> {
   let lastCheck: { readonly askedAt: number; readonly healthPromise: Promise<boolean> } | undefined
   return () => {
@@ -293,7 +292,7 @@ function requireLoopbackHosts(host: string): readonly string[] {
   )
 }
 
-/** Returns a host as it stands in a URL. */
+/** Returns a host in the form of a URL. */
 function formatUrlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }

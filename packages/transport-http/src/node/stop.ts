@@ -4,20 +4,19 @@ import { type GracefulStopDeps, stopGracefully } from './graceful-stop.ts'
 /** The options of a stop. */
 export interface StopOptions {
   /**
-   * Milliseconds that running calls have to finish before they are aborted and answered with 503; 10 seconds when
-   * absent.
+   * Milliseconds that running calls have to finish before they are aborted and answered with 503. Default 10 seconds.
    */
   readonly graceMs?: number | undefined
   /**
-   * For how many milliseconds calls are still served while `/readyz` says 503 already, so that balancers turn away
-   * before anything is refused; 0 when absent. Give what a balancer that checks in intervals needs to notice.
+   * Milliseconds for which calls are still served while `/readyz` is 503 already, so that balancers choose other
+   * instances before calls are rejected. Default 0. Give at least the interval of the balancer's checks.
    */
   readonly noticeMs?: number | undefined
 }
 
 /** The phase of a server that stops. */
 export interface StopState {
-  /** While it leaves, it is not ready and still serves; then it refuses what comes. */
+  /** `leaving`: not ready, and calls are still served. `refusing`: new calls are rejected. */
   phase: 'open' | 'leaving' | 'refusing'
 }
 
@@ -31,7 +30,7 @@ interface StopDeps extends GracefulStopDeps {
 
 const defaultGraceMs = 10_000
 
-/** A function that stops a server once, however often it is called. */
+/** Creates a function that stops a server once, for any number of calls. */
 export function createStopFunction(deps: StopDeps): (options?: StopOptions) => Promise<void> {
   const { stopOnSignals: signalOptions } = deps
   const detachHost = deps.mcpServer.attachHost()

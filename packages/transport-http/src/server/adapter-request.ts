@@ -24,11 +24,11 @@ export interface AcceptedRequest<Source, Target> {
   readonly view: RequestView<Source>
   readonly bodyText: string
   readonly principal: Principal | undefined
-  /** Headers, flat, that every answer carries. */
+  /** Headers, flat, of every answer. */
   readonly headers: readonly string[]
 }
 
-/** Hands a request to the adapter; false when it is one of this revision. */
+/** Passes a request to the adapter. Returns false for a request of this revision. */
 export function handToAdapter<Source, Target>(
   request: AcceptedRequest<Source, Target>,
   adapter: HttpProtocolAdapter,
@@ -80,7 +80,7 @@ function createHttpReply<Source, Target>(
       scheduleHeartbeat()
     }, settings.keepAliveMs)
   }
-  // An answer that is sent at once needs neither a place in the roster nor a listener.
+  // An answer that is sent at once needs neither an entry in the list nor a listener.
   const trackReply = (): void => {
     if (entry.index !== -1) return
     addToList(adapterRequests, entry)
@@ -95,7 +95,7 @@ function createHttpReply<Source, Target>(
       httpAdapter.send(target, { status, headers: [...headers, ...baseHeaders], ...(body !== undefined && { body }) }),
     open(headers = []) {
       httpAdapter.open(target, [...eventStreamHeaders, ...headers, ...baseHeaders])
-      // Node sends the head with the first byte of the body, which may be long in coming.
+      // Node sends the head with the first byte of the body, which may be late.
       httpAdapter.write(target, keepAliveComment)
       trackReply()
       scheduleHeartbeat()

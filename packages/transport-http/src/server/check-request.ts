@@ -19,7 +19,7 @@ import type { HttpAnswer, HttpErrorResponse, RequestView } from './http-adapter.
 import { createErrorAnswer } from './reply.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
-/** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */
+/** Either the answer that ends the request, or the headers, flat, of every answer to it. */
 type RequestCheckResult = { readonly answer: HttpAnswer } | { readonly headers: readonly string[] }
 
 const acceptedResult: RequestCheckResult = { headers: [] }
@@ -87,8 +87,8 @@ function quoteValue(value: string | undefined): string {
 }
 
 /**
- * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users nothing but this
- * message (basic/versioning, compatibility).
+ * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users only this message
+ * (basic/versioning, compatibility).
  */
 export function methodNotAllowedResponse(
   { method, header }: RequestView,
@@ -170,12 +170,11 @@ function acceptsType(weights: ReadonlyMap<string, number>, type: string, subtype
 }
 
 /**
- * Holds the headers against the body, which they repeat for those on the way who do not read it
- * (basic/transports/streamable-http, server validation). Arguments in `Mcp-Param-*` are the server's to check, because
- * only it knows the tool's schema.
+ * Checks that the headers match the body, which they repeat for intermediaries (basic/transports/streamable-http,
+ * server validation). The server checks arguments in `Mcp-Param-*`, because only it has the tool's schema.
  *
- * The version is compared before anybody judges it, and the other headers are required only of this revision, which
- * defines them; where they came they have to match, in a notification too.
+ * The version is compared before it is validated. The other headers are required only of this revision, which defines
+ * them. Headers that are present have to match, also in a notification.
  *
  * @throws McpError `headerMismatch`; or `unsupportedProtocolVersion` for a request that names an earlier revision in
  * the header and none in the body, as those revisions do.
@@ -192,7 +191,7 @@ function checkVersionHeader(view: RequestView, message: RpcRequest | RpcNotifica
   const headerVersion = view.header('mcp-protocol-version')
   const bodyVersion = readBodyVersion(message)
   if (headerVersion === bodyVersion) {
-    // basic/versioning: clients of earlier revisions send neither and can show their users nothing but this sentence.
+    // basic/versioning: clients of earlier revisions send neither, and can show their users only this message.
     if (headerVersion === undefined && isRequest(message)) throw findRevisionError(message) ?? missingVersionError()
     return headerVersion
   }

@@ -15,7 +15,7 @@ function ask(headers: Readonly<Record<string, string>>) {
 }
 
 describe.each(serveFunctions)('%s', (_, serve) => {
-  test('a browser that asks is told by name which headers it may send', async () => {
+  test('a preflight is answered with the names of the headers that may be sent', async () => {
     await using handler = await serve(echo, options)
     const asked = 'authorization,content-type,mcp-protocol-version,Mcp-Method,mcp-name,mcp-param-region,mcp-note,x-evil'
     const { status, headers, body } = await handler.send(ask({ 'access-control-request-headers': asked }))

@@ -14,7 +14,7 @@ const documents = { [path]: { body: { resource: 'https://mcp.example.com/mcp' } 
 const get = { method: 'GET', path, headers: { host: 'elsewhere.example' } }
 
 describe.each(serveFunctions)('%s', (_, serve) => {
-  test('a document is served as JSON to whoever asks, without the exchange and without authentication [AUE-001]', async () => {
+  test('a document is served as JSON to every client, without the exchange and without authentication [AUE-001]', async () => {
     const exchange = vi.fn(echo)
     await using handler = await serve(exchange, { documents, authenticate: () => ({ status: 401, message: 'no' }) })
     const { status, headers, body } = await handler.send(get)
@@ -64,7 +64,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect(toHttpError).not.toHaveBeenCalled()
   })
 
-  test('errors that concern nobody keep the status that they have, and a failing toHttpError is a failure', async () => {
+  test('errors that toHttpError leaves out keep their status, and a failing toHttpError is a failure', async () => {
     const exchange: Exchange = async ({ id }) => ({
       jsonrpc: '2.0',
       id,
@@ -118,7 +118,7 @@ test('a document handler leaves every other path to others', async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('who authenticates sees each of two headers that Node would have dropped one of', async () => {
+test('authenticate gets both of two headers of which Node would drop one', async () => {
   const seen: unknown[] = []
   await using http = await serveHttp(testServer(echo), {
     authenticate(request) {

@@ -49,10 +49,10 @@ export function createReportLimiter<Source>(
   }
 }
 
-/** Runs a function once after so many milliseconds; the function that it returns calls that off. */
+/** Runs a function once after a delay in milliseconds. Returns a function that cancels it. */
 export type Schedule = (run: () => void, ms: number) => () => void
 
-/** Results of {@link HandlerOptions.authenticate}: who asks, nobody in particular, or a refusal such as 401. */
+/** Results of {@link HandlerOptions.authenticate}: a principal, undefined for anonymous, or a rejection such as 401. */
 export type AuthenticationResult = Principal | HttpErrorResponse | undefined
 
 /** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
@@ -84,8 +84,8 @@ export interface HandlerOptions<Source> {
    */
   readonly keepAliveMs?: number | undefined
   /**
-   * Bytes that may wait for a slow reader, 1 MiB by default. Beyond it a call's notifications are dropped, its
-   * response never; a call that streams by nature is broken off instead, since nobody could tell what was lost.
+   * Bytes that may wait for a slow reader. Default 1 MiB. Beyond it a call's notifications are dropped, its response
+   * never. A streaming call (`subscriptions/listen`) is aborted instead, because its client could not detect the loss.
    */
   readonly maxQueuedBytes?: number | undefined
   /**
@@ -97,18 +97,18 @@ export interface HandlerOptions<Source> {
     | undefined
   /**
    * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on
-   * Node, none elsewhere, and then all of them share one. Behind a proxy, return the address that the proxy vouches
-   * for: the proxy's own would be that of everybody.
+   * Node. Elsewhere there is none, and all anonymous callers share one. Behind a proxy, return the address that the
+   * proxy reports, because the proxy's own is the same for all clients.
    */
   readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
   /**
-   * Documents that are served to a GET beside the endpoint, by path: to whoever asks, of every origin, whatever the
-   * `Host`. `documentHandler` serves them behind a framework that hands this handler the endpoint's path alone.
+   * Documents that are served to a GET beside the endpoint, by path, to every client, origin and `Host`.
+   * `documentHandler` serves them behind a framework that passes this handler the endpoint's path alone.
    */
   readonly documents?: HttpDocuments | undefined
   /**
    * Returns the HTTP status and headers of an exchange's error, such as 403 with a `WWW-Authenticate` for a scope that
-   * is missing. The body stays the JSON-RPC error. Not called once the answer has become a stream, whose head is out.
+   * is missing. The body stays the JSON-RPC error. Not called for an answer that is a stream, whose head was sent.
    */
   readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
   /**
@@ -120,7 +120,7 @@ export interface HandlerOptions<Source> {
   readonly schedule?: Schedule | undefined
 }
 
-/** The options of a handler, worked out once. */
+/** The compiled options of a handler. */
 export interface HandlerSettings<Source> {
   readonly hosts: HostRule
   readonly origins: OriginRule
@@ -143,7 +143,7 @@ const defaultKeepAliveMs = 15_000
 const oneMebibyte = 1_048_576
 
 /**
- * Works options out, so that a request pays for none of it. `schedule` is the clock when the options give none.
+ * Compiles options once, before any request. `schedule` is the clock when the options give none.
  *
  * @throws TypeError for a host, an origin or a document's path that is malformed, and for cookies from every origin.
  * @throws RangeError for a number that is negative or not a number.

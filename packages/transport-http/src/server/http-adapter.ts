@@ -1,16 +1,16 @@
 import type { JsonObject, MessagePieces } from '@x/schema'
 
 /**
- * An HTTP request as the steps read it, whatever platform it came from.
+ * A view of an HTTP request that is the same on every platform.
  *
  * `Source` is the platform's own request: `Request` under `httpHandler`, `IncomingMessage` under `nodeHandler`.
  */
 export interface RequestView<Source = unknown> {
-  /** The verb, in upper case. */
+  /** The HTTP method, in upper case. */
   readonly method: string
-  /** The target as it came: an absolute URL, or path and query. */
+  /** The unparsed request target: an absolute URL, or path and query. */
   readonly url: string
-  /** The platform's own request, for what this view does not show, such as a user that middleware put there. */
+  /** The platform's own request, for data that this view lacks, such as a user that middleware has set. */
   readonly source: Source
   /** A header's value by its lower-case name; values of a repeated header are joined by a comma. */
   header(name: string): string | undefined
@@ -35,8 +35,8 @@ export interface HttpAnswer {
 
 /**
  * The writer of responses: each function takes the target, a platform's record of the request that is answered. For a
- * target there is either `send` once, or `open`, any number of `write`, and `end`. After the peer has gone, or after
- * the answer is out, every function does nothing.
+ * target there is either `send` once, or `open`, any number of `write`, and `end`. After the connection has closed or
+ * the answer is sent, every function does nothing.
  */
 export interface ResponseWriter<Target = unknown> {
   send(target: Target, answer: HttpAnswer): void
@@ -46,16 +46,16 @@ export interface ResponseWriter<Target = unknown> {
   end(target: Target, text: string): void
   /** Bytes that were written and that the peer has not taken yet. */
   countQueuedBytes(target: Target): number
-  /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
+  /** Resolves when the peer has taken all output or the connection has closed. Undefined when no output waits. */
   waitForDrain(target: Target): Promise<void> | undefined
-  /** Breaks the connection off, so that the peer sees that the stream was not finished. */
+  /** Closes the connection, so that the peer detects an unfinished stream. */
   destroy(target: Target): void
-  /** Calls back once when the peer has gone or the answer is out, whichever is first. */
+  /** Calls back once when the connection has closed or the answer is sent. */
   onClose(target: Target, run: () => void): void
 }
 
 /**
- * An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id.
+ * An HTTP error that is sent before a call exists. Its body is a JSON-RPC error without an id.
  */
 export interface HttpErrorResponse {
   /** The HTTP status, such as 401. */
@@ -76,6 +76,6 @@ export interface HttpErrorResponse {
  */
 export interface HttpAdapter<Source, Target> extends ResponseWriter<Target> {
   createRequestView(target: Target): RequestView<Source>
-  /** Reads the body, at most so many bytes; what cannot be read is refused. */
+  /** Reads the body, at most `maxBytes`, or returns the rejection of a body that cannot be read. */
   readText(target: Target, maxBytes: number): Promise<string | HttpErrorResponse>
 }

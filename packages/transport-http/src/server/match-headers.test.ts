@@ -72,9 +72,9 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       { headers: { 'mcp-method': null, 'MCP-METHOD': 'tools/list' } },
     ],
     ['a name header that the method does not have', 'tools/list', {}, { headers: { 'mcp-name': 'x' } }],
-    ['a method that nobody knows', 'x/y', { name: 'a' }, { headers: { 'mcp-name': 'b' } }],
+    ['an unknown method', 'x/y', { name: 'a' }, { headers: { 'mcp-name': 'b' } }],
     [
-      'a version that is unknown in both places: the exchange judges it',
+      'a version that is unknown in both places, which the exchange checks',
       'tools/list',
       {},
       {
@@ -82,9 +82,9 @@ describe.each(serveFunctions)('%s', (_, serve) => {
         headers: { [version]: '1900-01-01', 'mcp-method': null },
       },
     ],
-    ['a missing _meta: the exchange judges it', 'tools/list', {}, { meta: null }],
-    ['a _meta without a version: the exchange judges it', 'initialize', {}, { meta: {} }],
-    ['a missing name: the exchange judges it', 'tools/call', {}, {}],
+    ['a missing _meta, which the exchange checks', 'tools/list', {}, { meta: null }],
+    ['a _meta without a version, which the exchange checks', 'initialize', {}, { meta: {} }],
+    ['a missing name, which the exchange checks', 'tools/call', {}, {}],
   ])('a request with %s is passed on', async (...[_title, method, params, changes]) => {
     await using handler = await serve(echo)
     expect((await handler.send(createPostRequest(method, params, changes))).status).toBe(200)
@@ -142,7 +142,7 @@ test('an error shows no more than the beginning of a long header', () => {
   ).toThrowError(expect.objectContaining({ message: expect.stringMatching(/^.{0,200}$/) }))
 })
 
-test('whatever the name is, its encoding matches it, and no other name does [SHT-055 SHT-063]', () => {
+test('the encoding of every name matches it, and no other name does [SHT-055 SHT-063]', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, other) => {
       const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta: modernMeta } } as const

@@ -3,9 +3,8 @@ import { runInNextBatch } from './run-call.ts'
 import { incompleteBodyResponse, bodyAlreadyReadResponse, bodyTooLargeResponse, invalidTextResponse } from './reply.ts'
 
 /**
- * Reads a web request's body as UTF-8, and no more of it than the bound. Where the request says how long it is, HTTP
- * ends the body there (RFC 9112, 6.3; RFC 9113, 8.1.1) and it is read in one piece, for which adapters need not make a
- * stream.
+ * Reads a web request's body as UTF-8, up to the bound. Where the request has a length, HTTP ends the body there
+ * (RFC 9112, 6.3 and RFC 9113, 8.1.1) and it is read in one piece, for which platforms need no stream.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.bodyUsed) return bodyAlreadyReadResponse
@@ -48,7 +47,7 @@ async function readBodyStream(
     byteCount += value?.byteLength ?? 0
     const decodedChunk = byteCount > maxBytes ? bodyTooLargeResponse(maxBytes) : decodeChunk(value)
     if (typeof decodedChunk !== 'string') {
-      // Nobody waits for the rest, nor for what giving it up comes to.
+      // The rest of the stream is not needed, and a failure to cancel it changes nothing.
       reader.cancel().catch(() => {})
       return decodedChunk
     }

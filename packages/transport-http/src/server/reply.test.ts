@@ -20,7 +20,7 @@ describe.each(serveFunctions)('%s', (name, serve) => {
     [0, '1'],
     [1001, '2'],
     [30_000, '30'],
-  ])('a call refused for load, for %d ms, is told with 503 to come again after %s s', async (retryAfterMs, seconds) => {
+  ])('a call rejected for load, for %d ms, gets 503 and Retry-After: %s', async (retryAfterMs, seconds) => {
     await using handler = await serve(refusing({ reason: 'overloaded', retryAfterMs }))
     const { status, headers, body } = await handler.send(callTool)
     expect([status, headers.get('retry-after')]).toEqual([503, seconds])
@@ -30,15 +30,12 @@ describe.each(serveFunctions)('%s', (name, serve) => {
   test.each([
     [{ retryAfterMs: 1500 }, '2'],
     [{}, null],
-  ])(
-    'a call beyond a quota of its caller, with %j, is told so with 429 and to come again after %s s',
-    async (more, seconds) => {
-      await using handler = await serve(refusing({ reason: 'quota', limit: 'maxCallsPerCaller', max: 1, ...more }))
-      const { status, headers, body } = await handler.send(callTool)
-      expect([status, headers.get('retry-after')]).toEqual([429, seconds])
-      expect(JSON.parse(body).error).toMatchObject({ data: { reason: 'quota', limit: 'maxCallsPerCaller' } })
-    },
-  )
+  ])('a call beyond a quota of its caller, with %j, gets 429 and Retry-After: %s', async (more, seconds) => {
+    await using handler = await serve(refusing({ reason: 'quota', limit: 'maxCallsPerCaller', max: 1, ...more }))
+    const { status, headers, body } = await handler.send(callTool)
+    expect([status, headers.get('retry-after')]).toEqual([429, seconds])
+    expect(JSON.parse(body).error).toMatchObject({ data: { reason: 'quota', limit: 'maxCallsPerCaller' } })
+  })
 
   test.each([
     ['no data', undefined, errorCodes.internal, 200],

@@ -10,11 +10,11 @@ import {
 } from '@x/schema'
 import type { HttpAnswer, HttpErrorResponse, ResponseWriter } from './http-adapter.ts'
 
-/** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
+/** The answer to one request: plain JSON, or an event stream once a notification was sent. */
 export interface Reply<Target = unknown> {
   readonly writer: ResponseWriter<Target>
   readonly target: Target
-  /** Headers, flat, that go out whatever form the answer takes. */
+  /** Headers, flat, of the answer in either form. */
   headers: readonly string[]
   readonly maxQueuedBytes: number
   phase: 'waiting' | 'streaming' | 'ended'
@@ -28,7 +28,7 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
   if (reply.phase === 'ended') return true
   const eventText = encodeEvent(encodeMessage(message))
   startStream(reply)
-  // Characters stand in for bytes here: the bound is there to save memory, not to be met exactly.
+  // Characters approximate bytes here, which suffices to bound memory.
   const { writer, target, maxQueuedBytes } = reply
   if (writer.countQueuedBytes(target) + eventText.length > maxQueuedBytes) return false
   writer.write(target, eventText)
@@ -60,8 +60,7 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
 }
 
 /**
- * Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been
- * sent.
+ * Sets a header of the answer and replaces an earlier one of that name. Does nothing once the head is sent.
  */
 export function setReplyHeader(reply: Reply, name: string, value: string): void {
   if (reply.phase !== 'waiting') return
@@ -72,7 +71,7 @@ export function setReplyHeader(reply: Reply, name: string, value: string): void 
   reply.headers = [...otherHeaders, name, value]
 }
 
-/** Shows that the call is still running, unless there are bytes waiting that show it as well. */
+/** Sends a comment that shows that the call is running, unless other output waits. */
 export function sendKeepAlive(reply: Reply): void {
   if (reply.phase === 'ended') return
   startStream(reply)
@@ -80,7 +79,7 @@ export function sendKeepAlive(reply: Reply): void {
   if (writer.countQueuedBytes(target) === 0) writer.write(target, keepAliveComment)
 }
 
-/** Gives the answer up: nothing more is sent for it (basic/transports/streamable-http, cancellation). */
+/** Abandons the answer, for which nothing more is sent (basic/transports/streamable-http, cancellation). */
 export function abandonReply(reply: Reply): void {
   reply.phase = 'ended'
 }
@@ -98,8 +97,8 @@ function withRetryAfter(headers: readonly string[], response: RpcResponse): read
 }
 
 /**
- * Returns true if an answer asks for nothing but the retry, as one does that hands off a call (basic/patterns/mrtr).
- * The retry should reach another instance, and over the connection that brought this one it would come back.
+ * Returns true if an answer requests only a retry, as a call that is handed off does (basic/patterns/mrtr). The retry
+ * should reach another instance, and over the same connection it would reach this one again.
  */
 function isHandOff(response: RpcResponse): boolean {
   if (!('result' in response)) return false
@@ -107,14 +106,14 @@ function isHandOff(response: RpcResponse): boolean {
   return resultType === 'input_required' && inputRequests === undefined
 }
 
-/** The status and the header of a call that was rejected and may come again. */
+/** The status and the header of a rejected call that may be sent again. */
 interface RetryAfter {
   /**
    * 503 where the server is overloaded (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585,
    * section 4).
    */
   readonly status: 429 | 503
-  /** Seconds after which the call may come again; undefined where waiting changes nothing. */
+  /** Seconds after which the call may be sent again, or undefined where a wait changes nothing. */
   readonly afterSeconds: number | undefined
 }
 
@@ -164,7 +163,7 @@ export const eventStreamHeaders: readonly string[] = [
   'no',
 ]
 
-/** A comment, which readers ignore and which shows everyone on the way that the stream lives. */
+/** A comment, which readers ignore and which shows every proxy that the stream is open. */
 export const keepAliveComment = ':\n\n'
 
 /** The event that carries a message's JSON, which has no line break in it. */
@@ -177,7 +176,7 @@ export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse 
   return typeof value === 'object' && value !== null && 'status' in value
 }
 
-/** The answer that tells the peer of a refusal; `headers`, flat, go out as well. */
+/** Creates the answer of a rejection, with further `headers`, which are flat. */
 export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): HttpAnswer {
   const { status, message, code = errorCodes.invalidRequest, data } = rejection
   const error: WireError = data === undefined ? { code, message } : { code, message, data }
@@ -188,26 +187,26 @@ export function createErrorAnswer(rejection: HttpErrorResponse, headers: readonl
   }
 }
 
-/** The refusal of a body that is longer than its bound. */
+/** The rejection of a body that is longer than its bound. */
 export function bodyTooLargeResponse(maxBytes: number): HttpErrorResponse {
   return { status: 413, code: errorCodes.parse, message: `The body is longer than ${maxBytes} bytes` }
 }
 
-/** The refusal of a body whose bytes are no text (basic/transports: messages are UTF-8). */
+/** The rejection of a body that is not UTF-8 (basic/transports). */
 export const invalidTextResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The body is not valid UTF-8',
 }
 
-/** The refusal of a body that ended before it was whole; only a log sees it, since the peer has gone. */
+/** The rejection of a body whose connection closed before its end, which only a log can show. */
 export const incompleteBodyResponse: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The connection closed before the body was whole',
 }
 
-/** The refusal of a request whose body somebody else has read and kept. */
+/** The rejection of a request whose body other code has read and not passed on. */
 export const bodyAlreadyReadResponse: HttpErrorResponse = {
   status: 500,
   code: errorCodes.internal,

@@ -1,7 +1,7 @@
 import { backPressureKey, errorCodes, type RpcNotification } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { waitForAbort, pendingCalls, createProgressNotification, resultOf } from '../testing/exchanges.ts'
-import { createManualClock } from '../testing/hand-clock.ts'
+import { createManualClock } from '../testing/manual-clock.ts'
 import { createPostRequest } from '../testing/sent.ts'
 import { serveFunctions } from '../testing/shells.ts'
 import type { StreamedResponse } from '../testing/shells.ts'
@@ -131,7 +131,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('a quiet call becomes a stream after keepAliveMs and is kept open by comments [SHT-022]', async () => {
+  test('a quiet call becomes a stream after keepAliveMs, and comments hold it open [SHT-022]', async () => {
     const { exchange, next } = pendingCalls()
     const clock = createManualClock()
     await using handler = await serve(exchange, { schedule: clock.schedule, keepAliveMs: 100 })
@@ -249,7 +249,7 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
     expect(events.at(-1)).toBe('data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}')
   })
 
-  test('a slow reader of a stream of changes is cut off, since it could not tell what it lost', async () => {
+  test('a slow reader of a stream of changes is cut off, because it could not detect the loss', async () => {
     const { exchange, next } = pendingCalls()
     await using handler = await serve(exchange, { maxQueuedBytes: 10_000 })
     const opening = handler.open(listen).catch(() => undefined)
@@ -265,33 +265,30 @@ describe.each(serveFunctions)('%s', (shell, serve) => {
   test.each([
     ['reads on', async (stream: StreamedResponse, _leaving: AbortController) => void (await stream.next())],
     ['leaves', async (_stream: StreamedResponse, leaving: AbortController) => leaving.abort()],
-  ])(
-    'a call hears that its reader is behind, and when the reader %s, that it need not wait any more',
-    async (_title, go) => {
-      const { exchange, next } = pendingCalls()
-      await using handler = await serve(exchange, { maxQueuedBytes: 100_000_000 })
-      const leaving = new AbortController()
-      const opening = handler.open(listen, leaving.signal)
-      const { call } = await next()
-      const drained = call.context.get(backPressureKey)
-      expect(drained).toBeDefined()
-      expect(drained?.()).toBeUndefined()
-      call.notify(changed)
-      const stream = await opening
-      const large: RpcNotification = { ...changed, params: { a: 'x'.repeat(500_000) } }
-      while (drained?.() === undefined) {
-        call.notify(large)
-        // The system takes some of it at the end of the turn.
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-      const caughtUp = drained?.()?.then(() => 'caught up')
-      await go(stream, leaving)
-      const reading = leaving.signal.aborted ? undefined : readToEnd(stream).catch(() => {})
-      expect(await caughtUp).toBe('caught up')
-      leaving.abort()
-      await reading
-    },
-  )
+  ])('a call is notified that its reader is behind, and again when the reader %s', async (_title, go) => {
+    const { exchange, next } = pendingCalls()
+    await using handler = await serve(exchange, { maxQueuedBytes: 100_000_000 })
+    const leaving = new AbortController()
+    const opening = handler.open(listen, leaving.signal)
+    const { call } = await next()
+    const drained = call.context.get(backPressureKey)
+    expect(drained).toBeDefined()
+    expect(drained?.()).toBeUndefined()
+    call.notify(changed)
+    const stream = await opening
+    const large: RpcNotification = { ...changed, params: { a: 'x'.repeat(500_000) } }
+    while (drained?.() === undefined) {
+      call.notify(large)
+      // The system takes some of it at the end of the turn.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const caughtUp = drained?.()?.then(() => 'caught up')
+    await go(stream, leaving)
+    const reading = leaving.signal.aborted ? undefined : readToEnd(stream).catch(() => {})
+    expect(await caughtUp).toBe('caught up')
+    leaving.abort()
+    await reading
+  })
 })
 
 async function readToEnd(stream: StreamedResponse | undefined): Promise<void> {

@@ -20,25 +20,25 @@ import type { RequestView } from './http-adapter.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import type { HandlerSettings } from './handler-settings.ts'
 
-/** A handler: what it serves, how, and what it is busy with. */
+/** The state of a handler: its server, its settings and its running calls. */
 export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
   readonly server: Server
   readonly activeCalls: RunningCall<Target>[]
   /**
-   * Has {@link heartbeat} run for a call of `running` after a long wait, give or take seconds; undefined where each
-   * wait has a timer.
+   * Runs {@link handleHeartbeat} for a call of `activeCalls` after a long wait, some seconds late at most. Undefined
+   * where each wait has a timer.
    */
   readonly scheduleOnWheel: ((call: RunningCall<Target>, ms: number) => void) | undefined
 }
 
-/** A call under way: its answer and whether it is wanted, in one record, because those that last may be thousands. */
+/** A running call with its answer and its cancellation, in one record because thousands may be open. */
 export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Target>, Cancellation {
   readonly id: RequestId
   /** True when the call streams until one side ends it, as subscriptions/listen does. */
   readonly isStreaming: boolean
   /** Milliseconds for which the call has been running, as far as the timers have counted. */
   elapsedMs: number
-  /** Calls the next timer off, where it has one of its own. */
+  /** Cancels the next timer, where the call has one of its own. */
   cancelTimer: (() => void) | undefined
   /** The tick of the shared timer at which the call is due; 0 for none. */
   dueTick: number
@@ -53,7 +53,7 @@ interface HttpCallRequest<Source, Target> {
   readonly headers: readonly string[]
 }
 
-/** Runs a call to its end: an answer, a timeout, or the peer's leaving. */
+/** Runs a call until its answer, its timeout, or the close of its connection. */
 export function runHttpCall<Source, Target>(
   callRequest: HttpCallRequest<Source, Target>,
   context: HandlerContext<Source, Target>,
@@ -115,7 +115,7 @@ function respondToCall<Source, Target>(
   }
 }
 
-// The head of a stream is out: there the error says all itself.
+// The head of a stream is sent before its error, which then has to suffice.
 function applyErrorHead<Source>(
   call: RunningCall,
   error: WireError,
@@ -136,12 +136,12 @@ function failCall<Source, Target>(
   finishCall(call, error)
 }
 
-/** Tells a call that it should stop; its answer is still welcome. */
+/** Cancels a call, whose answer is still sent. */
 export function stopCall(call: RunningCall, reason: unknown): void {
   cancel(call, reason)
 }
 
-/** Ends a call with an error, whatever it is still doing. `status` is for an answer that is still plain JSON. */
+/** Answers a running call with an error. `status` applies to an answer that is not a stream. */
 export function finishCall(call: RunningCall, error: unknown, status?: number): void {
   sendResponse(call, errorResponse(call.id, error), status)
 }
@@ -151,7 +151,7 @@ function createHttpCall<Source, Target>(
   { principal, view }: HttpCallRequest<Source, Target>,
   { httpAdapter, settings }: HandlerContext<Source, Target>,
 ): Call {
-  // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
+  // A streaming call has no arguments that a header could repeat, and holds nothing of its request.
   const requestView = call.isStreaming ? undefined : view
   const context = createHttpCallContext(call, {
     view: requestView,
@@ -166,14 +166,14 @@ function notify(call: RunningCall, message: RpcNotification): void {
   abortCall(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
-// The signal's reason is made before anybody hears of the break, so that a handler learns why.
+// The cancellation comes before the close of the connection, so that the handler gets this reason.
 function abortCall(call: RunningCall, reason: unknown): void {
   abandonReply(call)
   cancel(call, reason)
   call.writer.destroy(call.target)
 }
 
-// The peer has gone, or has the whole answer; only the first is news to the handler.
+// Runs when the connection is closed or the answer is sent. Only a closed connection cancels the call.
 function endConnection(call: RunningCall): void {
   call.cancelTimer?.()
   if (call.phase === 'ended') return
@@ -199,7 +199,7 @@ function computeNextWaitMs<Source>(call: RunningCall, { keepAliveMs, timeoutMs }
   return call.isStreaming ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.elapsedMs)
 }
 
-/** Serves a call from time to time: keeps its connection alive, or ends the call at its time limit. */
+/** Sends a keep-alive comment for a quiet call, or ends the call at its time limit. */
 export function handleHeartbeat<Source, Target>(
   call: RunningCall<Target>,
   context: HandlerContext<Source, Target>,
@@ -219,14 +219,13 @@ export function handleHeartbeat<Source, Target>(
 
 let waitingCallbacks: (() => void)[] = []
 
-// A request on workerd must not run in another's turn: its I/O belongs to its own context.
+// A request on workerd must not run in another one's callback, because its I/O belongs to its own context.
 const scheduleBatch: ((run: () => void) => unknown) | undefined = isWorkerd() ? undefined : globalThis.setImmediate
 
 /**
- * Runs a function, which must not throw, when the event loop has read what there was to read from every connection. The
- * requests that came in one turn are then served together: code and data stay in the processor's caches from one to the
- * next, and a peer with many requests under way is woken by many answers at once. Serving each as it came costs a
- * quarter more.
+ * Runs a function, which must not throw, after the event loop has read from every connection. The requests of one tick
+ * are then served together: code and data stay in the processor's caches, and a peer with many running requests wakes
+ * once for many answers. Serving each request on arrival costs a quarter more.
  */
 export function runInNextBatch(run: () => void): void {
   if (scheduleBatch === undefined) run()

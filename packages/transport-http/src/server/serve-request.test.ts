@@ -25,7 +25,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     expect(body).toBe('{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","method":"tools/list"}}')
   })
 
-  test('a large result that is sent often arrives whole, whatever the id', async () => {
+  test('a large result that is sent often arrives whole under every kind of id', async () => {
     const result = prepareResult({ resultType: 'complete', text: 'é'.repeat(50_000) })
     await using handler = await serve(async ({ id }) => ({ jsonrpc: '2.0', id, result }))
     for (const id of [1, 'ü"']) {
@@ -85,7 +85,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
     },
   )
 
-  test('a body past the bound is refused with 413 and a JSON-RPC error, whatever its length header says', async () => {
+  test('a body past the bound is rejected with 413 and a JSON-RPC error, with any Content-Length', async () => {
     await using handler = await serve(echo, { bounds: { bytes: 400 } })
     const received = await handler.send(createPostRequest('tools/list', { padding: 'x'.repeat(400) }))
     expect(received.status).toBe(413)
@@ -175,7 +175,7 @@ describe.each(serveFunctions)('%s', (_, serve) => {
       return resultOf(request)
     }
     await using handler = await serve(exchange, {
-      authenticate: async (request) => ({ subject: request.header('authorization') ?? 'nobody' }),
+      authenticate: async (request) => ({ subject: request.header('authorization') ?? 'none' }),
     })
     await handler.send(createPostRequest('tools/list', {}, { headers: { authorization: 'Bearer alice' } }))
     expect(seen).toEqual({ subject: 'Bearer alice' })
@@ -216,18 +216,18 @@ describe.each(serveFunctions)('%s', (_, serve) => {
   })
 
   test('arguments that headers repeat come with the call, by name in any case and still encoded [SHT-069]', async () => {
-    let mirrored: unknown
+    let readParams: unknown
     const exchange: Exchange = async (request, call) => {
       const given = call.context.get(headerParamsKey)
       const all = new Map<string, string>()
       given?.forEach((value, name) => all.set(name, value))
-      mirrored = [given?.get('REGION'), given?.get('none'), Object.fromEntries(all)]
+      readParams = [given?.get('REGION'), given?.get('none'), Object.fromEntries(all)]
       return resultOf(request)
     }
     await using handler = await serve(exchange)
     const headers = { 'Mcp-Param-Region': 'us', 'mcp-param-text': '=?base64?IHg=?=', 'X-Other': '1' }
     await handler.send(createPostRequest('tools/call', { name: 'a' }, { headers }))
-    expect(mirrored).toEqual(['us', undefined, { region: 'us', text: '=?base64?IHg=?=' }])
+    expect(readParams).toEqual(['us', undefined, { region: 'us', text: '=?base64?IHg=?=' }])
   })
 
   test('a request without clientInfo reaches the exchange whole [BAS-054]', async () => {

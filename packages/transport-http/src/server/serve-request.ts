@@ -23,7 +23,7 @@ import type { AuthenticationResult, HandlerSettings } from './handler-settings.t
 
 /**
  * One HTTP request from its head to the start of its call, in the order of the specification
- * (basic/transports/streamable-http). Never rejects: whatever fails is answered.
+ * (basic/transports/streamable-http). Never rejects, because every failure is answered.
  */
 export async function serveRequest<Source, Target>(
   target: Target,
@@ -67,7 +67,7 @@ function findMatchingAdapter(
 
 /** The part of a failed request that its answer needs. */
 interface AnswerState {
-  /** Headers, flat, that every answer carries. */
+  /** Headers, flat, of every answer. */
   headers: readonly string[]
   id: RequestId | undefined
 }
@@ -117,7 +117,7 @@ function failRequest<Source, Target>(
   context.httpAdapter.send(target, { status, headers: [...headers, ...addedHeaders], body: encodeMessage(response) })
 }
 
-// Nobody catches behind this: a function that throws here would end the program.
+// No caller catches an error of the user's function, which would end the program.
 function findErrorHead<Source>(
   error: WireError,
   view: RequestView<Source>,
@@ -140,8 +140,7 @@ interface ReceivedNotification<Source, Target> {
 }
 
 /**
- * A notification is accepted at once; extensions take it with the context of its request, and nothing is answered to
- * it.
+ * Accepts a notification at once and passes it to the extensions with the context of its request.
  */
 function deliverNotification<Source, Target>(
   { message, principal, view, target, headers }: ReceivedNotification<Source, Target>,

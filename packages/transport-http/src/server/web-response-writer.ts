@@ -14,14 +14,14 @@ const runAfterTick: (run: () => void) => unknown =
 /** A web request while it is answered. */
 export interface WebTarget {
   readonly request: Request
-  /** Gives the response to whoever asked. */
+  /** Resolves the promise that the platform awaits. */
   readonly resolve: (response: Response) => void
   stream: ReadableStreamDefaultController<Uint8Array> | undefined
   isClosed: boolean
   onClose: () => void
-  /** Hears of the client's leaving; undefined while nobody listens for it. */
+  /** The listener of the request's abort, or undefined while there is none. */
   onAbort: (() => void) | undefined
-  /** Those who wait for the reader. */
+  /** Listeners that run when the reader has caught up. */
   readonly drainListeners: (() => void)[]
 }
 
@@ -40,7 +40,7 @@ export function createWebTarget(request: Request, resolve: (response: Response) 
 
 function ignoreClose(): void {}
 
-/** An outlet that resolves a promise with a web response. */
+/** The writer that resolves a promise with a web response. */
 export const webResponseWriter: ResponseWriter<WebTarget> = {
   send(target, answer) {
     if (target.isClosed) return
@@ -94,7 +94,7 @@ function watchAbort(target: WebTarget): void {
 
 function endTarget(target: WebTarget): void {
   const { stream, isClosed, resolve } = target
-  // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
+  // The client is disconnected, but the platform still awaits a response or the end of the stream.
   if (stream === undefined) resolve(new Response(null, { status: clientClosedRequestStatus }))
   else if (!isClosed) stream.close()
   closeTarget(target)
@@ -122,7 +122,7 @@ export function createWebResponse(answer: HttpAnswer): Response {
 
 function bodyOf({ body }: HttpAnswer): string | Blob | null {
   if (body === undefined || typeof body === 'string') return body ?? null
-  // The bytes are kept by who made them, and a Blob only reads them.
+  // The server owns the bytes, and a Blob only reads them.
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
 }
 
@@ -132,7 +132,7 @@ function createResponseHeaders({ headers, body }: HttpAnswer): Record<string, st
     : { 'Content-Type': 'application/json', ...toHeaderFields(headers) }
 }
 
-// A plain object, which adapters write out without making headers of it; what stands twice is one list (RFC 9110, 5.3).
+// A plain object, which platforms write without a Headers object. A repeated field becomes one list (RFC 9110, 5.3).
 function toHeaderFields(flatHeaders: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = {}
   for (let index = 0; index < flatHeaders.length; index += 2) {

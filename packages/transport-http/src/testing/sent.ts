@@ -16,7 +16,7 @@ export interface PostChanges {
   readonly headers?: Readonly<Record<string, string | null>>
   /** The whole body instead of the message's. */
   readonly body?: string | Uint8Array
-  /** What stands in `_meta`, or null for none. */
+  /** The content of `_meta`, or null for none. */
   readonly meta?: JsonObject | null
 }
 

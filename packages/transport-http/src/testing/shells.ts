@@ -22,7 +22,7 @@ export interface StreamedResponse {
   next(): Promise<string>
 }
 
-/** A handler that can be asked, whatever shell it is in. */
+/** A handler on either platform. */
 export interface ServedEndpoint {
   send(sent: PostRequest): Promise<ReceivedResponse>
   /** Asks, and leaves when the signal aborts, as a client does that no longer wants the answer. */

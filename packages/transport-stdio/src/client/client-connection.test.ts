@@ -33,7 +33,7 @@ describe('calls over one connection', () => {
     expect(await answer).toEqual({ jsonrpc: '2.0', id: 'mine', error: { code: -32602, message: 'no' } })
   })
 
-  test('write one message a line and no response, whatever they hold [STD-001 STD-004 STD-006]', async () => {
+  test('write one message a line and no response, for any content [STD-001 STD-004 STD-006]', async () => {
     const params = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), {
       noNullPrototype: true,
     })
@@ -159,7 +159,7 @@ describe('a call that is cancelled', () => {
     ['a text', 'no longer wanted', 'no longer wanted'],
     ['what the platform says', undefined, 'This operation was aborted'],
     ['an error of this side', reason, undefined],
-  ])('tells the reason when it is %s', async (_, given, said) => {
+  ])('sends the reason when it is %s', async (_, given, said) => {
     await using link = scriptedLink()
     const controller = new AbortController()
     const answer = link.connection.exchange(createRequest(1), listeningCall(controller.signal))
@@ -231,7 +231,7 @@ describe('what a server must not send', () => {
     ['an answer by a text', '{"jsonrpc":"2.0","id":"1","result":{}}\n'],
     ['an error without an id', '{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}\n'],
     ['the cancellation of a call', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n'],
-  ])('is reported and skipped, and the call goes on: %s', async (_, line) => {
+  ])('is reported and skipped, and the call continues: %s', async (_, line) => {
     await using link = scriptedLink({ maxLineBytes: 4000 })
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     const asked = await link.server.next()
@@ -242,7 +242,7 @@ describe('what a server must not send', () => {
     expect(link.server.listUnread()).toEqual([])
   })
 
-  test('fails the call that it answers, where that can be told: an answer too long', async () => {
+  test('fails the call that it answers, where its id can be read: an answer too long', async () => {
     await using link = scriptedLink({ maxLineBytes: 1000 })
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     link.server.say(resultOf(await link.server.next(), 'x'.repeat(2000)))
@@ -264,7 +264,7 @@ describe('what a server must not send', () => {
 })
 
 describe('a connection over streams', () => {
-  test('fails what is under way, and all that follows, when the server ends them', async () => {
+  test('fails running and later calls when the server ends them', async () => {
     await using link = scriptedLink()
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     await link.server.next()
@@ -273,7 +273,7 @@ describe('a connection over streams', () => {
     await expect(link.connection.exchange(createRequest(2), listeningCall())).rejects.toMatchObject({ code: 'closed' })
   })
 
-  test('fails what is under way when it is closed, and tells the server by its end', async () => {
+  test('fails running calls when it is closed, and ends the stream to the server', async () => {
     const link = scriptedLink()
     const answer = link.connection.exchange(createRequest(1), listeningCall())
     await link.server.next()
@@ -292,7 +292,7 @@ describe('a connection over streams', () => {
     await expect(answer).rejects.toMatchObject({ code: 'closed', cause })
   })
 
-  test('rejects what cannot be written, and goes on', async () => {
+  test('rejects a request that cannot be written, and continues', async () => {
     await using link = scriptedLink()
     const loop: Record<string, unknown> = {}
     loop['self'] = loop

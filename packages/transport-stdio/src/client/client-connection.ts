@@ -30,7 +30,7 @@ export interface ClientConnection {
   notify(message: RpcNotification): void
   /** Rejects pending calls and all later ones. */
   fail(error: unknown): void
-  /** Tells if a call is pending. */
+  /** Returns true if a call is pending. */
   isBusy(): boolean
 }
 

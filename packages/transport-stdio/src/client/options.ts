@@ -21,10 +21,10 @@ export interface ConnectionOptions {
   readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
   /**
    * Called with protocol violations of the server: lines that are not a message, requests, responses without a call.
-   * They are skipped; a line of `console.error` tells of each when absent, `false` of none.
+   * They are skipped. When absent, each is a line of `console.error`, and `false` prints none.
    */
   readonly onError?: ErrorListener<[error: StdioError]>
-  /** Receives notifications that belong to no pending call, or to one of several that cannot be told apart. */
+  /** Receives notifications that belong to no pending call, or to one of several that cannot be distinguished. */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
    * Answers requests of the server, which only servers of earlier revisions send; `undefined` leaves one without an

@@ -48,7 +48,7 @@ function toProcessTree(
       if (isTreeRunning()) kill(signal)
     },
     async waitForEnd(timeoutMs, clock) {
-      // No event tells when the last process of a group ends.
+      // There is no event for the end of the last process of a group.
       for (let waitedMs = 0; waitedMs < timeoutMs && isTreeRunning(); waitedMs += pollIntervalMs) {
         await sleep(pollIntervalMs, { clock })
       }

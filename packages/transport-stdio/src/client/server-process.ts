@@ -19,7 +19,7 @@ interface StderrLines {
 }
 
 /**
- * Reads stderr line by line. Long lines are truncated, and the last lines are kept for the error of a process that
+ * Reads stderr line by line. Long lines are truncated, and the last lines are stored for the error of a process that
  * exits.
  */
 function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
@@ -85,7 +85,7 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   const child = await spawnChild(options, await selectSpawner(process.platform))
   const isLeader = isGroupLeader(options)
   const stopForwarding = isLeader && child.pid !== undefined ? forwardSignals(child.pid) : undefined
-  // After the exit nobody waits for the process to hear of a signal.
+  // After the exit no signal is sent to the process.
   child.once('exit', () => stopForwarding?.())
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)

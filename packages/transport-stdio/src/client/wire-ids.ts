@@ -47,7 +47,7 @@ export function withCallerIds(message: RpcNotification, { id, params: callerPara
   return { ...message, params: { ...params, progressToken: isJsonObject(meta) ? meta['progressToken'] : undefined } }
 }
 
-/** Tells if a request asks for log messages, which carry no request id of their own. */
+/** Returns true if a request asks for log messages, which have no request id of their own. */
 export function hasLogLevel({ params }: RpcRequest): boolean {
   const meta = params?.['_meta']
   return isJsonObject(meta) && meta[metaKeys.logLevel] !== undefined

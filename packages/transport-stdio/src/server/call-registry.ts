@@ -112,10 +112,10 @@ function findNewCallError({ callsById, runningCalls, settings }: RegistryState, 
   return quotaError({ limit: 'maxCalls', max: settings.maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
 }
 
-/** Nobody knows when a call ends; a client that asks again so soon costs little. */
+/** A second, because the end of a call is not known in advance and an early retry costs little. */
 const retryAfterMs = 1000
 
-/** Creates the context of a connection's calls. Its one peer has one address, whatever name it gives itself. */
+/** Creates the context of a connection's calls. Its one peer has one address under every client name. */
 function createContext(writer: MessageWriter): CallContext {
   const call = withContext(createCall(), transportKey, 'stdio')
   return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.waitForDrain).context

@@ -20,7 +20,7 @@ describe('a cancelled call', () => {
     ['answers all the same', 'answer'],
     ['fails', 'fail'],
   ] as const)(
-    'is told so with the reason, and nothing is sent for it when it %s [STD-010 STD-011 CAN-012 CAN-014]',
+    'aborts with the reason, and nothing is sent for it when it %s [STD-010 STD-011 CAN-012 CAN-014]',
     async (_, how) => {
       const errors: unknown[] = []
       const held = heldExchange()

@@ -58,7 +58,7 @@ describe('a service on streams', () => {
     await served.service.close()
   })
 
-  test('hands on who is at the other end', async () => {
+  test('passes on the principal of the peer', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange, { principal: { subject: 'ada' } })
     served.peer.say(createRequest(1))
@@ -80,7 +80,7 @@ describe('what is no request', () => {
     ['a line that is too long', text(createRequest(5, 'x', { filler: 'x'.repeat(5000) })), 5, parse],
     ['garbage that is too long', `${'x'.repeat(5000)}\n`, undefined, parse],
   ])(
-    'is answered when it is %s, and the stream goes on [BAS-012 BAS-013 BAS-014 STD-003]',
+    'is answered when it is %s, and the stream continues [BAS-012 BAS-013 BAS-014 STD-003]',
     async (_, line, id, code) => {
       await using served = serveRaw(echo, { maxLineBytes: 4000 })
       served.peer.say(line, createRequest('next'))
@@ -97,7 +97,7 @@ describe('what is no request', () => {
   test.each([
     ['a response', { jsonrpc: '2.0', id: 1, result: {} }],
     ['an error', { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } }],
-    ['a notification that nobody knows', { jsonrpc: '2.0', method: 'notifications/dance' }],
+    ['an unknown notification', { jsonrpc: '2.0', method: 'notifications/dance' }],
     ['a notification of earlier revisions', { jsonrpc: '2.0', method: 'notifications/initialized' }],
     ['the cancellation of nothing', cancel(99)],
     ['the cancellation of something malformed', cancel({ id: 1 })],
@@ -108,7 +108,7 @@ describe('what is no request', () => {
     expect(await served.peer.next()).toMatchObject({ id: 'next' })
   })
 
-  test('never ends the service, whatever it is', async () => {
+  test('of any content never ends the service', async () => {
     await using served = serveRaw(echo, { maxLineBytes: 200 })
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
@@ -127,7 +127,7 @@ describe('what is no request', () => {
 })
 
 describe('the lines of a service', () => {
-  test('are one message each, no request among them, whatever handlers say [STD-001 STD-003 STD-008 PAT-001 TRI-001]', async () => {
+  test('are one message each, and none is a request, for any output of handlers [STD-001 STD-003 STD-008 PAT-001 TRI-001]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 }), async (texts) => {
         const says: Exchange = (asked, call) => {
@@ -190,7 +190,7 @@ describe('a call that fails', () => {
 })
 
 describe('a call too many', () => {
-  test('is refused when its id is in use, and the first call goes on', async () => {
+  test('is rejected when its id is in use, and the first call continues', async () => {
     const held = heldExchange()
     await using served = serveRaw(held.exchange)
     served.peer.say(createRequest(1), createRequest(1))
@@ -209,7 +209,7 @@ describe('a call too many', () => {
     expect(await served.peer.next()).toMatchObject({ id: 3, error: { code: internal } })
     served.peer.say(cancel(1))
     await waitForAbort((await held.call(0)).call.signal)
-    // Nobody waits for it, and it works on: it counts until it has ended.
+    // It was cancelled and still runs, so it counts until its end.
     served.peer.say(createRequest(4))
     expect(await served.peer.next()).toMatchObject({ id: 4, error: { code: internal } })
     held.calls[0]?.answer()

@@ -11,7 +11,7 @@ const message = (data: string) =>
   ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } }) as const
 const kilobyte = 'x'.repeat(1000)
 
-/** A service whose output nobody reads yet. */
+/** Starts a service whose output has no reader yet. */
 function serveUnread(exchange: typeof echo, maxQueuedBytes?: number) {
   const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1000 })]
   const service = serveStdio(testServer(exchange), { input, output, graceMs: 100, maxQueuedBytes })
@@ -38,7 +38,7 @@ describe('a reader that is slow', () => {
         if (index % 50 === 49) await setImmediate()
       }
     })()
-    // Paused by the full output, the input fills up: nothing moves until somebody reads.
+    // The full output pauses the input, which fills up until the output is read.
     await once(served.input, 'pause')
     expect(calls).toBeLessThan(200)
     const peer = served.read()
@@ -64,7 +64,7 @@ describe('a reader that is slow', () => {
     await served.service.close()
   })
 
-  test('of a subscription is told that it ended, and the handler why [CAN-002]', async () => {
+  test('of a subscription is notified of its end, and the handler gets the reason [CAN-002]', async () => {
     const held = heldExchange()
     const served = serveUnread(held.exchange, 10_000)
     say(served.input, createRequest(1, 'subscriptions/listen', { notifications: {} }))

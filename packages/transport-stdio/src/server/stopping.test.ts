@@ -11,7 +11,7 @@ import { serveStdio } from './serve-stdio.ts'
 const stopping = { code: -32603, message: 'The server is stopping' }
 
 describe('a service ends', () => {
-  test('with its input: running calls are told, and what they answer still goes out [STD-013]', async () => {
+  test('with its input: running calls are cancelled, and their responses are still sent [STD-013]', async () => {
     const held = heldExchange()
     const served = serveRaw(held.exchange)
     served.peer.say(createRequest(1), createRequest(2))
@@ -68,7 +68,7 @@ describe('a service ends', () => {
     expect(await served.peer.ended).toEqual([])
   })
 
-  test('when nobody reads its output any more', async () => {
+  test('when its output has no reader any more', async () => {
     const held = heldExchange()
     const [input, output] = [new PassThrough(), new PassThrough()]
     const service = serveStdio(testServer(held.exchange), { input, output, graceMs: 10 })

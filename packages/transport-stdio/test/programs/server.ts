@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { createServer, type McpServer, tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Writes a line that a test can read on stderr, even if stdout is redirected. */
 function say(text: string): void {
@@ -12,11 +12,11 @@ const tools = [
   tool('echo', { description: 'Says it again', input: z.object({ text: z.string() }), run: ({ text }) => text }),
   tool('pid', { description: 'Names the process', run: () => String(process.pid) }),
   tool('peak', {
-    description: 'Tells how many megabytes the process has taken at most',
+    description: 'Returns the peak memory of the process in megabytes',
     run: () => String(Math.round(process.resourceUsage().maxRSS / 1024)),
   }),
   tool('seen', {
-    description: 'Tells what the process was started with',
+    description: 'Returns the arguments and variables of the process',
     run: () =>
       JSON.stringify({ args: process.argv.slice(2), env: Object.keys(process.env).toSorted(), cwd: process.cwd() }),
   }),
@@ -33,11 +33,11 @@ const tools = [
     },
   }),
   tool('waits', {
-    description: 'Waits until it is told to stop',
+    description: 'Waits until it is cancelled',
     run: (_, ctx) =>
       new Promise<string>((resolve) => {
         ctx.signal.addEventListener('abort', () => {
-          say(`told to stop: ${ctx.signal.reason.message}`)
+          say(`cancelled: ${ctx.signal.reason.message}`)
           resolve('stopped')
         })
         say('waiting')
@@ -53,7 +53,7 @@ const server: McpServer = createServer({
   tools: [
     ...tools,
     tool('change', {
-      description: 'Tells of a change of the tools',
+      description: 'Notifies a change of the tools',
       run: () => server.notifyListChanged('tools').then(() => ''),
     }),
   ],

@@ -48,7 +48,7 @@ test.each([
   ['null not at all', { region: null }, {}],
   ['what is absent not at all', {}, {}],
 ])(
-  'a designated argument is mirrored: %s [SHT-036 SHT-037 SHT-046 SHT-050 SHT-051 SHT-052 SHT-053 SHT-057 SHT-059 SHT-065 SHT-066]',
+  'a designated argument is sent in a header: %s [SHT-036 SHT-037 SHT-046 SHT-050 SHT-051 SHT-052 SHT-053 SHT-057 SHT-059 SHT-065 SHT-066]',
   async (_title, args, expected) => {
     await using server = await listing(() => tool({ region, deep, dry }))
     await using connection = connectHttp(server.url)

@@ -1,6 +1,6 @@
 import type { Schedule } from '../server/handler-settings.ts'
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only the test advances. */
 export interface ManualClock {
   readonly schedule: Schedule
   /** Moves on, and runs on the way what is due. */
