@@ -48,6 +48,16 @@ export {
   parseJson,
   parseJsonObject,
 } from './json.ts'
+export {
+  createLedger,
+  isLimitError,
+  type Ledger,
+  type LedgerBound,
+  ledgerBounds,
+  type LedgerKind,
+  type LedgerLimits,
+  LimitError,
+} from './ledger.ts'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './must-be-json.ts'
 export { createRandomPool, randomId } from './random-id.ts'
 export {
@@ -63,6 +73,7 @@ export {
   sha256HexSync,
   unref,
 } from './runtime.ts'
+export { isUnavailable } from './unavailable.ts'
 export {
   type AbortScope,
   type TimeLimit,

@@ -5,6 +5,7 @@
  */
 
 export { isJson, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@x/core'
+export type { Ledger, LedgerBound, LedgerKind, LedgerLimits } from '@x/core'
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from '@x/core'
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export {
@@ -26,6 +27,7 @@ export {
   withNotify,
 } from './composition/call-context.ts'
 export { callerKeyOf, principalIdentityOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
+export { limitErrorToMcp, type Unavailability, unavailableError } from './composition/rejections.ts'
 export {
   type AsyncResource,
   type ClientTarget,

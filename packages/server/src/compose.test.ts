@@ -204,6 +204,7 @@ describe('The lifecycle of a server', () => {
     const notes: string[] = []
     const { reported, onError } = createErrorCollector()
     const instanceOf = (name: string) => ({
+      required: true,
       ready: () => name !== 'b',
       drain: () => {
         notes.push(`drain ${name}`)
@@ -223,7 +224,26 @@ describe('The lifecycle of a server', () => {
     expect(server.load.ready).toBe(true)
     await Promise.all([server.close({ graceMs: 7 }), server.close()])
     expect(notes).toEqual(['drain a', 'drain b', 'undrain a', 'undrain b', 'close a 7', 'close b 7'])
-    expect(reported).toMatchObject([{ error: { message: 'cannot close' } }])
+    expect(reported).toMatchObject([
+      { error: { message: expect.stringContaining('"b" cannot reach what it depends on') } },
+      { error: { message: 'cannot close' } },
+    ])
+  })
+
+  test('is ready while an extension that is not required cannot reach its store: its load and one report name it', async () => {
+    const { reported, onError } = createErrorCollector()
+    let isReachable = false
+    const extension = extensionOf('a', { start: () => ({ ready: () => isReachable }) })
+    const server = createServer({ ...about, onError, extensions: [extension] })
+    expect([await server.ready(), await server.ready(), server.load.unavailable]).toEqual([true, true, ['a']])
+    expect(reported).toMatchObject([
+      { error: { message: expect.stringContaining('calls that need it fail meanwhile') } },
+    ])
+    isReachable = true
+    expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
+    isReachable = false
+    await server.ready()
+    expect(reported).toHaveLength(2)
   })
 
   test('is not ready when a check of the author rejects, which is reported', async () => {

@@ -25,7 +25,10 @@ export interface Composition {
   /** The reason of the first extension that may be reached from this machine only. */
   readonly localOnly: string | undefined
   readonly needsPrincipal: boolean
+  /** Resolves with whether the extensions that are required can be reached. Never rejects. */
   ready(): Promise<boolean>
+  /** Names of the extensions that could not be reached when {@link ready} was last called. */
+  unavailableNames(): readonly string[]
   receive(notification: RpcNotification, call: Call): void
   drain(): Undrain
   close(options: CloseOptions): Promise<void>
@@ -36,7 +39,7 @@ export interface CompositionOptions {
   readonly coreExchange: Exchange
   readonly use: readonly Middleware[]
   readonly extensions: readonly ServerExtension[]
-  readonly host: Pick<ExtensionHost, 'info' | 'runtime' | 'report'>
+  readonly host: Pick<ExtensionHost, 'info' | 'ledger' | 'runtime' | 'state' | 'report'>
 }
 
 interface StartedExtension {
@@ -49,7 +52,7 @@ const defaultGraceMs = 5000
 /** Members of a server that no extension may take. */
 const reservedMemberNames = new Set(
   (
-    'exchange info load adapters localOnly needsPrincipal ready receive drain close ' +
+    'exchange info load ledger adapters localOnly needsPrincipal ready receive drain close ' +
     'notifyListChanged notifyResourceUpdated attachHost update then'
   ).split(' '),
 )
@@ -99,13 +102,17 @@ function createLifecycleMethods(
   startedExtensions: readonly StartedExtension[],
   { report }: CompositionOptions['host'],
 ) {
-  const isReady = async ({ instance }: StartedExtension): Promise<boolean> => {
-    try {
-      return (await instance.ready?.()) ?? true
-    } catch (error) {
-      report(error)
-      return false
+  let unavailableNames: readonly string[] = []
+  const checkReadiness = async (): Promise<boolean> => {
+    const unavailable = (await Promise.all(startedExtensions.map(findUnavailability))).filter(
+      (each) => each !== undefined,
+    )
+    for (const { started, cause } of unavailable) {
+      // A probe comes every few seconds: only a change is reported.
+      if (!unavailableNames.includes(started.extension.name)) report(createUnavailableReport(started, cause))
     }
+    unavailableNames = unavailable.map(({ started }) => started.extension.name)
+    return unavailable.every(({ started }) => started.instance.required !== true)
   }
   const closeExtension = async ({ instance }: StartedExtension, graceMs: number): Promise<void> => {
     try {
@@ -116,7 +123,8 @@ function createLifecycleMethods(
     }
   }
   return {
-    ready: async () => (await Promise.all(startedExtensions.map(isReady))).every(Boolean),
+    ready: checkReadiness,
+    unavailableNames: () => unavailableNames,
     receive: (notification: RpcNotification, call: Call) => {
       for (const { extension, instance } of startedExtensions) {
         if (extension.notifications?.includes(notification.method)) instance.receive?.(notification, call)
@@ -132,6 +140,26 @@ function createLifecycleMethods(
       await Promise.all(startedExtensions.map((each) => closeExtension(each, graceMs)))
     },
   }
+}
+
+/** An extension that cannot reach what it depends on. */
+interface UnavailableExtension {
+  readonly started: StartedExtension
+  /** The error of its check, if it has one. */
+  readonly cause: unknown
+}
+
+async function findUnavailability(started: StartedExtension): Promise<UnavailableExtension | undefined> {
+  try {
+    return ((await started.instance.ready?.()) ?? true) ? undefined : { started, cause: undefined }
+  } catch (error) {
+    return { started, cause: error }
+  }
+}
+
+function createUnavailableReport({ extension, instance }: StartedExtension, cause: unknown): Error {
+  const consequence = instance.required === true ? 'the server is not ready' : 'calls that need it fail meanwhile'
+  return new Error(`The extension "${extension.name}" cannot reach what it depends on: ${consequence}`, { cause })
 }
 
 function applyMiddleware(coreExchange: Exchange, middleware: readonly Middleware[]): Exchange {

@@ -1,4 +1,4 @@
-import { abortReasonOf, isCancelled, offAbort } from '@x/core'
+import { abortReasonOf, isCancelled, isLimitError, isUnavailable, offAbort } from '@x/core'
 import {
   type Call,
   callerKeyOf,
@@ -13,6 +13,7 @@ import {
   McpError,
   metaKeys,
   findRevisionError,
+  limitErrorToMcp,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
@@ -20,6 +21,7 @@ import {
   requestMetaOf,
   findMethodRow,
   type RpcError,
+  unavailableError,
 } from '@x/schema'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './compile/catalog.ts'
@@ -213,14 +215,16 @@ function readSupportedRequestMeta({ params }: RpcRequest): RequestMetaObject {
 const definedErrorCodes = new Set<number>(Object.values(errorCodes))
 
 /**
- * The one place where errors become what the peer sees: an McpError as it is, all else as -32603 without detail, which
- * the author is told of.
+ * The one place where errors become what the peer sees: an McpError as it is, a reached limit and a part that cannot be
+ * reached with their reasons, all else as -32603 without detail, which is reported to the author.
  */
 function toErrorResponse(error: unknown, request: RpcRequest, settings: ServerSettings): RpcError {
   if (isMcpError(error) && isSendable(error)) return errorResponse(request.id, error)
+  if (isLimitError(error)) return errorResponse(request.id, limitErrorToMcp(error))
   if (isInputDeclined(error)) return errorResponse(request.id, declinedError(error))
   reportServerError(error, errorContextFor(request), settings)
-  return errorResponse(request.id, undefined)
+  // A handler may have begun, so no client may send the request again without a key.
+  return errorResponse(request.id, isUnavailable(error) ? unavailableError({ begun: true }) : undefined)
 }
 
 /** A prompt or a resource has no other way to say that its user would not answer. */

@@ -6,6 +6,7 @@ import { randomKeyReason, type ServerSettings, compileServerSettings } from './c
 import { reportServerError } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
 import { beginDrain, readServerLoad } from './shedding/load-monitor.ts'
+import type { McpServerLoad } from './shedding/shedding-options.ts'
 import { publishTopic } from './replay/open-context.ts'
 import { listChangeKinds, resourceTopic } from './subscriptions/topics.ts'
 
@@ -32,12 +33,17 @@ export function createServer<
     extensions: definition.extensions ?? [],
     host: {
       info,
+      ledger: settings.ledger,
       runtime: settings.runtime,
+      state: settings.sharedStateCodec,
       report: (error) => reportServerError(error, { method: 'extension' }, settings),
     },
   })
   state.methods = composition.methods
-  const server = createMcpServer(createServerMembers(definition, state, composition), info, settings.loadMonitor)
+  const server = createMcpServer(createServerMembers(definition, state, composition), info, () => ({
+    ...readServerLoad(settings.loadMonitor),
+    unavailable: composition.unavailableNames(),
+  }))
   // The members are those of the extensions in the list, as their types say.
   return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
 }
@@ -70,6 +76,7 @@ function createServerMembers(
   const { exchange, adapters, localOnly, needsPrincipal, receive } = composition
   return {
     exchange,
+    ledger: settings.ledger,
     adapters,
     needsPrincipal,
     receive,
@@ -100,16 +107,12 @@ function createServerMembers(
   }
 }
 
-function createMcpServer(
-  members: ServerMembers,
-  info: Implementation,
-  loadMonitor: ServerSettings['loadMonitor'],
-): McpServer {
+function createMcpServer(members: ServerMembers, info: Implementation, readLoad: () => McpServerLoad): McpServer {
   return {
     ...members,
     info,
     get load() {
-      return readServerLoad(loadMonitor)
+      return readLoad()
     },
     attachHost: createAttachHost(members.close),
     [Symbol.asyncDispose]: () => members.close(),

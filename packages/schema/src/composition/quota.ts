@@ -55,7 +55,7 @@ function expandLeadingGroups(address: string): readonly string[] {
 
 /** A quota of a caller that was reached. */
 export interface ReachedQuota {
-  /** The option that sets the limit, such as `maxStreamsPerCaller`. */
+  /** The kind of the ledger that is bounded, such as `streams`. */
   readonly limit: string
   readonly max: number
   /** Time until another attempt makes sense, in milliseconds; undefined when nothing changes by waiting. */

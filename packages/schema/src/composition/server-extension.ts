@@ -1,6 +1,6 @@
 import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
-import type { JsonObject, Runtime } from '@x/core'
+import type { JsonObject, JsonValue, Ledger, Runtime } from '@x/core'
 import type { RpcNotification, RpcRequest } from '../basic/rpc.ts'
 import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
 import type { Undrain } from './server.ts'
@@ -61,8 +61,21 @@ export interface ExtensionHost {
   readonly exchange: Exchange
   readonly info: Implementation
   readonly runtime: Runtime
+  /** Counts what the extension keeps for a caller; the server's other parts count on it too. */
+  readonly ledger: Ledger
+  /**
+   * The codec that the author gave to the server; undefined where the server has a random key or none, so that no other
+   * instance could open what it seals.
+   */
+  readonly state: HostStateCodec | undefined
   /** Reports a failure that the caller does not see whole, to the server's `onError`. */
   report(error: unknown): void
+}
+
+/** The codec of a server, as an extension uses it: a `StateCodec` of `@x/state-codec`. */
+export interface HostStateCodec {
+  seal(value: JsonValue, claims: { readonly purpose: string }): Promise<string>
+  open(token: string, claims: { readonly purpose: string }): Promise<JsonValue>
 }
 
 /** An extension's part of one server. */
@@ -77,9 +90,11 @@ export interface ExtensionInstance<Api extends object | undefined = object | und
   /** Takes the client notifications that the extension declares. */
   receive?(notification: RpcNotification, call: Call): void
   /**
-   * Returns true when the dependencies of the extension can be reached; asked by `/readyz`. A rejection counts as false
-   * and is reported.
+   * True where the server can serve no call without the extension's dependencies: it is then not ready while
+   * {@link ready} is false. False when absent: the server's load then names the extension.
    */
+  readonly required?: boolean | undefined
+  /** Returns true when the dependencies of the extension can be reached. A rejection counts as false and is reported. */
   ready?(): boolean | Promise<boolean>
   /** Announces a stop; returns the function that takes it back. */
   drain?(): Undrain

@@ -1,3 +1,4 @@
+import { createLedger, type Ledger } from '@x/core'
 import type { Call, Exchange } from '../basic/exchange.ts'
 import type { Implementation } from '../basic/implementation.ts'
 import type { RpcNotification } from '../basic/rpc.ts'
@@ -14,6 +15,8 @@ export interface ServerLoad {
   readonly draining: boolean
   /** Handlers that run now. */
   readonly running: number
+  /** Names of extensions and stores that could not be reached when {@link Server.ready} was last called. */
+  readonly unavailable: readonly string[]
 }
 
 /** Takes a `drain()` back, for a server that continues elsewhere, as on another port. Calling it again does nothing. */
@@ -36,6 +39,8 @@ export interface Server extends AsyncResource {
   readonly info: Implementation
   /** The load at this moment. */
   readonly load: ServerLoad
+  /** Counts everything that the server, its transports and its extensions keep for a caller. */
+  readonly ledger: Ledger
   /** Protocol revisions beside this one, which the transports hand over to their adapters. */
   readonly adapters: ProtocolAdapters
   /**
@@ -92,7 +97,8 @@ export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal =
   return {
     exchange,
     info,
-    load: { ready: true, draining: false, running: 0 },
+    load: { ready: true, draining: false, running: 0, unavailable: [] },
+    ledger: createLedger(),
     adapters: {},
     localOnly,
     needsPrincipal,

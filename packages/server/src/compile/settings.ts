@@ -1,4 +1,4 @@
-import { errorListener, type Runtime, runtimeOf } from '@x/core'
+import { createLedger, errorListener, type Ledger, type Runtime, runtimeOf } from '@x/core'
 import { randomKey, sealedState, type StateCodec } from '@x/state-codec'
 import { DefinitionError } from '../request/definition-error.ts'
 import {
@@ -39,6 +39,10 @@ export interface ServerSettings extends ErrorReporter {
   readonly randomUuid: () => string
   readonly runtime: Runtime
   readonly subscriptions: Subscriptions
+  /** Counts everything that is kept for a caller. */
+  readonly ledger: Ledger
+  /** The codec that the author gave: other instances have it too. Undefined for a random key, and without states. */
+  readonly sharedStateCodec: StateCodec | undefined
   /** The calls that each caller has at once. */
   readonly callerLimit: CallerLimit
   /** The load of the server. */
@@ -64,7 +68,9 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
     onError,
     describeError,
     maxNotificationsPerSecond,
+    ledger: ledgerOf(definition),
     stateCodec: stateCodecOf(definition, warn),
+    sharedStateCodec: definition.state === false ? undefined : definition.state,
     stateAudience: resolveStateAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
     warn,
@@ -77,6 +83,14 @@ export function compileServerSettings(definition: ServerDefinition): ServerSetti
       onError: (error) => reportServerError(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: runtimeSettings.wallClock,
     }),
+  }
+}
+
+function ledgerOf({ limits }: ServerDefinition): Ledger {
+  try {
+    return createLedger(limits)
+  } catch (error) {
+    throw new DefinitionError('value', 'server', { reason: error instanceof Error ? error.message : String(error) })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorListener, Runtime } from '@x/core'
+import type { ErrorListener, LedgerLimits, Runtime } from '@x/core'
 import type {
   Icon,
   JsonSchemaCompiler,
@@ -78,6 +78,11 @@ export interface ServerDefinition<
    * tasks and streams do not count: they have limits of their own.
    */
   readonly maxCallsPerCaller?: number | undefined
+  /**
+   * Numbers of what one caller may have at once of each kind; one more is rejected, over HTTP with 429. A caller is a
+   * principal, or the address of those without one.
+   */
+  readonly limits?: LedgerLimits | undefined
   /** Adds the server's name and version to results; true when absent (basic/index, `_meta`). */
   readonly serverInfo?: boolean | undefined
   /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */

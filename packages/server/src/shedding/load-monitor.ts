@@ -376,7 +376,7 @@ export function beginDrain(monitor: LoadMonitor): Undrain {
 }
 
 /** A snapshot of a server's load. */
-export function readServerLoad(monitor: LoadMonitor): McpServerLoad {
+export function readServerLoad(monitor: LoadMonitor): Omit<McpServerLoad, 'unavailable'> {
   sampleLoad(monitor)
   const { shedCounts, rejectedCallCount, resumedCallCount } = monitor
   const isDraining = monitor.activeDrainCount > 0

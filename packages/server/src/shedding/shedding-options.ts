@@ -116,6 +116,8 @@ export interface McpServerLoad extends Load {
   readonly ready: boolean
   /** True when a stop was announced with `drain`. */
   readonly draining: boolean
+  /** Names of the extensions that could not be reached when `ready()` was last called. */
+  readonly unavailable: readonly string[]
   /** Counts since the server was made. */
   readonly counters: LoadCounters
 }

@@ -52,7 +52,7 @@ describe('a server with tasks', () => {
     expect((await accepting.see(taskId)).status).toBe('completed')
   })
 
-  test('is not ready while its engine cannot be reached, and reports that', async () => {
+  test('names itself in the load of its server while its engine cannot be reached, and reports that', async () => {
     let isAway = true
     const errors: unknown[] = []
     const engine: TaskEngine = {
@@ -65,9 +65,10 @@ describe('a server with tasks', () => {
       onError: (error) => void errors.push(error),
       extensions: [tasks({ engine })],
     })
-    expect([await server.ready(), errors]).toEqual([false, [new Error('away')]])
+    expect([await server.ready(), server.load.unavailable]).toEqual([true, ['tasks']])
+    expect(errors).toMatchObject([{ cause: new Error('away') }])
     isAway = false
-    expect(await server.ready()).toBe(true)
+    expect([await server.ready(), server.load.unavailable]).toEqual([true, []])
   })
 
   test('closes its engine once with itself, and starts no worker after that', async () => {

@@ -26,7 +26,7 @@ test('health checks are answered for every Host without a call of the exchange',
 })
 
 test('an exchange that is overloaded is not ready, and lives', async () => {
-  const load = { ready: false, draining: false, running: 0 }
+  const load = { ready: false, draining: false, running: 0, unavailable: [] }
   await using http = await serveHttp(testServer(echo, { load }))
   expect(await check(http, '/readyz')).toEqual([503, '{"ok":false}'])
   expect(await check(http, '/healthz')).toEqual([200, '{"ok":true}'])

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { BusError } from './bus/change-bus.ts'
+import { isUnavailable } from './unavailable.ts'
+
+test.each([
+  ['an error of a bus that cannot be reached', new BusError('unavailable', 'gone'), true],
+  ['an error with such a cause', new Error('failed', { cause: new BusError('unavailable', 'gone') }), true],
+  ['another error of a bus', new BusError('too_large', 'large'), false],
+  ["an author's own error with that code", Object.assign(new Error('gone'), { code: 'unavailable' }), false],
+  ['an object that is no error', { name: 'BusError', code: 'unavailable' }, false],
+  ['undefined', undefined, false],
+])('%s', (_, error, expected) => {
+  expect(isUnavailable(error)).toBe(expected)
+})
+
+test('causes that form a cycle end the search', () => {
+  const error = new Error('first')
+  error.cause = new Error('second', { cause: error })
+  expect(isUnavailable(error)).toBe(false)
+})
