@@ -55,6 +55,22 @@ function protectItems(issuer: ScriptedAuthServer) {
   return protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] })
 }
 
+test('/readyz is 503 until the issuer of the tokens was reached', async () => {
+  await using issuer = await startScriptedAuthServer({ aud: resource })
+  issuer.break(true)
+  let now = Date.now()
+  const auth = protect({ resource, issuers: [issuer.issuer], onError: false, runtime: { now: () => now } })
+  const readinessOf = async () => {
+    await using http = await serveHttp(createItems(['tasks']).server, auth)
+    const { status } = await fetch(new URL('/readyz', http.url))
+    return status
+  }
+  expect(await readinessOf()).toBe(503)
+  issuer.break(false)
+  now += 1000
+  expect(await readinessOf()).toBe(200)
+})
+
 function clientOf({ url }: HttpServer, token: string) {
   const connection = connectHttp(url, { headers: { authorization: `Bearer ${token}` } })
   const extensions = [clientTasks({ polling: { defaultMs: 20, minMs: 5 } })]

@@ -1,4 +1,4 @@
-import type { Principal } from '@x/schema'
+import type { JsonObject, Principal } from '@x/schema'
 import { type TokenBinding, type BindingOptions, parseTokenBinding, verifyBinding, isPlainBearer } from './binding.ts'
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import {
@@ -9,7 +9,7 @@ import {
   parseAuthorization,
   readAuthorization,
 } from './credentials.ts'
-import type { Issuer } from './issuers.ts'
+import type { Issuers } from './issuers.ts'
 import { freezePrincipal, type ToPrincipal } from './principal.ts'
 import { expandScopes, type Scopes } from '../scopes.ts'
 import { sha256 } from '../digest.ts'
@@ -22,7 +22,7 @@ export type AuthenticationResult = Principal | HttpErrorResponse
 export interface AuthenticationState extends BindingOptions {
   /** The answers, by the scheme with which a request came. */
   readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
-  readonly resolveIssuer: (token: string) => Issuer
+  readonly issuers: Issuers
   readonly verifiedTokens: TokenCache<VerifiedToken>
   /** The running verifications by digest, so that each token is verified once. */
   readonly pendingVerifications: Map<string, Promise<VerifiedToken>>
@@ -120,7 +120,7 @@ async function identifyCaller(
     // An error that is no fault of the token or of its issuer is one of the program: the transport handles it.
     if (!isTokenError(error)) throw error
     state.onError(error)
-    if (error.code === 'issuer_unavailable') return challenges.serverUnavailable
+    if (error.code === 'issuer_unavailable') return challenges.createUnavailableResponse(error.retryAfterMs)
     return error.code === 'invalid_proof' ? challenges.invalidProof : challenges.invalidToken
   }
 }
@@ -138,10 +138,11 @@ function getOrVerifyToken(
 }
 
 async function verifyToken(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
-  const issuer = state.resolveIssuer(token)
+  const issuer = state.issuers.resolve(token)
   const claims = await issuer.verify(token)
   const binding = parseTokenBinding(claims)
-  const principal = freezePrincipal(withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state))
+  const unboundedPrincipal = withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state)
+  const principal = freezePrincipal(withExpiry(unboundedPrincipal, claims))
   const { createScopeChallenge } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const authenticationResult = hasScopes(principal, state.scopes) ? principal : createScopeChallenge(state.scopes)
   const cachedUntil = state.now() + issuer.cacheMs
@@ -151,6 +152,13 @@ async function verifyToken(token: string, digest: string, state: AuthenticationS
     Math.min(cachedUntil, principal.expiresAt ?? cachedUntil),
   )
   return { authenticationResult, binding }
+}
+
+/** The expiry of the token decides, also where `toPrincipal` leaves it out or extends it. */
+function withExpiry(principal: Principal, { exp }: JsonObject): Principal {
+  return typeof exp === 'number'
+    ? { ...principal, expiresAt: Math.min(principal.expiresAt ?? Number.POSITIVE_INFINITY, exp * 1000) }
+    : principal
 }
 
 function withImpliedScopes(principal: Principal, { impliedScopes }: AuthenticationState): Principal {

@@ -1,3 +1,4 @@
+import { errorCodes, type JsonObject } from '@x/schema'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from '../scopes.ts'
 
@@ -5,6 +6,9 @@ import type { Scopes } from '../scopes.ts'
 export interface HttpErrorResponse {
   readonly status: number
   readonly message: string
+  /** The JSON-RPC code, that of an invalid request when absent. */
+  readonly code?: number
+  readonly data?: JsonObject
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -17,8 +21,8 @@ export interface Challenges {
   readonly malformedRequest: HttpErrorResponse
   /** The proof of a token is invalid (RFC 9449, section 7.1). */
   readonly invalidProof: HttpErrorResponse
-  /** Neither yes nor no: a 401 would send every user to the login page. */
-  readonly serverUnavailable: HttpErrorResponse
+  /** The token cannot be checked now. A 401 would send every user to the login page. */
+  createUnavailableResponse(retryAfterMs: number | undefined): HttpErrorResponse
   /** The proof has to be made anew with this nonce (RFC 9449, section 9). */
   createNonceChallenge(nonce: string): HttpErrorResponse
   /**
@@ -63,11 +67,7 @@ export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' |
       },
     ),
     invalidProof: createChallengeResponse(401, invalidProofMessage, { error: 'invalid_dpop_proof' }),
-    serverUnavailable: {
-      status: 503,
-      message: 'The access token cannot be checked at present: try again',
-      headers: { 'Retry-After': '5' },
-    },
+    createUnavailableResponse,
     createNonceChallenge(nonce) {
       const { headers, ...others } = createChallengeResponse(401, 'Make the proof with the nonce in DPoP-Nonce', {
         error: 'use_dpop_nonce',
@@ -79,6 +79,18 @@ export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' |
         error: 'insufficient_scope',
         scope: neededScopes.join(' '),
       }),
+  }
+}
+
+const defaultRetryAfterMs = 5000
+
+function createUnavailableResponse(retryAfterMs: number = defaultRetryAfterMs): HttpErrorResponse {
+  return {
+    status: 503,
+    message: 'The access token cannot be checked at present: try again',
+    code: errorCodes.internal,
+    data: { reason: 'unavailable', retryAfterMs, begun: false },
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
   }
 }
 

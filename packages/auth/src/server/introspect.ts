@@ -26,6 +26,13 @@ export interface IntrospectionDeps extends IntrospectionOptions {
 /** Introspects a token at its issuer, and returns its claims. Rejects with a {@link TokenError}. */
 export type IntrospectionFunction = (token: string) => Promise<JsonObject>
 
+/** The introspection of one issuer's tokens. */
+export interface Introspection {
+  readonly introspect: IntrospectionFunction
+  /** Finds the endpoint of the issuer. Rejects with a {@link TokenError} when that fails. */
+  ready(): Promise<void>
+}
+
 const maxConcurrentRequests = 64
 const metadataTtlMs = 600_000
 
@@ -33,7 +40,7 @@ const metadataTtlMs = 600_000
  * Creates the introspection of one issuer's tokens. At most 64 requests run at once, so that made-up tokens do not
  * become a load on the issuer.
  */
-export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunction {
+export function createIntrospection(deps: IntrospectionDeps): Introspection {
   const clientAuth = createClientAuth(deps)
   let runningRequestCount = 0
   let cachedServer:
@@ -50,7 +57,7 @@ export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunct
     }
     return cachedServer.serverMetadata
   }
-  return async (token) => {
+  const introspect = async (token: string): Promise<JsonObject> => {
     if (runningRequestCount >= maxConcurrentRequests)
       throw createIntrospectionError(deps, `${runningRequestCount} introspection requests are running`)
     runningRequestCount += 1
@@ -63,11 +70,21 @@ export function createIntrospection(deps: IntrospectionDeps): IntrospectionFunct
       runningRequestCount -= 1
     }
   }
+  return {
+    introspect,
+    ready: async () => {
+      try {
+        await getServer()
+      } catch (error) {
+        throw createIntrospectionError(deps, describeRequestFailure(error))
+      }
+    },
+  }
 }
 
 // The cause is left out: a library's error may hold the request, and with it the token.
 function createIntrospectionError({ issuer }: IntrospectionDeps, reason: string): TokenError {
-  return new TokenError('issuer_unavailable', `"${issuer}" could not introspect a token: ${reason}`)
+  return new TokenError('issuer_unavailable', `"${issuer}" could not introspect a token: ${reason}`, { issuer })
 }
 
 function describeRequestFailure(error: unknown): string {

@@ -13,17 +13,55 @@ test('a key that the issuer rotates is used with the next request [AUE-009]', as
   expect(fetched(server.issuer)).toBe(2)
 })
 
-test('keys that nobody has are looked for once in thirty seconds [AUE-009]', async () => {
+test('unknown keys are searched for four times in a row, then once in thirty seconds [AUE-009]', async () => {
   await using server = await createProtectedServer()
   const sign = (kid: string) => server.issuer.sign({ header: { kid } })
   expect((await server.send(await server.issuer.sign())).status).toBe(200)
-  for (let number = 0; number < 20; number += 1)
-    expect((await server.send(await sign(`made-up-${number}`))).status).toBe(401)
-  expect(fetched(server.issuer)).toBe(2)
+  const responses: Response[] = []
+  for (let number = 0; number < 20; number += 1) responses.push(await server.send(await sign(`made-up-${number}`)))
+  expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, ...Array.from({ length: 16 }, () => 503)])
+  expect(new Set(responses.slice(4).map(({ headers }) => headers.get('retry-after')))).toEqual(new Set(['30']))
+  expect(fetched(server.issuer)).toBe(5)
   server.advanceTime(30_000)
   await Promise.all(Array.from({ length: 20 }, async (_, number) => server.send(await sign(`again-${number}`))))
-  expect(fetched(server.issuer)).toBe(3)
-  expect(new Set(server.listErrorCodes())).toEqual(new Set(['unknown_key']))
+  expect(fetched(server.issuer)).toBe(6)
+})
+
+test('a key that is published after made-up keys were searched for is never 401, and used after the wait [AUE-009]', async () => {
+  await using server = await createProtectedServer()
+  expect((await server.send(await server.issuer.sign())).status).toBe(200)
+  for (let number = 0; number < 6; number += 1)
+    await server.send(await server.issuer.sign({ header: { kid: `made-up-${number}` } }))
+  server.advanceTime(10_000)
+  await server.issuer.rotate()
+  const token = await server.issuer.sign()
+  const early = await server.send(token)
+  expect([early.status, early.headers.get('retry-after'), await early.json()]).toEqual([
+    503,
+    '20',
+    expect.objectContaining({
+      error: expect.objectContaining({ data: { reason: 'unavailable', retryAfterMs: 20_000, begun: false } }),
+    }),
+  ])
+  server.advanceTime(20_000)
+  expect((await server.send(token)).status).toBe(200)
+})
+
+test('a second rotation within thirty seconds is used with the next request [AUE-009]', async () => {
+  await using server = await createProtectedServer()
+  for (let rotation = 0; rotation < 3; rotation += 1) {
+    await server.issuer.rotate()
+    expect((await server.send(await server.issuer.sign())).status).toBe(200)
+  }
+})
+
+test('a token with a key that a search did not find is 401 again, without another search [AUE-009]', async () => {
+  await using server = await createProtectedServer()
+  const token = await server.issuer.sign({ header: { kid: 'removed' } })
+  expect((await server.send(token)).status).toBe(401)
+  expect((await server.send(token)).status).toBe(401)
+  expect(fetched(server.issuer)).toBe(1)
+  expect(server.listErrorCodes()).toEqual(['unknown_key', 'unknown_key'])
 })
 
 test('requests that come together fetch keys once', async () => {
@@ -61,19 +99,53 @@ test('during an outage the last keys are used for a day, then the answer is 503 
   expect(new Set(server.listErrorCodes())).toEqual(new Set(['issuer_unavailable']))
 })
 
-test('an issuer that is away is asked again after thirty seconds, and nobody waits for it meanwhile', async () => {
-  let asked = 0
-  const failing = async () => {
-    asked += 1
-    throw new Error('away')
-  }
-  await using server = await createProtectedServer({ fetch: failing })
+test('an unreachable issuer is tried again after 1, 2, 4 … 30 seconds, and no request waits meanwhile', async () => {
+  let isReachable = false
+  let attempts = 0
+  await using server = await createProtectedServer({
+    fetch: async (url, request) => {
+      attempts += 1
+      if (!isReachable) throw new Error('unreachable')
+      return fetch(url, request)
+    },
+  })
   const token = await server.issuer.sign()
-  for (let number = 0; number < 10; number += 1) expect((await server.send(token)).status).toBe(503)
-  expect(asked).toBe(1)
-  server.advanceTime(30_000)
-  await server.send(token)
-  expect(asked).toBe(2)
+  for (const waitSeconds of [1, 2, 4, 8, 16, 30, 30]) {
+    const attemptsBefore = attempts
+    const responses = [await server.send(token), await server.send(token)]
+    expect(responses.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [503, String(waitSeconds)],
+      [503, String(waitSeconds)],
+    ])
+    expect(attempts).toBe(attemptsBefore + 1)
+    server.advanceTime(waitSeconds * 1000)
+  }
+  isReachable = true
+  expect((await server.send(token)).status).toBe(200)
+})
+
+test('an outage of the issuer is one line in a minute', async () => {
+  await using server = await createProtectedServer()
+  server.issuer.break(true)
+  const token = await server.issuer.sign()
+  for (let second = 0; second < 120; second += 1) {
+    expect((await server.send(token)).status).toBe(503)
+    server.advanceTime(1000)
+  }
+  expect(server.errors).toHaveLength(2)
+  expect(server.errors[0]).toMatchObject({ code: 'issuer_unavailable', cause: expect.any(Error) })
+})
+
+test('authentication is ready once one issuer was reached', async () => {
+  await using server = await createProtectedServer({ issuers: (issuer) => ['http://127.0.0.1:9/', issuer] })
+  server.issuer.break(true)
+  await expect(server.auth.authenticate.ready()).rejects.toMatchObject({ code: 'issuer_unavailable' })
+  server.issuer.break(false)
+  server.advanceTime(1000)
+  await server.auth.authenticate.ready()
+  server.issuer.break(true)
+  server.advanceTime(90_000_000)
+  await server.auth.authenticate.ready()
 })
 
 test('a new key that cannot be fetched because its issuer is away is 503 [AUE-005]', async () => {

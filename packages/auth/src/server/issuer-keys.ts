@@ -1,105 +1,109 @@
-import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
-import type { FetchFunction } from '../bounded-fetch.ts'
-import { parseSecureUrl } from '../oauth-urls.ts'
-import { fetchJson, discoverIssuerMetadata } from './issuer-requests.ts'
+import { type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
+import { type CachedKeys, createKeyCache, type KeySource } from './key-cache.ts'
 import { TokenError } from './token-error.ts'
-
-/** Location of an issuer's keys, and the means to fetch them. */
-export interface KeySource {
-  readonly issuer: string
-  /** Read from the issuer's metadata when absent. */
-  readonly jwksUri: string | undefined
-  readonly fetch: FetchFunction
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Called when keys could not be fetched, whether or not older ones are still used. */
-  readonly onError: (error: unknown) => void
-}
 
 /**
  * Returns the keys, usually one, that may have signed a token with this header. Rejects with a {@link TokenError}.
  */
 export type FindKeys = (header: JWTHeaderParameters) => Promise<readonly CryptoKey[]>
 
-type KeySet = ReturnType<typeof createLocalJWKSet>
+/** The keys of one issuer. */
+export interface IssuerKeys {
+  readonly findKeys: FindKeys
+  /** Fetches keys when there are none. Rejects with a {@link TokenError} when that fails. */
+  ready(): Promise<void>
+}
 
-const refreshAfterMs = 600_000
-const maxKeyAgeMs = 86_400_000
-const minRefreshIntervalMs = 30_000
 const maxCandidateKeys = 8
 
 /**
- * Keeps the keys of one issuer. They are fetched anew after 10 minutes, and when a token names a key that is not among
- * them, for that at most once in 30 seconds. When the issuer cannot be reached, the last set is used for a day; it is
- * asked again after 30 seconds.
+ * Finds the keys of one issuer in a cache. A token with a key that is not among them has them fetched again. It is
+ * rejected only when a fetch that began after its arrival did not return the key.
  */
-export function createIssuerKeyFinder(source: KeySource): FindKeys {
-  let cachedKeySet: { readonly keySet: KeySet; readonly fetchedAt: number } | undefined
-  let failedAt: number | undefined
-  let searchedAt: number | undefined
-  let pendingRefresh: Promise<void> | undefined
+export function createIssuerKeys(source: KeySource): IssuerKeys {
+  const cache = createKeyCache(source)
+  const searches = createKeySearches(source.now)
 
-  const refreshKeys = (): Promise<void> => {
-    pendingRefresh ??= fetchKeys(source)
-      .then(
-        (keySet) => {
-          cachedKeySet = { keySet, fetchedAt: source.now() }
-          failedAt = undefined
-        },
-        (error: unknown) => {
-          failedAt = source.now()
-          source.onError(
-            new TokenError('issuer_unavailable', `No keys of "${source.issuer}" could be fetched`, { cause: error }),
-          )
-        },
-      )
-      .finally(() => {
-        pendingRefresh = undefined
-      })
-    return pendingRefresh
+  const searchKeys = async (header: JWTHeaderParameters, arrivalNumber: number): Promise<CachedKeys> => {
+    const firstArrivalNumber = searches.recordArrival(header, arrivalNumber)
+    // A fetch that began before the arrival may have been answered before the key was published.
+    await cache.pendingFetch()
+    const keys = await cache.load()
+    const hasBeenSearched = keys.fetchNumber > firstArrivalNumber && source.now() - keys.fetchedAt < searchIntervalMs
+    if (hasBeenSearched || (await hasMatchingKey(keys, header))) return keys
+    const searchableAt = cache.pendingFetch() === undefined ? searches.take() : undefined
+    if (searchableAt !== undefined) throw cache.createUnavailableError(searchableAt)
+    try {
+      return await cache.refresh()
+    } catch (error) {
+      searches.giveBack()
+      throw error
+    }
   }
 
-  const hasElapsed = (time: number | undefined, ms: number) => time === undefined || source.now() - time >= ms
-  const loadKeySet = async (): Promise<KeySet> => {
-    const isStale = cachedKeySet === undefined || hasElapsed(cachedKeySet.fetchedAt, refreshAfterMs)
-    if (isStale && hasElapsed(failedAt, minRefreshIntervalMs)) await refreshKeys()
-    if (cachedKeySet === undefined || hasElapsed(cachedKeySet.fetchedAt, maxKeyAgeMs))
-      throw createKeysUnavailableError(source)
-    return cachedKeySet.keySet
-  }
-
-  return async (header) => {
-    const knownKeys = await findMatchingKeys(await loadKeySet(), header)
-    if (knownKeys !== undefined && knownKeys.length > 0) return knownKeys
-    // The issuer may have made a new key since. Tokens with keys that nobody has must not become as many requests.
-    if (hasElapsed(searchedAt, minRefreshIntervalMs)) {
-      searchedAt = source.now()
-      await refreshKeys()
-    } else if (pendingRefresh !== undefined) await pendingRefresh
-    const foundKeys = await findMatchingKeys(await loadKeySet(), header)
-    if (foundKeys === undefined) throw createKeysUnavailableError(source)
-    if (foundKeys.length > 0) return foundKeys
-    if (failedAt !== undefined) throw createKeysUnavailableError(source)
-    throw new TokenError('unknown_key', `The issuer "${source.issuer}" has no key that fits the token's header`)
+  return {
+    findKeys: async (header) => {
+      const arrivalNumber = cache.lastFetchNumber()
+      const knownKeys = await findMatchingKeys(await cache.load(), header)
+      if (knownKeys !== undefined && knownKeys.length > 0) return knownKeys
+      const foundKeys = await findMatchingKeys(await searchKeys(header, arrivalNumber), header)
+      if (foundKeys === undefined) throw cache.createUnavailableError()
+      if (foundKeys.length > 0) return foundKeys
+      throw new TokenError('unknown_key', `The issuer "${source.issuer}" has no key that fits the token's header`)
+    },
+    ready: async () => void (await cache.load()),
   }
 }
 
-function createKeysUnavailableError({ issuer }: KeySource): TokenError {
-  return new TokenError('issuer_unavailable', `The keys of "${issuer}" cannot be used at present`)
+const searchIntervalMs = 30_000
+const maxSearchesInRow = 4
+const maxArrivals = 100
+
+/** Bounds the searches for keys, so that tokens with made-up keys do not become as many requests to the issuer. */
+interface KeySearches {
+  /** Returns the number of the last fetch that began before the first token with this key arrived. */
+  recordArrival(header: JWTHeaderParameters, fetchNumber: number): number
+  /** Takes one search: four in a row, then one in 30 seconds. Returns the time of the next one when there is none. */
+  take(): number | undefined
+  /** Gives back a search that did not reach the issuer. */
+  giveBack(): void
 }
 
-async function fetchKeys({ issuer, jwksUri, fetch }: KeySource): Promise<KeySet> {
-  const url = jwksUri ?? (await discoverIssuerMetadata(issuer, fetch))['jwks_uri']
-  if (typeof url !== 'string') throw new Error(`The metadata of "${issuer}" has no jwks_uri: give jwksUri in issuers`)
-  const keySetJson = await fetchJson(parseSecureUrl('jwks_uri', url).href, fetch)
-  if (keySetJson === undefined) throw new Error(`There is no key set at ${url}`)
-  // jose checks the set as a whole here, and each key when it is first used.
-  return createLocalJWKSet(keySetJson as unknown as Parameters<typeof createLocalJWKSet>[0])
+function createKeySearches(now: () => number): KeySearches {
+  const arrivals = new Map<string, number>()
+  let remaining = maxSearchesInRow
+  let refilledAt = now()
+  return {
+    recordArrival: ({ alg, kid }, fetchNumber) => {
+      const key = JSON.stringify([alg, kid])
+      const firstFetchNumber = arrivals.get(key) ?? fetchNumber
+      const [oldestKey = key] = arrivals.keys()
+      if (arrivals.size >= maxArrivals) arrivals.delete(oldestKey)
+      arrivals.set(key, firstFetchNumber)
+      return firstFetchNumber
+    },
+    take: () => {
+      const refills = Math.floor((now() - refilledAt) / searchIntervalMs)
+      refilledAt += refills * searchIntervalMs
+      remaining = Math.min(maxSearchesInRow, remaining + refills)
+      if (remaining === 0) return refilledAt + searchIntervalMs
+      if (remaining === maxSearchesInRow) refilledAt = now()
+      remaining -= 1
+      return undefined
+    },
+    giveBack: () => {
+      remaining = Math.min(maxSearchesInRow, remaining + 1)
+    },
+  }
+}
+
+async function hasMatchingKey(keys: CachedKeys, header: JWTHeaderParameters): Promise<boolean> {
+  return ((await findMatchingKeys(keys, header)) ?? []).length > 0
 }
 
 // Undefined when a key matches and cannot be used, which is its issuer's fault.
 async function findMatchingKeys(
-  keySet: KeySet,
+  { keySet }: CachedKeys,
   header: JWTHeaderParameters,
 ): Promise<readonly CryptoKey[] | undefined> {
   try {

@@ -4,7 +4,7 @@ import type { FetchFunction } from '../bounded-fetch.ts'
 import { parseSecureUrl } from '../oauth-urls.ts'
 import { createIssuerFetch } from './issuer-requests.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
-import { createIssuerKeyFinder } from './issuer-keys.ts'
+import { createIssuerKeys } from './issuer-keys.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
 
@@ -32,6 +32,16 @@ export interface Issuer {
   readonly cacheMs: number
   /** Returns the claims of a token that is valid here. Rejects with a {@link TokenError}. */
   verify(token: string): Promise<JsonObject>
+  /** Rejects with a {@link TokenError} while no token can be verified. */
+  ready(): Promise<void>
+}
+
+/** The issuers whose tokens are accepted. */
+export interface Issuers {
+  /** Finds the issuer of a token by its unverified `iss`. Throws a {@link TokenError}. */
+  resolve(token: string): Issuer
+  /** Rejects with the error of one issuer until one of them is ready. */
+  ready(): Promise<void>
 }
 
 /** Settings that all issuers share. */
@@ -47,14 +57,14 @@ export interface SharedIssuerSettings {
 const introspectionCacheMs = 30_000
 
 /**
- * Returns a function that finds the issuer of a token by its unverified `iss`.
+ * Creates the issuers from their options.
  *
  * Throws a TypeError for invalid issuers.
  */
-export function createIssuerResolver(
+export function createIssuers(
   issuerEntries: readonly (string | IssuerOptions)[],
   settings: SharedIssuerSettings,
-): (token: string) => Issuer {
+): Issuers {
   const issuerOptionsList = issuerEntries.map((entry) => (typeof entry === 'string' ? { issuer: entry } : entry))
   if (issuerOptionsList.length === 0)
     throw new TypeError('issuers is empty: give the identifier of an authorization server')
@@ -64,7 +74,18 @@ export function createIssuerResolver(
   const issuers = new Map(issuerOptionsList.map((options) => [options.issuer, compileIssuer(options, settings)]))
   if (issuers.size < issuerOptionsList.length) throw new TypeError('issuers has the same issuer twice')
   const opaqueTokenIssuer = issuers.get(introspectingIssuers[0]?.issuer ?? '')
-  return (token) => findIssuer(token, issuers, opaqueTokenIssuer)
+  let isReady = false
+  return {
+    resolve: (token) => findIssuer(token, issuers, opaqueTokenIssuer),
+    ready: async () => {
+      // Keys outlive an outage by a day, so a later one is no reason to leave a balancer.
+      if (isReady) return
+      const readiness = await Promise.allSettled([...issuers.values()].map((issuer) => issuer.ready()))
+      isReady = readiness.some(({ status }) => status === 'fulfilled')
+      const [first] = readiness
+      if (!isReady && first?.status === 'rejected') throw first.reason
+    },
+  }
 }
 
 function findIssuer(
@@ -102,14 +123,21 @@ function compileIssuer(options: IssuerOptions, settings: SharedIssuerSettings): 
   const fetch = createIssuerFetch(settings.fetch)
   if (introspection !== undefined) {
     if (introspection.endpoint !== undefined) parseSecureUrl('introspection.endpoint', introspection.endpoint)
-    const introspect = createIntrospection({ ...introspection, issuer, audience, fetch, now, clockToleranceMs })
-    return { issuer, cacheMs: Math.min(cacheMs, introspectionCacheMs), verify: introspect }
+    const { introspect, ready } = createIntrospection({
+      ...introspection,
+      issuer,
+      audience,
+      fetch,
+      now,
+      clockToleranceMs,
+    })
+    return { issuer, cacheMs: Math.min(cacheMs, introspectionCacheMs), verify: introspect, ready }
   }
   const { jwksUri } = options
   if (jwksUri !== undefined) parseSecureUrl('jwksUri', jwksUri)
-  const findKeys = createIssuerKeyFinder({ issuer, jwksUri, fetch, now, onError })
+  const { findKeys, ready } = createIssuerKeys({ issuer, jwksUri, fetch, now, onError })
   const jwtRequirements = { issuer, audience, algorithms: resolveAlgorithms(options), findKeys, clockToleranceMs, now }
-  return { issuer, cacheMs, verify: (token) => verifyJwt(token, jwtRequirements) }
+  return { issuer, cacheMs, verify: (token) => verifyJwt(token, jwtRequirements), ready }
 }
 
 function resolveAudience({ issuer, audience }: IssuerOptions, { resource }: SharedIssuerSettings): readonly string[] {

@@ -34,10 +34,39 @@ export type TokenErrorCode =
 export class TokenError extends Error {
   override readonly name = 'TokenError'
   readonly code: TokenErrorCode
+  /** Milliseconds after which another attempt makes sense, of `issuer_unavailable`. */
+  readonly retryAfterMs: number | undefined
+  /** The issuer that cannot be reached, of `issuer_unavailable`. */
+  readonly issuer: string | undefined
 
-  constructor(code: TokenErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options)
+  constructor(
+    code: TokenErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number; readonly issuer?: string } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
+    this.retryAfterMs = options.retryAfterMs
+    this.issuer = options.issuer
+  }
+}
+
+const outageReportIntervalMs = 60_000
+
+/**
+ * Returns a listener that passes on errors about an unreachable issuer once in a minute and issuer: each request during
+ * an outage has one. Other errors are passed on as they are.
+ */
+export function limitOutageReports(onError: (error: unknown) => void, now: () => number): (error: unknown) => void {
+  const reportedAtByIssuer = new Map<string, number>()
+  return (error) => {
+    if (isTokenError(error) && error.code === 'issuer_unavailable') {
+      const issuer = error.issuer ?? ''
+      const reportedAt = reportedAtByIssuer.get(issuer)
+      if (reportedAt !== undefined && now() - reportedAt < outageReportIntervalMs) return
+      reportedAtByIssuer.set(issuer, now())
+    }
+    onError(error)
   }
 }
 

@@ -87,7 +87,10 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
   const handleRequest = createHandler(context)
   const answerHealthCheck = createHealthCheck(options.health ?? {}, {
     isOpen: () => stopState.phase === 'open' && mcpServer.load.ready,
-    canReachDependencies: () => mcpServer.ready(),
+    canReachDependencies: async () => {
+      await options.authenticate?.ready?.()
+      return mcpServer.ready()
+    },
   })
   const server = createServer(serverOptions, (request, response) => {
     const hasPipelineRoom = openResponses.add(response)

@@ -55,6 +55,13 @@ export type Schedule = (run: () => void, ms: number) => () => void
 /** Results of {@link HandlerOptions.authenticate}: a principal, undefined for anonymous, or a rejection such as 401. */
 export type AuthenticationResult = Principal | HttpErrorResponse | undefined
 
+/** Authenticates requests. */
+export interface AuthenticateFunction<Source> {
+  (request: RequestView<Source>): AuthenticationResult | Promise<AuthenticationResult>
+  /** Rejects while no request can be authenticated. `/readyz` is 503 meanwhile. */
+  readonly ready?: (() => Promise<void>) | undefined
+}
+
 /** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
 export interface HandlerOptions<Source> {
   /**
@@ -92,9 +99,7 @@ export interface HandlerOptions<Source> {
    * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it; runs before
    * the body is read. An error that it throws is answered as any other.
    */
-  readonly authenticate?:
-    | ((request: RequestView<Source>) => AuthenticationResult | Promise<AuthenticationResult>)
-    | undefined
+  readonly authenticate?: AuthenticateFunction<Source> | undefined
   /**
    * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on
    * Node. Elsewhere there is none, and all anonymous callers share one. Behind a proxy, return the address that the
