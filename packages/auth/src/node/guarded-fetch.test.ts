@@ -16,9 +16,42 @@ test.each([
   'https://[fd00::1]/',
   'https://[fe80::1]/',
   'https://[64:ff9b::a00:1]/',
+  'https://[::]/',
+  'https://[::7f00:1]/',
+  'https://[::ffff:8.8.8.8]/',
+  'https://[64:ff9b:1::a00:1]/',
+  'https://[100::1]/',
+  'https://[2001::1]/',
+  'https://[2001:10::1]/',
+  'https://[2001:db8::1]/',
+  'https://[2002:7f00:1::1]/',
+  'https://[2002:a00:1::1]/',
+  'https://[3fff::1]/',
+  'https://[4000::1]/',
+  'https://[5f00::1]/',
+  'https://[fec0::1]/',
+  'https://[ff02::1]/',
+  'https://192.0.0.8/',
+  'https://192.0.2.1/',
+  'https://192.88.99.1/',
+  'https://198.18.0.1/',
+  'https://198.51.100.1/',
+  'https://203.0.113.1/',
+  'https://224.0.0.1/',
+  'https://255.255.255.255/',
   'https://localhost/',
 ])('%s is not asked, because it is no address of the public network [AUE-027]', async (address) => {
   await expect(guardedFetch()(address, {})).rejects.toThrow('of this machine or of a private network')
+})
+
+test.each([
+  'https://[2606:4700:4700::1111]/',
+  'https://[2001:4860:4860::8888]/',
+  'https://8.8.8.8/',
+  'https://192.0.1.1/',
+])('%s is an address of the public network', async (address) => {
+  const signal = AbortSignal.abort(new Error('aborted by the test'))
+  await expect(guardedFetch()(address, { signal })).rejects.not.toThrow('of this machine or of a private network')
 })
 
 test('Plain http is not asked [AUS-007]', async () => {

@@ -61,9 +61,8 @@ function createPrivateAddressError(host: string): Error {
   return new TypeError(`${host} has an address of this machine or of a private network`)
 }
 
-const privateNetworks = new BlockList()
-// RFC 6890 and its successors: what is not reachable from everywhere.
-for (const [network, prefix] of [
+// The special-purpose addresses of IPv4 (RFC 6890 and the registry of IANA), and multicast.
+const specialIpv4Networks = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -71,23 +70,34 @@ for (const [network, prefix] of [
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
   ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
   ['224.0.0.0', 3],
-] as const) {
-  privateNetworks.addSubnet(network, prefix, 'ipv4')
-}
-for (const [network, prefix] of [
-  ['::', 127],
-  ['64:ff9b::', 96],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const) {
-  privateNetworks.addSubnet(network, prefix, 'ipv6')
-}
+] as const
+// Global unicast is 2000::/3 (RFC 4291). Within it are special-purpose addresses, 6to4 and documentation.
+const globalIpv6Network = ['2000::', 3] as const
+const specialIpv6Networks = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const
+
+const specialNetworks = new BlockList()
+for (const [network, prefix] of specialIpv4Networks) specialNetworks.addSubnet(network, prefix, 'ipv4')
+for (const [network, prefix] of specialIpv6Networks) specialNetworks.addSubnet(network, prefix, 'ipv6')
+const globalNetworks = new BlockList()
+globalNetworks.addSubnet(...globalIpv6Network, 'ipv6')
 
 function isPrivateAddress(address: string): boolean {
   const family = isIP(address)
-  return family !== 0 && privateNetworks.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  if (family === 6) return !globalNetworks.check(address, 'ipv6') || specialNetworks.check(address, 'ipv6')
+  return family === 4 && specialNetworks.check(address, 'ipv4')
 }
