@@ -12,7 +12,13 @@ export interface Redirect {
   /** `web` for pages of a host that is not this machine (basic/authorization/client-registration). */
   readonly applicationType: 'native' | 'web'
   /** Opens a listener for the response. It closes with `close` at the latest. */
-  open(signal: AbortSignal): Promise<RedirectListener>
+  open(signal: AbortSignal, options?: RedirectOptions): Promise<RedirectListener>
+}
+
+/** Facts about the client of a login. */
+export interface RedirectOptions {
+  /** The redirect URIs that the client is registered with. One of them works at every authorization server. */
+  readonly registeredUris: readonly string[]
 }
 
 /** A listener for the response of one login. */
@@ -39,8 +45,11 @@ const loginTimeoutMs = 600_000
 /** Obtains tokens by a login of a person: the code flow with PKCE (basic/authorization). */
 export function createCodeFlow(options: CodeFlowOptions): ObtainToken {
   return async (requirements) => {
-    checkPkce(requirements.serverContext.server)
-    const redirectListener = await options.redirect.open(requirements.serverContext.signal)
+    const { server, signal } = requirements.serverContext
+    checkPkce(server)
+    const storedClient = await options.records.clients.read(options.records.clients.toKey(server.issuer))
+    const registeredUris = storedClient?.redirectUris ?? []
+    const redirectListener = await options.redirect.open(signal, { registeredUris })
     try {
       const { state, url } = await beginLogin(options, requirements, redirectListener)
       const answerUrl = await redirectListener.visit(url, state)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { callWithAuth, createTestEnvironment, rejectionOf, completeResponse } from '../testing/world.ts'
+import { memoryStore } from '../client/store.ts'
 import { loopbackRedirect, openBrowser } from './loopback-redirect.ts'
 
 const quiet = { showLoginUrl: () => {} }
@@ -14,7 +15,7 @@ const browse = async (url: URL): Promise<void> => {
 }
 
 describe('A login through the loopback address', () => {
-  test('takes a free port, and registers the address without it [AUS-009 AUS-017 AUE-029]', async () => {
+  test('takes a free port, and registers the address with it and without it [AUS-009 AUS-017 AUE-029]', async () => {
     await using w = await createTestEnvironment()
     const shown: URL[] = []
     const redirect = loopbackRedirect({ open: (url) => void browse(url), showLoginUrl: (url) => void shown.push(url) })
@@ -23,7 +24,9 @@ describe('A login through the loopback address', () => {
     const uri = new URL(shown[0]?.searchParams.get('redirect_uri') ?? '')
     expect([uri.hostname, uri.pathname, uri.port === '']).toEqual(['127.0.0.1', '/callback', false])
     const registration = w.authorizationServer.received.find(({ path }) => path === '/register')
-    expect(JSON.parse(registration?.body ?? '')).toMatchObject({ redirect_uris: ['http://127.0.0.1/callback'] })
+    expect(JSON.parse(registration?.body ?? '')).toMatchObject({
+      redirect_uris: ['http://127.0.0.1/callback', uri.href],
+    })
     // The listener has closed.
     await expect(fetch(uri)).rejects.toThrow('fetch failed')
     await auth.logout(w.resource.url)
@@ -93,6 +96,35 @@ describe('A login through the loopback address', () => {
     }
     await callWithAuth(w.resource.url, w.createOAuth({ redirect: loopbackRedirect({ ...quiet, open }) }))
     expect(pages).toEqual([["default-src 'none'", expect.not.stringMatching(/script|canary/)]])
+  })
+
+  test('works at a server that compares redirect URIs exactly, also with the registration of an earlier login', async () => {
+    await using w = await createTestEnvironment()
+    const { routes, received } = w.authorizationServer
+    const authorize = routes.get('/authorize')
+    const registeredUris = () => {
+      const [registration] = received.filter(({ path }) => path === '/register')
+      return (JSON.parse(registration?.body ?? '{}') as { redirect_uris: string[] }).redirect_uris
+    }
+    routes.set('/authorize', (one) =>
+      authorize !== undefined && registeredUris().includes(one.query.get('redirect_uri') ?? '')
+        ? authorize(one)
+        : { status: 400, body: 'invalid redirect_uri' },
+    )
+    const store = memoryStore()
+    const open = (url: URL) => void browse(url)
+    for (let logins = 0; logins < 2; logins += 1) {
+      w.authorizationServer.expireTokens()
+      w.authorizationServer.expireLogins()
+      const auth = w.createOAuth({ redirect: loopbackRedirect({ ...quiet, open }), store })
+      expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    }
+    expect(registeredUris()).toEqual([
+      'http://127.0.0.1/callback',
+      expect.stringMatching(/^http:..127.0.0.1:\d+.callback$/),
+    ])
+    expect(w.authorizationServer.count('/register')).toBe(1)
+    expect(w.authorizationServer.count('/authorize')).toBe(2)
   })
 
   test('works where no browser opens: the person has the address', async () => {

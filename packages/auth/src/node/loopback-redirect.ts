@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { RedirectListener, Redirect } from '../client/code-flow.ts'
+import type { Redirect, RedirectListener, RedirectOptions } from '../client/code-flow.ts'
 import { isSecureUrl } from '../oauth-urls.ts'
 
 /** Options of a login by a program on a person's machine. */
 export interface LoopbackRedirectOptions {
   /**
-   * Ports to listen on, the first that is free. Default: any free port, which authorization servers have to allow
-   * (RFC 8252, section 7.3). Servers that compare addresses exactly need a list.
+   * Ports to listen on, the first that is free. Default: the port of the registration, else any free port. A client that
+   * registers itself needs no list. A list is for clients that were registered before, at servers that compare
+   * addresses exactly.
    */
   readonly ports?: readonly number[] | undefined
   /** The path of the redirect URI. Default `/callback`. */
@@ -25,14 +26,17 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
   const { ports = [], path = '/callback', open = openBrowser, showLoginUrl = printLoginUrl } = options
   return {
     applicationType: 'native',
-    open: async (signal): Promise<RedirectListener> => {
+    open: async (signal, { registeredUris = [] }: Partial<RedirectOptions> = {}): Promise<RedirectListener> => {
       signal.throwIfAborted()
       const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 })
-      const port = await listenOnFirstFreePort(server, ports)
-      const uris = ports.map((allowedPort) => `http://${loopbackAddress}:${allowedPort}${path}`)
+      const toUri = (port: number): string => `http://${loopbackAddress}:${port}${path}`
+      const registeredPorts = registeredUris.map((uri) => (URL.canParse(uri) ? Number(new URL(uri).port) : 0))
+      const reusablePorts = registeredPorts.filter((port) => port > 0 && registeredUris.includes(toUri(port)))
+      const port = await listenOnFirstFreePort(server, ports.length > 0 ? ports : [...reusablePorts, 0])
       return {
-        uri: `http://${loopbackAddress}:${port}${path}`,
-        registeredUris: uris.length > 0 ? uris : [`http://${loopbackAddress}${path}`],
+        uri: toUri(port),
+        // Some servers compare addresses exactly, others allow every port of the address without one (RFC 8252).
+        registeredUris: ports.length > 0 ? ports.map(toUri) : [`http://${loopbackAddress}${path}`, toUri(port)],
         visit: async (url, state) => {
           const redirectUrlPromise = waitForRedirect(server, { port, path, state, signal })
           showLoginUrl(url)
@@ -55,7 +59,7 @@ function printLoginUrl(url: URL): void {
 
 async function listenOnFirstFreePort(server: Server, ports: readonly number[]): Promise<number> {
   let failure: unknown
-  for (const port of ports.length > 0 ? ports : [0]) {
+  for (const port of ports) {
     try {
       return await listenOnPort(server, port)
     } catch (error) {
