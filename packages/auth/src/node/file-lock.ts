@@ -5,10 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseJson } from '@x/core'
 
 const staleAfterMs = 30_000
+/** Longer than any login. A process of this machine that runs may be suspended, and keeps its lock meanwhile. */
+const runningOwnerLimitMs = 900_000
 const touchIntervalMs = 5000
 const pollIntervalMs = 50
 
-/** The holder of a lock, as it stands in the file. */
+/** The holder of a lock, as the file has it. */
 interface LockOwner {
   readonly id: string
   readonly pid: number
@@ -16,8 +18,9 @@ interface LockOwner {
 }
 
 /**
- * Runs alone among the processes that share a file system. The lock is a file that its owner touches while it runs; one
- * that nobody touches for 30 seconds, or whose process has ended, is taken over.
+ * Runs alone among the processes that share a file system. The lock is a file that its owner touches while it runs. On
+ * the owner's machine it is taken over when the owner's process has ended. On others it is taken over when it was not
+ * touched for 30 seconds.
  */
 export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
   const owner: LockOwner = { id: randomUUID(), pid: process.pid, host: hostname() }
@@ -34,7 +37,7 @@ export async function withFileLock<T>(path: string, run: () => Promise<T>): Prom
     return await run()
   } finally {
     clearInterval(touchTimer)
-    // Whoever stood still for too long may have lost it to another.
+    // A process that was suspended for too long may have lost the lock.
     if ((await readLockOwner(path))?.id === owner.id) await rm(path, { force: true })
   }
 }
@@ -52,7 +55,7 @@ async function createLockFile(path: string, owner: LockOwner): Promise<boolean> 
 }
 
 /**
- * Removes a lock whose owner is gone. One process at a time, so that none removes the lock that another has just made.
+ * Removes a lock whose owner has ended. One process at a time, so that none removes the lock that another has just made.
  */
 async function removeAbandonedLock(path: string): Promise<void> {
   if (!(await isStaleLock(path))) return
@@ -72,9 +75,9 @@ async function removeAbandonedLock(path: string): Promise<void> {
 async function isStaleLock(path: string): Promise<boolean> {
   const ageMs = await readLockAgeMs(path)
   if (ageMs === undefined) return false
-  if (ageMs > staleAfterMs) return true
   const owner = await readLockOwner(path)
-  return owner !== undefined && owner.host === hostname() && !isOwnerProcessRunning(owner.pid)
+  if (owner === undefined || owner.host !== hostname()) return ageMs > staleAfterMs
+  return !isOwnerProcessRunning(owner.pid) || ageMs > runningOwnerLimitMs
 }
 
 async function readLockAgeMs(path: string): Promise<number | undefined> {
@@ -83,7 +86,7 @@ async function readLockAgeMs(path: string): Promise<number | undefined> {
 }
 
 async function readLockOwner(path: string): Promise<LockOwner | undefined> {
-  // Undefined when it is gone, or its owner has not written its name yet.
+  // Undefined when it was removed, or its owner has not written its name yet.
   const value = await readFile(path, 'utf8').then(parseJson, () => undefined)
   return isLockOwner(value) ? value : undefined
 }

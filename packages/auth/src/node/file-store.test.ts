@@ -65,6 +65,27 @@ describe('A file store', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
+  test('leaves a lock with a process of this machine that runs, though it was not renewed for a minute', async () => {
+    const folder = folderOf('suspended')
+    const store = fileStore('caller', { folder })
+    let path = ''
+    await store.lock?.('key', async () => {
+      path = join(folder, (await readdir(folder)).find((name) => name.endsWith('.lock')) ?? '')
+    })
+    const owner = { id: 'suspended', pid: process.pid, host: hostname() }
+    await writeFile(path, JSON.stringify(owner))
+    const then = new Date(Date.now() - 60_000)
+    await utimes(path, then, then)
+    let isTaken = false
+    const taking = store.lock?.('key', async () => void (isTaken = true))
+    // Several polls of the lock: a longer wait only makes the test stricter.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect([isTaken, JSON.parse(await readFile(path, 'utf8'))]).toEqual([false, owner])
+    await rm(path)
+    await taking
+    expect(isTaken).toBe(true)
+  })
+
   test('runs one at a time for a key, and releases the lock of a run that fails', async () => {
     const stores = [0, 1, 2].map(() => fileStore('caller', { folder: folderOf('lock') }))
     let running = 0
