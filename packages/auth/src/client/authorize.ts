@@ -4,6 +4,7 @@ import type { StoredCredentials } from './stored-credentials.ts'
 import { AuthError, quoteText } from './auth-error.ts'
 import type { Dpop } from './dpop.ts'
 import { discoverResourceMetadata, type ResourceMetadata } from './resource-metadata.ts'
+import { parseSafeUrl } from './safe-url.ts'
 import { discoverServerMetadata } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
 import { getOrObtainToken, type TokenRequirements, type TokenResult, type TokenSource } from './token-source.ts'
@@ -73,6 +74,8 @@ export function createAuthServerContextResolver({
 }: AuthorizerDeps): AuthServerContextResolver {
   const servers = new Map<string, { readonly fetchedAt: number; readonly server: AuthorizationServer }>()
   return async (issuer, sourceUrl, signal) => {
+    // Checked before the cache is read: another endpoint may have put the issuer there.
+    parseSafeUrl(issuer, sourceUrl, 'The issuer')
     const { alias, resource } = settingsByIssuer.get(issuer) ?? {}
     const sendsResource = resource !== 'omit'
     const cachedServer = servers.get(issuer)

@@ -40,27 +40,28 @@ export function resolveAuthorizerDeps(
   return { records, fetch, now, dpop: resolveDpop(options.dpop, { records, isStored: store !== undefined, now }) }
 }
 
-/** Counts how often the scopes of an operation were asked for lately. */
-interface StepUpLimiter {
-  /** Counts one more; `false` when the operation has had its share. */
-  tryAcquire(operation: string): boolean
+/** Counts the recent authorizations by key. */
+interface AttemptLimiter {
+  /** Counts one more. Returns `false` when the key has reached its limit. */
+  tryAcquire(key: string): boolean
 }
 
-const stepUpWindowMs = 300_000
-const maxStepUpsPerWindow = 2
-const maxOperations = 1000
+const attemptWindowMs = 300_000
+const maxStepUpsPerOperation = 2
+const maxLoginsPerEndpoint = 8
+const maxAttemptKeys = 1000
 
-// basic/authorization, step-up flow: a server that is never content must not send a person to log in for ever.
-function createStepUpLimiter(now: () => number): StepUpLimiter {
+// basic/authorization, step-up flow: a server that always asks for more must not cause an endless row of logins.
+function createAttemptLimiter(now: () => number, maxAttempts: number): AttemptLimiter {
   const attemptWindows = new Map<string, { readonly startedAt: number; readonly count: number }>()
   return {
-    tryAcquire: (operation) => {
-      const attemptWindow = attemptWindows.get(operation)
-      const isRecent = attemptWindow !== undefined && now() - attemptWindow.startedAt < stepUpWindowMs
+    tryAcquire: (key) => {
+      const attemptWindow = attemptWindows.get(key)
+      const isRecent = attemptWindow !== undefined && now() - attemptWindow.startedAt < attemptWindowMs
       const { startedAt, count } = isRecent ? attemptWindow : { startedAt: now(), count: 0 }
-      if (count >= maxStepUpsPerWindow) return false
-      if (!isRecent && attemptWindows.size >= maxOperations) attemptWindows.clear()
-      attemptWindows.set(operation, { startedAt, count: count + 1 })
+      if (count >= maxAttempts) return false
+      if (!isRecent && attemptWindows.size >= maxAttemptKeys) attemptWindows.clear()
+      attemptWindows.set(key, { startedAt, count: count + 1 })
       return true
     },
   }
@@ -88,7 +89,9 @@ interface AuthorizerState extends AuthorizerDeps {
   readonly storedCredentials: StoredCredentials
   readonly resolveServerContext: AuthServerContextResolver
   readonly sharedRequests: SharedRequests<TokenResult | undefined>
-  readonly stepUpLimiter: StepUpLimiter
+  readonly stepUpLimiter: AttemptLimiter
+  /** Bounds the logins of a person at one endpoint. */
+  readonly loginLimiter: AttemptLimiter
   readonly callStateOf: (target: HttpTarget) => CallState
 }
 
@@ -102,7 +105,8 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     storedCredentials: createStoredCredentials(deps),
     resolveServerContext: createAuthServerContextResolver(deps),
     sharedRequests: createSharedRequests(),
-    stepUpLimiter: createStepUpLimiter(deps.now),
+    stepUpLimiter: createAttemptLimiter(deps.now, maxStepUpsPerOperation),
+    loginLimiter: createAttemptLimiter(deps.now, maxLoginsPerEndpoint),
     callStateOf: (target) => {
       const callState = callStates.get(target) ?? { authorizationCount: 0 }
       callStates.set(target, callState)
@@ -278,7 +282,10 @@ async function getToken(
 ): Promise<'retry' | undefined> {
   const callState = state.callStateOf(target)
   const { url: endpoint, signal } = target
-  const canObtainToken = (): boolean => callState.authorizationCount < maxAuthorizations && isStepUpAllowed()
+  const canObtainToken = (): boolean =>
+    callState.authorizationCount < maxAuthorizations &&
+    isStepUpAllowed() &&
+    (!state.requiresUserInteraction || state.loginLimiter.tryAcquire(endpoint.href))
   const query = { endpoint, challenge, rejectedToken: callState.lastSentToken, canRefresh, canObtainToken }
   for (;;) {
     let isOwnAttempt = false

@@ -125,6 +125,20 @@ describe('An address in metadata', () => {
     },
   )
 
+  test('of this machine is not taken from a server elsewhere after a login on this machine has used it [AUE-027]', async () => {
+    await using w = await createTestEnvironment()
+    const { issuer } = w.authorizationServer
+    const fetchDocument = (url: string, request: RequestInit): Promise<Response> =>
+      url.startsWith('https://mcp.example.com/')
+        ? Promise.resolve(Response.json({ resource: 'https://mcp.example.com', authorization_servers: [issuer] }))
+        : fetch(url, request)
+    const auth = w.createOAuth({ fetch: fetchDocument })
+    expect(await callWithAuth(w.resource.url, auth)).toMatchObject(completeResponse)
+    const requestCount = w.authorizationServer.received.length
+    expect(await rejectionOf(auth.login('https://mcp.example.com/mcp'))).toMatchObject({ code: 'unsafe_url' })
+    expect(w.authorizationServer.received).toHaveLength(requestCount)
+  })
+
   test('that a challenge names is checked before it is read', async () => {
     await using w = await createTestEnvironment()
     const header = 'Bearer resource_metadata="file:///etc/passwd"'

@@ -233,6 +233,20 @@ describe('Scopes', () => {
     expect(w.browser.visited).toHaveLength(3)
   })
 
+  test('that sixty tools ask for, each one more, cause at most eight logins in five minutes', async () => {
+    let time = Date.now()
+    await using w = await createTestEnvironment()
+    const auth = w.createOAuth({ runtime: { now: () => time } })
+    for (let tool = 0; tool < 60; tool += 1) {
+      w.resource.requiredScopes.set(`tool-${tool}`, [`scope-${tool}`])
+      await callWithAuth(w.resource.url, auth, `tool-${tool}`).catch(() => undefined)
+    }
+    expect(w.browser.visited).toHaveLength(8)
+    expect(await rejectionOf(callWithAuth(w.resource.url, auth, 'tool-59'))).toMatchObject({ status: 403 })
+    time += 300_000
+    expect(await callWithAuth(w.resource.url, auth, 'tool-59')).toMatchObject(completeResponse)
+  })
+
   test('without end are refused', async () => {
     await using w = await createTestEnvironment()
     w.resource.metadata['scopes_supported'] = Array.from({ length: 101 }, (_, index) => `scope${index}`)
