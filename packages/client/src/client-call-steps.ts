@@ -49,7 +49,11 @@ interface ParsedRequests {
 
 /** Makes the {@link ClientCallSteps} of a client. */
 export function createClientCallSteps({ toolCalls, options, clientState }: ClientCallStepsContext): ClientCallSteps {
-  const roundsContext: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, clientState) }
+  const roundsContext: RoundsContext = {
+    options,
+    errorContextOf: (call) => errorContextOf(call, clientState),
+    abandonRound: clientState.identity.abandonRound,
+  }
   const parseExternalRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,

@@ -40,11 +40,8 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
   })
   const sendRawRequest = createSendRawRequest({ exchange, transportExchange: connection.exchange }, options, state)
   const cacheOptions = cacheOptionsOf(options.cache, connection)
-  const {
-    send: sendOnce,
-    cache,
-    getPartition,
-  } = withCache(createSendOnce(sendRawRequest, state), cacheOptions, options.runtime)
+  const sendChecked = createSendOnce(sendRawRequest, state)
+  const { send: sendOnce, cache, getPartition } = withCache(sendChecked, cacheOptions, options.runtime)
   const send = withCompleteResult(sendOnce, state)
   const onWarning = warningListenerOf(options)
   const toolIndex = createToolIndex(onWarning)
@@ -60,7 +57,11 @@ export function createCoreClient({ exchange, connection, options }: CoreClientCo
     errorContextOf: getErrorContext,
   })
 
-  const multiRoundCalls = createMultiRoundCalls(sendOnce, toolCalls, { options, errorContextOf: getErrorContext })
+  const multiRoundCalls = createMultiRoundCalls(sendOnce, toolCalls, {
+    options,
+    errorContextOf: getErrorContext,
+    abandonRound: state.identity.abandonRound,
+  })
   // A member that is set, because a getter in a literal would cost each client 1.5 KB.
   const client: Omit<CoreClient['client'], 'serverInfo'> & { serverInfo: Client['serverInfo'] } = {
     discover: async (options = {}) => {

@@ -12,6 +12,8 @@ export {
   backgroundKey,
   backPressureKey,
   callHeadersKey,
+  type CallingClient,
+  callingClientKey,
   type CallInit,
   canHandOffKey,
   clientAddressKey,

@@ -16,6 +16,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import { type ClientIdentity, createClientIdentity } from './calling-client.ts'
 import { type CallErrorContext, ClientError } from './client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from './call-options.ts'
@@ -69,6 +70,7 @@ export interface ClientState {
   /** The revisions of the client, the preferred one first. */
   readonly clientProtocolVersions: readonly [string, ...string[]]
   readonly url: string | undefined
+  readonly identity: ClientIdentity
   serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
   /** Called when the server has named its software. */
   readonly onServerInfo: (server: ClientState['serverInfo']) => void
@@ -85,6 +87,7 @@ export function createClientState(
     protocolVersion: clientVersions[0],
     clientProtocolVersions: clientVersions,
     url,
+    identity: createClientIdentity(options),
     serverInfo: undefined,
     onServerInfo,
   }
@@ -130,6 +133,7 @@ export function createSendRawRequest(
       request,
       headerParams,
       mcpName: nameHeader,
+      context: state.identity.context,
       options: callOptions,
       onMessage,
       timeoutMs,

@@ -11,7 +11,6 @@ import {
   type Call,
   type CallContext,
   createCall,
-  emptyContext,
   type Exchange,
   type HeaderParams,
   headerParamsKey,
@@ -32,6 +31,8 @@ export interface RunningCall {
   readonly headerParams: HeaderParams | undefined
   /** The encoded value of `Mcp-Name`, for an extension's method. */
   readonly mcpName: string | undefined
+  /** The context of every call of the client. */
+  readonly context: CallContext
   readonly options: CallOptions
   /** Takes the messages of a response that lasts. Returns true once it is open, from when on no time limit applies. */
   readonly onMessage?: ((message: RpcNotification) => boolean) | undefined
@@ -106,9 +107,9 @@ export function runCall(exchange: Exchange, runningCall: RunningCall): Promise<R
   })
 }
 
-function createCallContext({ headerParams, mcpName }: RunningCall): CallContext {
-  if (headerParams === undefined && mcpName === undefined) return emptyContext
-  let call = createCall()
+function createCallContext({ headerParams, mcpName, context }: RunningCall): CallContext {
+  if (headerParams === undefined && mcpName === undefined) return context
+  let call = createCall({ context })
   if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
   if (mcpName !== undefined) call = withHeader(call, 'Mcp-Name', mcpName)
   return call.context

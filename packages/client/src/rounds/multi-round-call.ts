@@ -28,6 +28,8 @@ export interface RoundsContext {
     readonly method: MultiRoundMethod
     readonly params: JsonObject
   }) => CallErrorContext
+  /** Called when a call ends without the answers that its server waits for. */
+  readonly abandonRound: (requestState: string | undefined, reason: unknown) => void
 }
 
 /** One request of a call, by its number. */

@@ -102,10 +102,23 @@ async function runRoundLoop<M extends MultiRoundMethod>(
   loopState.sentRoundCount = 1
   let outcome = firstOutcome
   for (let count = 1; isInputRequired(outcome); count += 1) {
-    checkRound(loopState.call, { inputRequired: outcome, repeatCount: count }, loopState.context)
-    outcome = await sendRetry(loopState, await collectInput(loopState, outcome))
+    outcome = await sendRetry(loopState, await collectInputOrAbandon(loopState, outcome, count))
   }
   return outcome
+}
+
+async function collectInputOrAbandon<M extends MultiRoundMethod>(
+  loopState: LoopState<M>,
+  requiredInput: InputRequired,
+  repeatCount: number,
+): Promise<JsonObject> {
+  try {
+    checkRound(loopState.call, { inputRequired: requiredInput, repeatCount }, loopState.context)
+    return await collectInput(loopState, requiredInput)
+  } catch (error) {
+    loopState.context.abandonRound(requiredInput.requestState, error)
+    throw error
+  }
 }
 
 /** Returns the params of the next request, once every question is answered. */

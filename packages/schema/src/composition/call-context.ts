@@ -10,6 +10,7 @@ import {
   type HeaderParams,
   type JournalStore,
 } from '../basic/exchange.ts'
+import type { Root } from '../client/roots.ts'
 
 /**
  * Returns the same call with one more value in its context. The call itself does not change, so that a middleware
@@ -110,6 +111,20 @@ export const backPressureKey = contextKey<() => Promise<void> | undefined>('x/ba
  * share quotas.
  */
 export const clientAddressKey = contextKey<string>('x/client-address')
+
+/** The client that makes a call, for connections to servers of an older revision. */
+export interface CallingClient {
+  /** Lists the roots that the client's program gave; undefined where it gave none. */
+  readonly listRoots?: (() => Promise<readonly Root[]>) | undefined
+  /**
+   * Calls back when the client gives a call up whose questions came with this `requestState`. The returned function
+   * ends that.
+   */
+  onRoundAbandoned(requestState: string, run: (reason: unknown) => void): () => void
+}
+
+/** The client that makes the call. Two calls with the same value have the same user and the same handlers. */
+export const callingClientKey = contextKey<CallingClient>('x/calling-client')
 
 /** The transport that the call came over. */
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')

@@ -61,6 +61,8 @@ export interface EndpointRequest {
   readonly relatedRequest: RpcRequest
   /** Its headers, with the user's own among them, as names and values in turn. */
   readonly createHeaders: (userHeaders: readonly string[]) => readonly string[]
+  /** False for a request whose 401 or 403 is its answer. */
+  readonly mayAuthorize?: boolean | undefined
 }
 
 /** The response, and the values that were sent and must not appear in an error. */
@@ -98,12 +100,13 @@ export async function sendToEndpoint(
     operation: describeOperation(relatedRequest),
     signal: endpointState.closed,
   }
-  return {
-    incomingResponse: await sendAuthorizedRequest(auth, target, (authHeaders) =>
-      sendWithHeaders(checkAuthHeaders(authHeaders, userHeaders)),
-    ),
-    secrets,
-  }
+  const sendWithAuthHeaders = (authHeaders: HttpHeaders): Promise<IncomingResponse> =>
+    sendWithHeaders(checkAuthHeaders(authHeaders, userHeaders))
+  const incomingResponse =
+    request.mayAuthorize === false
+      ? await sendWithAuthHeaders(await auth.headers(target))
+      : await sendAuthorizedRequest(auth, target, sendWithAuthHeaders)
+  return { incomingResponse, secrets }
 }
 
 async function sendOutgoing(endpointState: EndpointState, outgoingRequest: OutgoingRequest): Promise<IncomingResponse> {

@@ -167,7 +167,7 @@ function sendPlainRequest(
   beginRequest: BeginRequest,
   request: HttpClientRequest,
 ): Promise<HttpClientResponse> {
-  const { method, headers = {}, body, rpcRequest, signal } = request
+  const { method, headers = {}, body, rpcRequest, signal, mayAuthorize } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     if (endpointState.closed.aborted) return reject(endpointState.closed.reason)
@@ -180,7 +180,7 @@ function sendPlainRequest(
       createPlainHeaders(headers, userHeaders, body !== undefined)
     sendToEndpoint(
       endpointState,
-      { method, body, relatedRequest: rpcRequest, createHeaders },
+      { method, body, relatedRequest: rpcRequest, createHeaders, mayAuthorize },
       timeoutWatch.cancellation,
     ).then(
       ({ incomingResponse, secrets }) => {

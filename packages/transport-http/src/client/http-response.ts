@@ -19,6 +19,8 @@ export interface HttpClientRequest {
   readonly rpcRequest: RpcRequest
   /** Stops the request, or the reading of its response. */
   readonly signal: AbortSignal
+  /** False for a request whose 401 or 403 is its answer: it begins no authorization. Default true. */
+  readonly mayAuthorize?: boolean | undefined
 }
 
 /** The response to one request. Its body is read once, as a whole or as events, or stopped. */
