@@ -1,5 +1,5 @@
 /** The revisions that are served to older clients, newest first. */
-export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const
+export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
 /** A revision of the protocol before 2026-07-28. */
 export type LegacyRevision = (typeof legacyRevisions)[number]
@@ -21,6 +21,8 @@ export interface RevisionFeatures {
   readonly hasStructuredOutput: boolean
   /** A body may be an array of messages. */
   readonly hasBatches: boolean
+  /** Audio content, annotations of tools, and texts of progress. */
+  readonly hasAudio: boolean
 }
 
 const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } = {
@@ -32,6 +34,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
     hasPrimingEvents: true,
     hasStructuredOutput: true,
     hasBatches: false,
+    hasAudio: true,
   },
   '2025-06-18': {
     hasIcons: false,
@@ -41,6 +44,7 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
     hasPrimingEvents: false,
     hasStructuredOutput: true,
     hasBatches: false,
+    hasAudio: true,
   },
   '2025-03-26': {
     hasIcons: false,
@@ -50,6 +54,18 @@ const featuresByRevision: { readonly [R in LegacyRevision]: RevisionFeatures } =
     hasPrimingEvents: false,
     hasStructuredOutput: false,
     hasBatches: true,
+    hasAudio: true,
+  },
+  // The messages of this revision alone: its transport HTTP+SSE is neither served nor used.
+  '2024-11-05': {
+    hasIcons: false,
+    hasUrlElicitation: false,
+    hasRichForms: false,
+    hasSamplingTools: false,
+    hasPrimingEvents: false,
+    hasStructuredOutput: false,
+    hasBatches: false,
+    hasAudio: false,
   },
 }
 

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 const [mode = 'answers', revision = '2025-11-25'] = process.argv.slice(2)
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const isModern = mode === 'slow'
+let isBroken = false
 let isBegun = false
 let call
 
@@ -12,7 +13,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line)
   const { id, method, params } = message
   process.stderr.write(`${method ?? 'response'} ${JSON.stringify(message)}\n`)
-  if (method === 'initialize' && isModern) send({ id, error: { code: -32601, message: 'no initialize here' } })
+  if (isBroken) continue
+  if (method === 'server/discover' && mode === 'breaks') isBroken = true
+  else if (method === 'initialize' && isModern) send({ id, error: { code: -32601, message: 'no initialize here' } })
   else if (method === 'initialize') {
     isBegun = true
     const capabilities = { tools: { listChanged: true }, logging: {} }

@@ -24,8 +24,14 @@ export interface Peer extends AsyncDisposable {
   readonly asked: string[]
 }
 
-/** Makes a client that answers whatever it is asked. */
-export function peerOf(connection: DualConnection, dispose: () => Promise<void> = async () => {}): Peer {
+const workFolder = { uri: 'file:///work', name: 'work' }
+
+/** Makes a client that answers each question. */
+export function peerOf(
+  connection: DualConnection,
+  dispose: () => Promise<void> = async () => {},
+  root = workFolder,
+): Peer {
   const asked: string[] = []
   const client = createClient(connection.exchange, {
     name: 'host',
@@ -38,7 +44,7 @@ export function peerOf(connection: DualConnection, dispose: () => Promise<void> 
       asked.push('sample')
       return { role: 'assistant', model: 'none', content: { type: 'text', text: 'sampled' } }
     },
-    roots: () => [{ uri: 'file:///work', name: 'work' }],
+    roots: () => [root],
   })
   const close = async (): Promise<void> => {
     await connection.close()

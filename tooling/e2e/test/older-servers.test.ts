@@ -53,13 +53,18 @@ describe.each([
   })
 })
 
-test('server-filesystem, which asks for roots outside calls, is refused that and works [SCO-003 LEG-078]', async () => {
+test('server-filesystem, which asks for roots outside calls, gets those of the client [SCO-003 LEG-078]', async () => {
   await using folder = await temporaryFolder()
   await writeFile(`${folder.path}/note.txt`, 'hello')
   {
-    await using peer = overStdio(filesystem, folder.path)
-    const text = textOf(await peer.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }))
-    expect(text).toBe('hello')
+    await using other = await temporaryFolder()
+    const connection = connectDualStdio({ command: process.execPath, args: [filesystem, other.path] })
+    const root = { uri: `file://${folder.path}`, name: 'notes' }
+    await using peer = peerOf(connection, async () => {}, root)
+    // The folder of the command line is not the one that the roots name.
+    const read = (): Promise<unknown> =>
+      peer.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }).then(textOf)
+    await expect.poll(read, { timeout: 10_000 }).toBe('hello')
     expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
   }
 })

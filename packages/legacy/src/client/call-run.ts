@@ -1,6 +1,8 @@
 import { abortReasonOf, type Clock, isCancelled, offCancel, onCancel, unref } from '@x/core'
 import {
   type Call,
+  type CallingClient,
+  callingClientKey,
   type ClientCapabilities,
   errorCodes,
   type InputRequest,
@@ -13,7 +15,7 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { metaIn } from '../translate/request.ts'
+import { isExtensionNotification, metaIn } from '../translate/request.ts'
 import { declaredCapabilitiesOf } from './handshake.ts'
 import type { LegacySettings } from './options.ts'
 import { createStatefulResponse, parseQuestion } from './question.ts'
@@ -76,6 +78,8 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
   #lastKeyNumber = 0
   #answerTimer: unknown
   #isRoundDue = false
+  #client: CallingClient | undefined
+  #stopWatchingClient = (): void => {}
 
   constructor(options: CallRunOptions) {
     this.#options = options
@@ -92,6 +96,8 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
         )
       }
       this.#options.clock.clearTimeout(this.#answerTimer)
+      this.#stopWatchingClient()
+      this.#client = call.context.get(callingClientKey)
       const cancel = (): void => this.#cancel(abortReasonOf(call))
       this.#waitingRequest = { request, call, resolve, reject, cancel }
       onCancel(call, cancel)
@@ -193,6 +199,10 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     return true
   }
 
+  get client(): CallingClient | undefined {
+    return this.#client
+  }
+
   get canBeAsked(): boolean {
     return findMethodRow(this.#firstRequest?.method ?? '')?.canRequireInput === true
   }
@@ -205,6 +215,7 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     const { method, params = {} } = message
     if (method === 'notifications/progress') this.#notifyProgress(params)
     else if (method === 'notifications/message') this.#notifyLog(message)
+    else if (isExtensionNotification(method)) this.#notify(message)
     else this.#options.session.standaloneHandlers.onNotification(message)
   }
 
@@ -257,8 +268,13 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     const inputRequests = Object.fromEntries(newQuestions.map(([key, { input }]) => [key, input]))
     this.#detach(waitingRequest)
     const { settings, clock, requestState, session } = this.#options
-    this.#answerTimer = clock.setTimeout(() => this.#expire(), settings.answerTimeoutMs)
+    this.#answerTimer = clock.setTimeout(
+      () => this.#giveUp(new Error('The questions of the call were not answered in time')),
+      settings.answerTimeoutMs,
+    )
     unref(this.#answerTimer)
+    const giveUp = (reason: unknown): void => this.#giveUp(reason)
+    this.#stopWatchingClient = this.#client?.onRoundAbandoned(requestState, giveUp) ?? (() => {})
     const _meta = session.peer.info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: session.peer.info } }
     // Types of the protocol are JSON, which their readonly interfaces cannot say.
     const inputRequiredFields = { inputRequests: inputRequests as unknown as JsonObject, requestState, ..._meta }
@@ -274,10 +290,13 @@ class LegacyCallRun implements CallRun, LegacyRunningCall {
     this.#waitingRequest = undefined
   }
 
-  /** Nobody came back with answers. */
-  #expire(): void {
-    this.#cancel(new Error('The questions of the call were not answered in time'))
-    this.#options.onFinished()
+  /** Ends a call whose client does not answer its questions; the server is notified at once. */
+  #giveUp(reason: unknown): void {
+    const { clock, onFinished } = this.#options
+    clock.clearTimeout(this.#answerTimer)
+    this.#stopWatchingClient()
+    this.#cancel(reason)
+    onFinished()
   }
 
   #cancel(reason: unknown): void {

@@ -48,8 +48,13 @@ export function isUndecidedStatus(status: number): boolean {
 }
 
 /** A `server/discover` with what a request says of its client. */
-export function createDiscoverRequest({ id, params }: RpcRequest): RpcRequest {
-  return { ...discoverProbe, id, params: { _meta: { ...metaIn(discoverProbe.params), ...metaIn(params) } } }
+export function createDiscoverRequest({ params }: RpcRequest): RpcRequest {
+  // No other request of a connection has this id, so that its answer may come after others were sent.
+  return {
+    ...discoverProbe,
+    id: 'server/discover',
+    params: { _meta: { ...metaIn(discoverProbe.params), ...metaIn(params) } },
+  }
 }
 
 /** The era that a remembered revision belongs to. */

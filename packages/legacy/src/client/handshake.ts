@@ -5,7 +5,9 @@ import {
   isJsonObject,
   type JsonObject,
   McpError,
+  findMethodRow,
   metaKeys,
+  protocolVersion,
   type RpcError,
   type RpcNotification,
   type RpcRequest,
@@ -31,17 +33,23 @@ export function declaredCapabilitiesOf({ params }: RpcRequest): ClientCapabiliti
  */
 export function createInitializeRequest(request: RpcRequest, id: number): RpcRequest {
   const info = metaIn(request.params)[metaKeys.clientInfo]
-  const { elicitation, sampling, roots, experimental } = declaredCapabilitiesOf(request)
+  const { elicitation, sampling, roots, experimental, extensions } = declaredCapabilitiesOf(request)
   const capabilities: JsonObject = {
     ...(elicitation !== undefined && { elicitation }),
     ...(sampling !== undefined && { sampling }),
     ...(roots !== undefined && { roots }),
     experimental: { ...experimental, requestState: {} },
+    ...(extensions !== undefined && { extensions }),
   }
-  const [protocolVersion] = legacyRevisions
+  const [newestRevision] = legacyRevisions
   // A client may keep its name from servers of 2026-07-28; older ones require one.
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
-  return { jsonrpc: '2.0', id, method: 'initialize', params: { protocolVersion, capabilities, clientInfo } }
+  return {
+    jsonrpc: '2.0',
+    id,
+    method: 'initialize',
+    params: { protocolVersion: newestRevision, capabilities, clientInfo },
+  }
 }
 
 /** Answers a request of a server before the handshake is done: then it may send pings alone (basic/lifecycle). */
@@ -56,11 +64,11 @@ export type InitializeOutcome = { readonly peer: LegacyServerPeer } | { readonly
 /** Reads the answer to `initialize` (basic/lifecycle, version negotiation). */
 export function parseInitializeResponse(response: RpcResponse): InitializeOutcome {
   if ('error' in response) return { error: response }
-  const { protocolVersion, capabilities, serverInfo, instructions } = response.result
-  const revision = findRevision(protocolVersion, legacyRevisions)
+  const { protocolVersion: answeredVersion, capabilities, serverInfo, instructions } = response.result
+  const revision = findRevision(answeredVersion, legacyRevisions)
   if (revision === undefined) {
-    const message = `The server speaks ${JSON.stringify(protocolVersion)?.slice(0, 100)}, which this client does not`
-    const supportedVersions = typeof protocolVersion === 'string' ? [protocolVersion.slice(0, 100)] : []
+    const message = `The server speaks ${JSON.stringify(answeredVersion)?.slice(0, 100)}, which this client does not`
+    const supportedVersions = typeof answeredVersion === 'string' ? [answeredVersion.slice(0, 100)] : []
     const error = new McpError(errorCodes.unsupportedProtocolVersion, message, {
       data: { supported: supportedVersions },
     })
@@ -86,17 +94,18 @@ function readServerInfo(info: unknown): LegacyServerPeer['info'] {
  */
 function readCapabilities(givenCapabilities: unknown): ServerCapabilities {
   if (!isJsonObject(givenCapabilities)) return {}
-  const { tasks: _tasks, extensions: _extensions, ...others } = givenCapabilities
+  const { tasks: _tasks, ...others } = givenCapabilities
   return Object.fromEntries(Object.entries(others).filter(([, value]) => isJsonObject(value)))
 }
 
-/** The answer to `server/discover` of a server that has been asked to `initialize`. */
-export function createDiscoverResult({ revision, info, capabilities, instructions }: LegacyServerPeer): JsonObject {
+/** The answer to `server/discover` in the place of a server that was asked to `initialize`. */
+export function createDiscoverResult({ info, capabilities, instructions }: LegacyServerPeer): JsonObject {
   return {
     resultType: 'complete',
     ttlMs: 0,
     cacheScope: 'private',
-    supportedVersions: [revision],
+    // Requests of 2026-07-28 are what the connection takes; its `peer` names the revision behind it.
+    supportedVersions: [protocolVersion],
     capabilities,
     ...(instructions !== undefined && { instructions }),
     ...(info !== undefined && { _meta: { [metaKeys.serverInfo]: info } }),
@@ -122,6 +131,8 @@ export function findUnsupportedMethodError(
 ): RpcError | undefined {
   const capability = Object.hasOwn(requiredCapabilities, method) ? requiredCapabilities[method] : undefined
   if (capability === undefined) {
+    // A method of an extension: the server knows whether it has it.
+    if (capabilities.extensions !== undefined && findMethodRow(method) === undefined) return undefined
     return errorResponse(
       id,
       new McpError(errorCodes.methodNotFound, `${method} does not exist in revision ${revision}`),

@@ -20,7 +20,7 @@ import { createUnknownStateResponse } from './translate.ts'
 /** Access of a connection's calls to their session. */
 export interface SessionSource {
   /** Gives the session, begun as the client of this request; or the error with which the server refused one. */
-  getSession(request: RpcRequest): Promise<LegacySession | RpcError>
+  getSession(request: RpcRequest, call: Call): Promise<LegacySession | RpcError>
   /** Forgets a session that the server does not know any more. */
   drop(session: LegacySession): void
 }
@@ -46,7 +46,7 @@ export function createLegacyExchange(sessionSource: SessionSource, settings: Leg
     if (isCancelled(call)) throw abortReasonOf(call)
     const requestState = request.params?.['requestState']
     if (typeof requestState === 'string') return resumeLegacyRun(exchangeState, requestState, { request, call })
-    const session = await raceWithCancellation(sessionSource.getSession(request), call)
+    const session = await raceWithCancellation(sessionSource.getSession(request, call), call)
     if ('error' in session) return { ...session, id: request.id }
     try {
       return await serveLegacyRequest(exchangeState, session, { request, call })
@@ -54,7 +54,7 @@ export function createLegacyExchange(sessionSource: SessionSource, settings: Leg
       if (!(error instanceof SessionEndedError)) throw error
       // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
       sessionSource.drop(session)
-      const newSession = await raceWithCancellation(sessionSource.getSession(request), call)
+      const newSession = await raceWithCancellation(sessionSource.getSession(request, call), call)
       return 'error' in newSession
         ? { ...newSession, id: request.id }
         : serveLegacyRequest(exchangeState, newSession, { request, call })

@@ -1,5 +1,5 @@
 import { type ErrorListener, errorListener } from '@x/core'
-import type { AsyncResource, Exchange, Implementation, JsonValue, ServerCapabilities } from '@x/schema'
+import type { AsyncResource, Exchange, Implementation, ServerCapabilities } from '@x/schema'
 import type { LegacyRevision } from '../revisions.ts'
 
 /** The server at the other end of a connection, as far as it is known. */
@@ -56,11 +56,6 @@ export interface DualOptions {
   /** Keeps what was found out. Default: for as long as the connection lives. */
   readonly detectedRevisions?: DetectedRevisions | undefined
   /**
-   * Answers `roots/list` of an older server that comes outside calls. Such requests are refused when absent, as every
-   * other request outside calls is.
-   */
-  readonly roots?: (() => readonly JsonValue[] | Promise<readonly JsonValue[]>) | undefined
-  /**
    * Time that this side has to answer a question of the server, in milliseconds; then the question is refused. Default
    * 10 minutes.
    */
@@ -73,7 +68,6 @@ export interface DualOptions {
 
 /** The options that the parts of a client for older servers share. */
 export interface LegacySettings {
-  readonly listRoots: DualOptions['roots']
   readonly answerTimeoutMs: number
   readonly handshakeTimeoutMs: number
   readonly warn: (warning: DualWarning) => void
@@ -81,6 +75,6 @@ export interface LegacySettings {
 
 /** Fills in what was not given. */
 export function resolveDualSettings(options: DualOptions): LegacySettings {
-  const { roots, answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
-  return { listRoots: roots, answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
+  const { answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
+  return { answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
 }

@@ -1,4 +1,5 @@
 import {
+  type CallingClient,
   type ClientCapabilities,
   errorCodes,
   type JsonObject,
@@ -24,6 +25,8 @@ export function severityOf(level: unknown): number {
 
 /** A call that runs. */
 export interface LegacyRunningCall {
+  /** The client that made it; undefined for a call of a bare exchange. */
+  readonly client: CallingClient | undefined
   /** True when the server may ask something for its method. */
   readonly canBeAsked: boolean
   readonly wantsLogs: boolean
@@ -87,6 +90,8 @@ export interface LegacySessionOptions {
   readonly legacyTransport: LegacyTransport
   readonly clientCapabilities: ClientCapabilities
   readonly settings: LegacySettings
+  /** The client that began the session: it lists roots outside calls. */
+  readonly client: CallingClient | undefined
 }
 
 /** Starts a session whose handshake is done. */
@@ -95,6 +100,7 @@ export function createLegacySession({
   legacyTransport,
   clientCapabilities,
   settings,
+  client,
 }: LegacySessionOptions): LegacySession {
   // The handshake itself has used the first.
   let lastRequestId = 1
@@ -111,9 +117,8 @@ export function createLegacySession({
     if (request.method === 'ping') return createStatefulResponse(request, { result: {} })
     // The response of a call that came just before it is still on its way to the call.
     await new Promise<void>((resolve) => setTimeout(resolve, 0))
-    // Such a request does not name its call: while one runs that may be asked, the latest is taken for it.
-    const latestCall = [...runningCalls].findLast(({ canBeAsked }) => canBeAsked)
-    return latestCall === undefined ? answerUnrelatedRequest(request, settings) : latestCall.ask(request)
+    const askedCall = findAskedCall(runningCalls)
+    return askedCall === undefined ? answerUnrelatedRequest(request, settings, client) : askedCall.ask(request)
   }
   const setLevel = async (wantedLevel: LoggingLevel): Promise<void> => {
     const severity = severityOf(wantedLevel)
@@ -155,12 +160,32 @@ function findLoggingCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRu
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }
 
-/** SEP-2260: a request that belongs to no call in flight is refused; roots are given where the host said so. */
-async function answerUnrelatedRequest(request: RpcRequest, { listRoots, warn }: LegacySettings): Promise<RpcResponse> {
-  if (request.method === 'roots/list' && listRoots !== undefined) {
-    // Roots are JSON, which their readonly types cannot say.
-    const result = { roots: (await listRoots()) as JsonValue } satisfies JsonObject
-    return createStatefulResponse(request, { result })
+/**
+ * Returns the call that a request without one belongs to: the latest that may be asked, if the calls that may be asked
+ * are of one client. Those of several have different users, of whom none may see a question of another.
+ */
+function findAskedCall(runningCalls: ReadonlySet<LegacyRunningCall>): LegacyRunningCall | undefined {
+  const [firstCall, ...otherCalls] = [...runningCalls].filter(({ canBeAsked }) => canBeAsked)
+  if (firstCall === undefined || otherCalls.length === 0) return firstCall
+  const isOfOneClient = firstCall.client !== undefined && otherCalls.every(({ client }) => client === firstCall.client)
+  return isOfOneClient ? otherCalls.at(-1) : undefined
+}
+
+/** SEP-2260: a request that belongs to no call in flight is refused, but for roots where the client has given some. */
+async function answerUnrelatedRequest(
+  request: RpcRequest,
+  { warn }: LegacySettings,
+  client: CallingClient | undefined,
+): Promise<RpcResponse> {
+  if (request.method === 'roots/list' && client?.listRoots !== undefined) {
+    try {
+      // Roots are JSON, which their readonly types cannot say.
+      const result = { roots: (await client.listRoots()) as unknown as JsonValue } satisfies JsonObject
+      return createStatefulResponse(request, { result })
+    } catch {
+      const error = { code: errorCodes.internal, message: 'The roots could not be listed' }
+      return createStatefulResponse(request, { error })
+    }
   }
   const message = `${request.method.slice(0, 100)} belongs to no call that this client has in progress`
   warn({ code: 'refused_request', message })

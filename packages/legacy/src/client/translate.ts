@@ -39,7 +39,10 @@ export function toModernResponse(
   const cacheFields = findMethodRow(method)?.isCacheable === true ? { ttlMs: 0, cacheScope: 'private' } : {}
   const filteredResult = method === 'tools/list' ? omitTaskTools(result, settings) : result
   // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).
-  return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType: 'complete' } }
+  // An extension defines its own.
+  const isCoreMethod = findMethodRow(method) !== undefined
+  const resultType = isCoreMethod || typeof result['resultType'] !== 'string' ? 'complete' : result['resultType']
+  return { jsonrpc: '2.0', id, result: { ...cacheFields, ...filteredResult, ..._meta, resultType } }
 }
 
 /** basic/utilities/tasks: a tool that must run as a task cannot be called without them. */

@@ -1,6 +1,7 @@
 import { abortReasonOf, type Clock, isCancelled, platformRuntime, raceWithCancellation } from '@x/core'
 import {
   type Call,
+  callingClientKey,
   encodeMessage,
   type Exchange,
   protocolVersion,
@@ -55,8 +56,14 @@ interface DualHttpState {
   isEraAssumed: boolean
   peer: DualPeer | undefined
   pendingDetection: Promise<EraDetection> | undefined
-  sessionPromise: Promise<LegacySession | RpcError> | undefined
-  transport: LegacyHttpTransport | undefined
+  /** The sessions by the headers of their requests, which say whose they are. */
+  readonly sessions: Map<string, HttpSession>
+}
+
+interface HttpSession {
+  readonly sessionPromise: Promise<LegacySession | RpcError>
+  session?: LegacySession
+  transport?: LegacyHttpTransport
 }
 
 /**
@@ -85,15 +92,14 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     era: era === 'probe' ? eraOfRevision(options.detectedRevisions?.get(http.url)) : era,
     peer: undefined,
     pendingDetection: undefined,
-    sessionPromise: undefined,
-    transport: undefined,
+    sessions: new Map(),
   }
   if (state.era === 'modern') state.peer = { era: 'modern' }
   const sessionSource = {
-    getSession: (request: RpcRequest) => ensureSession(state, request),
+    getSession: (request: RpcRequest, call: Call) => ensureSession(state, { request, call }),
     drop: (session: LegacySession) => {
       session.end()
-      state.sessionPromise = undefined
+      for (const [key, entry] of state.sessions) if (entry.session === session) state.sessions.delete(key)
     },
   }
   const legacyExchange = createLegacyExchange(sessionSource, settings, clock)
@@ -126,7 +132,7 @@ async function dispatchRequest(
   const detection = await raceWithCancellation(detectEra(state, request), call)
   if ('response' in detection) return { ...detection.response, id: request.id }
   if (detection.era === 'modern') return sendModernRequest(state, legacyExchange, { request, call })
-  if (state.isEraAssumed && !(await raceWithCancellation(confirmAssumedEra(state, request), call))) {
+  if (state.isEraAssumed && !(await raceWithCancellation(confirmAssumedEra(state, { request, call }), call))) {
     return dispatchRequest(state, legacyExchange, { request, call })
   }
   return legacyExchange(request, call)
@@ -154,12 +160,12 @@ function setEra(state: DualHttpState, era: ProtocolEra): void {
 }
 
 /** Returns true when a server that is remembered as an older one still is one; otherwise it is looked at anew. */
-async function confirmAssumedEra(state: DualHttpState, request: RpcRequest): Promise<boolean> {
-  const session = await ensureSession(state, request).catch(() => undefined)
+async function confirmAssumedEra(state: DualHttpState, dispatched: DispatchedRequest): Promise<boolean> {
+  const session = await ensureSession(state, dispatched).catch(() => undefined)
   state.isEraAssumed = false
   if (session !== undefined && !('error' in session)) return true
   state.era = undefined
-  state.sessionPromise = undefined
+  state.sessions.clear()
   return false
 }
 
@@ -196,37 +202,62 @@ async function hasBecomeLegacy(state: DualHttpState, request: RpcRequest, call: 
   return false
 }
 
-function ensureSession(state: DualHttpState, request: RpcRequest): Promise<LegacySession | RpcError> {
-  if (state.sessionPromise !== undefined) return state.sessionPromise
+/** The sessions that one connection keeps; beyond them the one that was begun first ends. */
+const maxSessions = 1000
+
+/** Returns the session of the principal that a request is of (LDG-009: two principals never share one). */
+async function ensureSession(state: DualHttpState, dispatched: DispatchedRequest): Promise<LegacySession | RpcError> {
+  const { headers } = state.options
+  const sessionKey =
+    typeof headers === 'function' ? JSON.stringify(Object.entries(await headers(dispatched.request)).toSorted()) : ''
+  const knownSession = state.sessions.get(sessionKey)
+  if (knownSession !== undefined) return knownSession.sessionPromise
   const forgetSession = (): void => {
-    if (state.sessionPromise !== sessionPromise) return
-    state.sessionPromise = undefined
+    if (state.sessions.get(sessionKey) !== httpSession) return
+    state.sessions.delete(sessionKey)
     // The next call looks again, where this side may.
     if (state.options.era !== 'legacy') state.era = undefined
   }
-  const sessionPromise = beginSession(state, request).then(
-    (session) => {
-      if ('error' in session) forgetSession()
-      return session
+  const sessionPromise = beginSession(state, dispatched).then(
+    ({ transport, ...outcome }) => {
+      if ('error' in outcome) forgetSession()
+      else Object.assign(httpSession, { session: outcome.session, transport })
+      return 'error' in outcome ? outcome.error : outcome.session
     },
     (error: unknown) => {
       forgetSession()
       throw error
     },
   )
-  state.sessionPromise = sessionPromise
+  const httpSession: HttpSession = { sessionPromise }
+  state.sessions.set(sessionKey, httpSession)
+  endOldestSession(state)
   return sessionPromise
 }
 
+function endOldestSession(state: DualHttpState): void {
+  const [oldestEntry] = state.sessions
+  if (oldestEntry === undefined || state.sessions.size <= maxSessions) return
+  const [key, httpSession] = oldestEntry
+  state.sessions.delete(key)
+  httpSession.session?.end()
+  void endHttpSession(state, httpSession)
+}
+
+type BegunSession =
+  | { readonly session: LegacySession; readonly transport: LegacyHttpTransport }
+  | { readonly error: RpcError; readonly transport?: undefined }
+
 /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
-async function beginSession(state: DualHttpState, request: RpcRequest): Promise<LegacySession | RpcError> {
+async function beginSession(state: DualHttpState, { request, call }: DispatchedRequest): Promise<BegunSession> {
   const { http, settings, clock } = state
   const initializeMessage = createInitializeRequest(request, 1)
   return withRequestTimeout(state, 'initialize', async (signal) => {
     const response = await http.send({
       method: 'POST',
       body: encodeMessage(initializeMessage),
-      rpcRequest: initializeMessage,
+      // The headers are those of the principal that the session is for.
+      rpcRequest: request,
       signal,
     })
     const sessionId = response.header('mcp-session-id')
@@ -238,7 +269,7 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
       revision,
       sessionId: undefined,
       maxStreamBytes,
-      relatedRequest: initializeMessage,
+      relatedRequest: request,
     }
     const onRequest = async (earlyRequest: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(earlyRequest)
     const handlers = { onNotification: () => {}, onRequest }
@@ -252,20 +283,21 @@ async function beginSession(state: DualHttpState, request: RpcRequest): Promise<
       await createLegacyHttpTransport({ ...transportOptions, sessionId })
         .end(signal)
         .catch(() => {})
-      return initializeOutcome.error
+      return { error: initializeOutcome.error }
     }
     const { peer } = initializeOutcome
     const legacyTransport = createLegacyHttpTransport({ ...transportOptions, revision: peer.revision, sessionId })
     await legacyTransport.notify(initializedNotification)
-    state.transport = legacyTransport
     state.peer = peer
     state.options.detectedRevisions?.set(http.url, peer.revision)
-    return createLegacySession({
+    const session = createLegacySession({
       peer,
       legacyTransport,
       clientCapabilities: declaredCapabilitiesOf(request),
       settings,
+      client: call.context.get(callingClientKey),
     })
+    return { session, transport: legacyTransport }
   })
 }
 
@@ -279,19 +311,17 @@ function throwExplainedError(error: unknown): never {
 }
 
 async function closeConnection(state: DualHttpState): Promise<void> {
-  const { http, closeController, settings, clock } = state
+  const { http, closeController } = state
   if (!closeController.signal.aborted) {
     const { origin } = new URL(http.url)
     closeController.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
-    const { transport } = state
-    const sessionEndPromise =
-      transport &&
-      withRequestTimeout(
-        { http, clock, settings: { ...settings, handshakeTimeoutMs: sessionEndTimeoutMs } },
-        'DELETE',
-        transport.end,
-      )
-    await sessionEndPromise?.catch(() => {})
+    await Promise.all(Array.from(state.sessions.values(), (httpSession) => endHttpSession(state, httpSession)))
   }
   await http.close()
+}
+
+async function endHttpSession({ http, clock }: DualHttpState, { transport }: HttpSession): Promise<void> {
+  if (transport === undefined) return
+  const settings = { handshakeTimeoutMs: sessionEndTimeoutMs }
+  await withRequestTimeout({ http, clock, settings }, 'DELETE', transport.end).catch(() => {})
 }

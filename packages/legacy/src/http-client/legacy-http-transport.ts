@@ -26,6 +26,8 @@ export interface LegacyHttpTransport extends LegacyTransport {
 const closeDelayMs = 1000
 const retryDelays = { firstMs: 1000, maxMs: 30_000 }
 const maxAttempts = 5
+/** The connections of one call: an hour of polls at the usual pause of a second. */
+const maxConnectionsOfCall = 3600
 const cancelTimeoutMs = 5000
 
 /** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
@@ -151,6 +153,8 @@ async function readResponse(
       reader: { ...reader, onResponse },
       signal,
       maxBytes,
+      maxConnections: maxConnectionsOfCall,
+      minPauseMs: 0,
       isDone: () => isAnswered,
     })
   }
@@ -192,35 +196,39 @@ export async function readFailure(response: HttpClientResponse): Promise<{ text?
 
 interface ResumableReadOptions extends ResponseReadOptions {
   readonly maxBytes: number
+  readonly maxConnections: number
+  readonly minPauseMs: number
   readonly isDone: () => boolean
 }
 
 /**
  * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the
- * server named, and no more than five times in a row without an event (basic/transports, resumability).
+ * server named, no more than five times in a row without an event, and over a bounded number of connections
+ * (basic/transports, resumability).
  */
 async function readResumableStream(
   transportOptions: LegacyHttpTransportOptions,
   firstResponse: HttpClientResponse,
   readOptions: ResumableReadOptions,
 ): Promise<void> {
-  const { signal, isDone } = readOptions
-  const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, eventCount: 0 }
+  const { signal, isDone, maxConnections, minPauseMs } = readOptions
+  const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, eventCount: 0, byteCount: 0 }
   let response: HttpClientResponse | undefined = firstResponse
+  let connectionCount = 0
   for (let attemptCount = 0; ; attemptCount += 1) {
+    connectionCount += 1
     const eventCountBefore = position.eventCount
     const failure = await readStreamPart(transportOptions, response, { ...readOptions, position })
     if (isDone()) return
     signal.throwIfAborted()
     if (position.eventCount > eventCountBefore) attemptCount = 0
-    if (position.lastEventId === undefined || attemptCount >= maxAttempts || !isResumable(failure)) {
+    const isExhausted = attemptCount >= maxAttempts || connectionCount >= maxConnections
+    if (position.lastEventId === undefined || isExhausted || !isResumable(failure)) {
       if (failure !== undefined) throw failure
       return
     }
-    await sleep(position.retryMs ?? computeBackoffMs(attemptCount, retryDelays), {
-      clock: transportOptions.clock,
-      signal,
-    })
+    const pauseMs = position.retryMs ?? computeBackoffMs(attemptCount, retryDelays)
+    await sleep(Math.max(minPauseMs, pauseMs), { clock: transportOptions.clock, signal })
     response = undefined
   }
 }
@@ -233,7 +241,7 @@ async function readStreamPart(
 ): Promise<unknown> {
   try {
     const response = existingResponse ?? (await requestEventStream(transportOptions, signal, position.lastEventId))
-    await readEvents(response, reader, { position, maxBytes })
+    await readEvents(response, reader, { position, maxBytes: maxBytes - position.byteCount })
     return undefined
   } catch (error) {
     return error
@@ -302,6 +310,8 @@ async function listenToServer(
       reader,
       signal,
       maxBytes,
+      maxConnections: Number.POSITIVE_INFINITY,
+      minPauseMs: retryDelays.firstMs,
       isDone: () => signal.aborted,
     }),
   }
@@ -330,6 +340,8 @@ async function endHttpSession(transportOptions: LegacyHttpTransportOptions, sign
     headers: createSessionHeaders(transportOptions),
     rpcRequest: transportOptions.relatedRequest,
     signal,
+    // The end of a session is no reason for a login.
+    mayAuthorize: false,
   })
   response.stop()
 }

@@ -1,4 +1,4 @@
-import { createClient } from '@x/client'
+import { type ClientOptions, createClient } from '@x/client'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
@@ -15,7 +15,10 @@ const form = { message: 'Name?', requestedSchema: { type: 'object', properties: 
 const capabilities = { tools: { listChanged: true }, prompts: {}, resources: { listChanged: true, subscribe: true } }
 
 /** A server with a stream outside calls, which the test writes. */
-function connect(options: DualHttpOptions & { readonly get?: () => Response } = {}) {
+function connect(
+  options: DualHttpOptions & { readonly get?: () => Response } = {},
+  handlers: Partial<ClientOptions> = {},
+) {
   const streams: ServerStream[] = []
   const calls: ServerStream[] = []
   const handle = (one: ReceivedRequest): Response | undefined => {
@@ -30,7 +33,8 @@ function connect(options: DualHttpOptions & { readonly get?: () => Response } = 
   }
   const server = createScriptedServer({ capabilities, handle })
   const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', ...options, fetch: server.fetch })
-  const client = createClient(connection.exchange, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
+  const elicit = () => ({ action: 'accept', content: {} }) as const
+  const client = createClient(connection.exchange, { ...host, elicit, ...handlers })
   return { server, connection, client, streams, calls }
 }
 
@@ -58,7 +62,7 @@ describe('a request of the server on the stream outside calls', () => {
 
   test('is answered where it is a ping, or asks for roots that the host gives [LEG-054 LEG-078]', async () => {
     const roots = () => [{ uri: 'file:///work' }]
-    const { server, client, streams } = connect({ roots })
+    const { server, client, streams } = connect({}, { roots })
     await using changes = client.listen({ toolsListChanged: true })
     await changes[Symbol.asyncIterator]().next()
     streams[0]?.send(request(1, 'ping'))

@@ -12,6 +12,9 @@ import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport
 import type { ServerMessageHandlers } from '../client/session.ts'
 
 const maxBatchLength = 1000
+/** The pauses before a new connection that a server may name, in milliseconds. */
+const minRetryMs = 100
+const maxRetryMs = 60_000
 
 /** Dependencies for reading the messages of one response. */
 export interface MessageReaderContext {
@@ -62,8 +65,9 @@ export interface StreamPosition {
   lastEventId: string | undefined
   /** The pause before a new connection that the server named, in milliseconds. */
   retryMs: number | undefined
-  /** Number of events that came. */
+  /** Number of events that came, and the characters of their data. */
   eventCount: number
+  byteCount: number
 }
 
 /** Reads a stream of events to its end, and notes where it is. */
@@ -75,10 +79,11 @@ export function readEvents(
   return response.readEvents({
     maxBytes,
     onRetry: (ms) => {
-      position.retryMs = ms
+      position.retryMs = Math.min(maxRetryMs, Math.max(minRetryMs, ms))
     },
     onEvent: ({ data, id }: HttpEvent) => {
       position.eventCount += 1
+      position.byteCount += data.length
       if (id !== undefined) position.lastEventId = id
       if (data !== '') readMessages(data, reader)
     },

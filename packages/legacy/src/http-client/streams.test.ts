@@ -1,3 +1,4 @@
+import { platformRuntime } from '@x/core'
 import { describe, expect, test } from 'vitest'
 import {
   createAcceptAnswer,
@@ -44,6 +45,54 @@ describe('a stream that broke off', () => {
     stream.close()
     await expect(second).rejects.toThrow('503')
     expect(server.methods().filter((method) => method === 'GET')).toHaveLength(5)
+  })
+
+  test.each([0, 2 ** 31])(
+    'is not taken up without a pause, nor after days, when retry is %s [LEX-006]',
+    async (retry) => {
+      const waits: number[] = []
+      const runtime = {
+        ...platformRuntime,
+        setTimeout: (run: () => void, ms: number) => {
+          waits.push(ms)
+          return platformRuntime.setTimeout(run, Math.min(ms, 1))
+        },
+      }
+      const handle = ({ method, headers }: ReceivedRequest): Response | undefined =>
+        method === 'GET' && headers.has('last-event-id') ? new Response(null, { status: 400 }) : undefined
+      const { client, nextCall } = connect({}, { runtime }, { handle })
+      const result = client.callTool('greet')
+      const { stream } = await nextCall()
+      stream.send(undefined, { id: '1', retry })
+      stream.close()
+      await expect(result).rejects.toThrow('400')
+      const pauses = waits.filter((ms) => ms >= 100 && ms <= 60_000)
+      expect(pauses).toContain(retry === 0 ? 100 : 60_000)
+    },
+  )
+
+  test('that is taken up again and again without an answer ends the call [LEX-006]', async () => {
+    let connectionCount = 0
+    const handle = ({ method, headers }: ReceivedRequest): Response | undefined => {
+      if (method !== 'GET' || !headers.has('last-event-id')) return undefined
+      const stream = openStream()
+      connectionCount += 1
+      stream.send(undefined, { id: String(connectionCount), retry: 0 })
+      stream.close()
+      return stream.response
+    }
+    const runtime = {
+      ...platformRuntime,
+      setTimeout: (run: () => void, ms: number) =>
+        ms === 100 ? setImmediate(run) : platformRuntime.setTimeout(run, ms),
+    }
+    const { client, nextCall } = connect({}, { runtime }, { handle })
+    const result = client.callTool('greet')
+    const { stream } = await nextCall()
+    stream.send(undefined, { id: '0', retry: 0 })
+    stream.close()
+    await expect(result).rejects.toThrow('the stream ended without the response')
+    expect(connectionCount).toBe(3599)
   })
 
   test('that goes on without end is cut at its bound', async () => {

@@ -32,13 +32,16 @@ test('a server that answers the probe with an error hears initialize in the same
   await connection.close()
 })
 
-test.each(['exits', 'silent'])(
+test.each(['exits', 'breaks'])(
   'a server that %s at the probe gets a new process, which hears initialize first [LEG-085 STD-018]',
   async (mode) => {
     const detectedRevisions = new Map<string, string>()
-    const { connection, client, methods } = connect([mode, '2025-06-18'], { probeTimeoutMs: 1500, detectedRevisions })
+    const { connection, client, methods } = connect([mode, '2025-06-18'], { probeTimeoutMs: 500, detectedRevisions })
     await Promise.all([client.listTools(), client.discover()])
-    await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+    const unheard = mode === 'exits' ? [] : ['initialize']
+    await expect
+      .poll(methods)
+      .toEqual(['server/discover', ...unheard, 'initialize', 'notifications/initialized', 'tools/list'])
     expect(connection.peer).toMatchObject({ revision: '2025-06-18' })
     await connection.close()
 
@@ -48,6 +51,21 @@ test.each(['exits', 'silent'])(
     await again.connection.close()
   },
 )
+
+test('a server that is silent at the probe hears initialize in the same process [LEG-085 LEX-004]', async () => {
+  const { connection, client, methods } = connect(['silent', '2024-11-05'], { probeTimeoutMs: 300 })
+  await client.listTools()
+  await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+  expect(connection.peer).toMatchObject({ revision: '2024-11-05' })
+  expect(connection.process.restartCount).toBe(0)
+  await connection.close()
+})
+
+test('a revision that this client does not speak has the same code as over HTTP', async () => {
+  const { connection, client } = connect(['answers', '2023-01-01'])
+  await expect(client.listTools()).rejects.toMatchObject({ code: 'unsupported_version' })
+  await connection.close()
+})
 
 test('a modern server that is slow at the probe is found to be one [LEG-083]', async () => {
   const { connection, client, methods } = connect(['slow'], { probeTimeoutMs: 50 })

@@ -1,6 +1,19 @@
-import { abortReasonOf, type Clock, isCancelled, platformRuntime, raceWithCancellation, withTimeout } from '@x/core'
 import {
+  abortReasonOf,
+  type Clock,
+  isCancelled,
+  platformRuntime,
+  raceWithAbort,
+  raceWithCancellation,
+  settlesWithin,
+  withTimeout,
+} from '@x/core'
+import {
+  type Call,
+  type CallingClient,
+  callingClientKey,
   createCall,
+  errorCodes,
   olderServerMessage,
   protocolVersion,
   type RpcError,
@@ -40,8 +53,8 @@ export interface DualStdioOptions
   extends DualOptions,
     Omit<StdioConnectOptions, 'probe' | 'onStart' | 'onRequest' | 'onNotification'> {
   /**
-   * Time that a fresh process may be silent at the probe, in milliseconds, before it is taken for an older server.
-   * Default 5,000.
+   * Time that a fresh process may be silent at the probe, in milliseconds, before it is sent `initialize` as an older
+   * server. Default 5,000.
    */
   readonly probeTimeoutMs?: number | undefined
 }
@@ -65,8 +78,14 @@ interface DualStdioState {
   peer: DualPeer | undefined
   session: LegacySession | RpcError | undefined
   /** The request whose client is introduced to processes. */
-  firstRequest: RpcRequest | undefined
+  firstRequest: ClientIntroduction | undefined
   startPromise: Promise<void> | undefined
+}
+
+/** The first request, and the client that sent it. */
+interface ClientIntroduction {
+  readonly request: RpcRequest
+  readonly client: CallingClient | undefined
 }
 
 /** A process did not answer the probe in its time. */
@@ -105,8 +124,8 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
     connection: openConnection(() => completeState, options),
   })
   const sessionSource = {
-    getSession: async (request: RpcRequest) => {
-      await ensureProcessStarted(completeState, request)
+    getSession: async (request: RpcRequest, call: Call) => {
+      await ensureProcessStarted(completeState, request, call)
       return completeState.session ?? createNoSessionError(request)
     },
     drop: () => {},
@@ -121,7 +140,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
       if (isCancelled(call)) throw abortReasonOf(call)
       completeState.closeController.signal.throwIfAborted()
       if (completeState.era === undefined || completeState.connection.process.pid === undefined) {
-        await raceWithCancellation(ensureProcessStarted(completeState, request), call)
+        await raceWithCancellation(ensureProcessStarted(completeState, request, call), call)
       }
       return completeState.era === 'modern'
         ? completeState.connection.exchange(request, call)
@@ -167,8 +186,8 @@ function openConnection(getState: () => DualStdioState, options: DualStdioOption
  * Waits for a process whose era is known. A new one follows the first where the probe has ended it, or was met with
  * silence.
  */
-function ensureProcessStarted(state: DualStdioState, request: RpcRequest): Promise<void> {
-  state.firstRequest ??= request
+function ensureProcessStarted(state: DualStdioState, request: RpcRequest, call: Call): Promise<void> {
+  state.firstRequest ??= { request, client: call.context.get(callingClientKey) }
   state.startPromise ??= startDualConnection(state).finally(() => {
     state.startPromise = undefined
   })
@@ -193,13 +212,15 @@ async function negotiateEra(state: DualStdioState, process: StartedProcess, sign
   const { firstRequest } = state
   if (firstRequest === undefined) throw new StdioError('probe', 'There is no client to introduce')
   if (state.era === 'legacy' || state.isLegacySuspected)
-    return performHandshake(state, process, { request: firstRequest, signal })
-  const era = await probeProcess(state, process, { request: firstRequest, signal })
-  if (era === 'modern') return setModernEra(state)
+    return performHandshake(state, process, { ...firstRequest, signal })
+  const discovery = process.exchange(createDiscoverRequest(firstRequest.request), createCall())
+  if (!(await isProbeAnswered(state, discovery, signal)))
+    return initializeSilentProcess(state, process, { ...firstRequest, signal, discovery })
+  if (eraOf(await discovery) === 'modern') return setModernEra(state)
   if (state.options.era === 'modern') {
     throw new StdioError('unsupported_version', `${state.options.command}: ${olderServerMessage(undefined)}`)
   }
-  return performHandshake(state, process, { request: firstRequest, signal })
+  return performHandshake(state, process, { ...firstRequest, signal })
 }
 
 function setModernEra(state: DualStdioState): void {
@@ -208,43 +229,68 @@ function setModernEra(state: DualStdioState): void {
   state.options.detectedRevisions?.set(state.serverKey, protocolVersion)
 }
 
-interface HandshakeRequest {
-  readonly request: RpcRequest
+interface HandshakeRequest extends ClientIntroduction {
+  /** Time after which a process that never spoke is taken for one that the probe has broken. */
+  readonly silenceTimeoutMs?: number
   readonly signal: AbortSignal
 }
 
-async function probeProcess(
+const defaultProbeTimeoutMs = 5000
+
+/** Waits for the answer to the probe. Rejects for a server that is known to be modern, and does not answer. */
+async function isProbeAnswered(
+  { era, options, settings, clock }: DualStdioState,
+  discovery: Promise<RpcResponse>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isModern = era === 'modern' || options.era === 'modern'
+  const timeoutMs = isModern ? settings.handshakeTimeoutMs : (options.probeTimeoutMs ?? defaultProbeTimeoutMs)
+  const isAnswered = await raceWithAbort(settlesWithin(discovery, timeoutMs, clock), signal)
+  if (isAnswered || !isModern) return isAnswered
+  throw new StdioError('probe', `${options.command} did not answer server/discover within ${timeoutMs} ms`)
+}
+
+/**
+ * Sends `initialize` to a process that has not answered the probe: it may only be slow to start, and its answer to
+ * either request decides. One that answers neither in twice the time of the probe is replaced.
+ */
+async function initializeSilentProcess(
   state: DualStdioState,
   process: StartedProcess,
-  { request, signal }: HandshakeRequest,
-): Promise<ProtocolEra> {
-  const { probeTimeoutMs = 5000, command } = state.options
-  const createTimeoutError = (): StdioError =>
-    new NoAnswerError('probe', `${command} did not answer server/discover within ${probeTimeoutMs} ms`)
-  const timeoutOptions = {
-    ms: state.era === 'modern' ? state.settings.handshakeTimeoutMs : probeTimeoutMs,
-    createTimeoutError,
-    signal,
-  }
-  return eraOf(await sendWithTimeout(state, process, { ...timeoutOptions, request: createDiscoverRequest(request) }))
+  { discovery, ...handshake }: HandshakeRequest & { readonly discovery: Promise<RpcResponse> },
+): Promise<void> {
+  const { probeTimeoutMs = defaultProbeTimeoutMs } = state.options
+  const initialization = performHandshake(state, process, { ...handshake, silenceTimeoutMs: 2 * probeTimeoutMs })
+  const modernDiscovery = new Promise<'modern'>((resolve) => {
+    discovery.then(
+      (response) => (eraOf(response) === 'modern' ? resolve('modern') : undefined),
+      () => {},
+    )
+  })
+  const firstOutcome = await Promise.race([initialization, modernDiscovery])
+  if (firstOutcome !== 'modern') return
+  initialization.catch(() => {})
+  setModernEra(state)
 }
 
 /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
 async function performHandshake(
   state: DualStdioState,
   process: StartedProcess,
-  { request, signal }: HandshakeRequest,
+  { request, client, signal, silenceTimeoutMs }: HandshakeRequest,
 ): Promise<void> {
   const { settings, options } = state
-  const { handshakeTimeoutMs: ms } = settings
-  const createTimeoutError = (): StdioError =>
-    new StdioError('probe', `${options.command} did not answer initialize within ${ms} ms`)
+  const ms = silenceTimeoutMs ?? settings.handshakeTimeoutMs
+  const createTimeoutError = (): StdioError => {
+    const message = `${options.command} did not answer initialize within ${ms} ms`
+    return silenceTimeoutMs === undefined ? new StdioError('probe', message) : new NoAnswerError('probe', message)
+  }
   const initializeMessage = createInitializeRequest(request, 1)
   const initializeOutcome = parseInitializeResponse(
     await sendWithTimeout(state, process, { ms, createTimeoutError, signal, request: initializeMessage }),
   )
   if ('error' in initializeOutcome)
-    return probeAfterRejection(state, process, { request, signal, error: initializeOutcome.error })
+    return probeAfterRejection(state, process, { request, client, signal, error: initializeOutcome.error })
   const { peer } = initializeOutcome
   process.notify(initializedNotification)
   const legacyTransport = createStdioTransport(process)
@@ -253,6 +299,7 @@ async function performHandshake(
     legacyTransport,
     clientCapabilities: declaredCapabilitiesOf(request),
     settings,
+    client,
   })
   state.session = session
   state.peer = peer
@@ -267,10 +314,13 @@ async function probeAfterRejection(
   { request, signal, error }: HandshakeRequest & { readonly error: RpcError },
 ): Promise<void> {
   if (state.options.era !== 'legacy') {
-    const era = await probeProcess({ ...state, era: 'modern' }, process, { request, signal })
-    if (era === 'modern') return setModernEra(state)
+    const discovery = process.exchange(createDiscoverRequest(request), createCall())
+    await isProbeAnswered({ ...state, era: 'modern' }, discovery, signal)
+    if (eraOf(await discovery) === 'modern') return setModernEra(state)
   }
   const { code, message } = error.error
+  if (code === errorCodes.unsupportedProtocolVersion)
+    throw new StdioError('unsupported_version', `${state.options.command}: ${message.slice(0, 300)}`)
   throw new StdioError('probe', `${state.options.command} refused initialize: ${code} ${message.slice(0, 300)}`)
 }
 

@@ -1,5 +1,6 @@
 import {
   type ClientCapabilities,
+  findNotificationRow,
   type Implementation,
   isJsonObject,
   type JsonObject,
@@ -18,7 +19,10 @@ export interface LegacyClient {
   readonly capabilities: ClientCapabilities
 }
 
-const reservedPrefix = 'io.modelcontextprotocol/'
+/** The keys of `_meta` that 2026-07-28 defines, which no older revision knows. */
+const modernMetaKeys: ReadonlySet<string> = new Set(
+  Object.values(metaKeys).filter((key) => key.startsWith('io.modelcontextprotocol/')),
+)
 
 /** The methods of older revisions that a server of this one serves under the same name. */
 export const sharedMethods: ReadonlySet<string> = new Set([
@@ -31,6 +35,18 @@ export const sharedMethods: ReadonlySet<string> = new Set([
   'resources/read',
   'completion/complete',
 ])
+
+const legacyNotifications: ReadonlySet<string> = new Set([
+  'notifications/initialized',
+  'notifications/roots/list_changed',
+  'notifications/elicitation/complete',
+  'notifications/tasks/status',
+])
+
+/** Returns true for a notification that no revision of the protocol defines: it is one of an extension. */
+export function isExtensionNotification(method: string): boolean {
+  return findNotificationRow(method) === undefined && !legacyNotifications.has(method)
+}
 
 /**
  * A request of an older client as one of 2026-07-28: version, capabilities, info and log level come from its session.
@@ -57,10 +73,10 @@ export function createClientMeta(client: LegacyClient, level?: LoggingLevel): Js
   }
 }
 
-/** A `_meta` without the keys that the protocol reserves; empty for anything that is none. */
+/** A `_meta` without the keys of this revision; empty for anything that is none. Those of extensions stay. */
 export function omitReservedMeta(meta: unknown): JsonObject {
   if (!isJsonObject(meta)) return {}
-  return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(reservedPrefix)))
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !modernMetaKeys.has(key)))
 }
 
 /** The `_meta` of a message's params; empty where there is none. */

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { connectScriptedServer as connect, createElicitRequest } from '../testing/scripted-calls.ts'
+
+describe('a call that its client gives up while a question is open is cancelled at the server at once', () => {
+  test('when the handler throws [LEX-005]', async () => {
+    const elicit = (): never => {
+      throw new Error('no terminal here')
+    }
+    const { server, client, nextCall } = connect({ elicit })
+    const result = client.callTool('greet')
+    const { stream, id } = await nextCall()
+    stream.send(createElicitRequest('q'))
+    await expect(result).rejects.toThrow('no terminal here')
+    await expect.poll(() => server.methods()).toContain('notifications/cancelled')
+    const cancelled = server.arrived.find(({ message }) => message['method'] === 'notifications/cancelled')
+    expect(cancelled?.message).toMatchObject({ params: { requestId: id } })
+    expect(await server.nextAnswer()).toMatchObject({ id: 'q', error: { code: -32603 } })
+  })
+
+  test('when its signal aborts, with the reason [LEX-005]', async () => {
+    const controller = new AbortController()
+    const elicit = (): Promise<never> => {
+      controller.abort('the user has left')
+      return new Promise(() => {})
+    }
+    const { server, client, nextCall } = connect({ elicit })
+    const result = client.callTool('greet', {}, { signal: controller.signal })
+    const { stream } = await nextCall()
+    stream.send(createElicitRequest('q'))
+    await expect(result).rejects.toBe('the user has left')
+    await expect.poll(() => server.methods()).toContain('notifications/cancelled')
+    const cancelled = server.arrived.find(({ message }) => message['method'] === 'notifications/cancelled')
+    expect(cancelled?.message).toMatchObject({ params: { reason: 'the user has left' } })
+  })
+
+  test('when it is asked more often than it allows', async () => {
+    const { server, client, nextCall } = connect({
+      elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
+      rounds: { maxRounds: 1 },
+    })
+    const result = client.callTool('greet')
+    const { stream } = await nextCall()
+    stream.send(createElicitRequest('q-1'))
+    await server.nextAnswer()
+    stream.send(createElicitRequest('q-2'))
+    await expect(result).rejects.toMatchObject({ code: 'too_many_rounds' })
+    await expect.poll(() => server.methods()).toContain('notifications/cancelled')
+  })
+})
