@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ChangeBus, createServer, type McpServer, prompt, resource, tool } from '../src/index.ts'
+import { type ChangeBus, createServer, type McpServer, memoryBus, prompt, resource, tool } from '../src/index.ts'
 import { postgresBus } from '@x/core/postgres'
 import { redisBus } from '@x/core/redis'
 import { waitForListenResult, type ListenStream, openListenStream } from '../src/testing/listening.ts'
@@ -21,6 +22,26 @@ interface FleetUnderTest {
   readonly buses: readonly [ChangeBus, ChangeBus, ChangeBus]
   /** Breaks every connection that listens, of every instance. */
   readonly breakListeners: () => Promise<unknown>
+}
+
+/** Changes of one caller reach streams of others outside of every caller's asynchronous context. */
+function keepsContextsApart(buses: () => readonly ChangeBus[]): void {
+  test('streams are notified outside of the asynchronous contexts of callers [LDG-008]', async () => {
+    const storage = new AsyncLocalStorage<string>()
+    const stores: unknown[] = []
+    const notify = (): void => void stores.push(storage.getStore())
+    const open = (bus: ChangeBus, index: number) => {
+      const server = createServer({ name: 'demo', version: '1.0.0', ...offers, subscriptions: { bus } })
+      return storage.run(`caller ${index}`, () => openListenStream(server, { toolsListChanged: true }, { notify }))
+    }
+    const [first = memoryBus(), ...others] = buses()
+    const streams = await Promise.all([first, ...others].map(open))
+    stores.length = 0
+    await storage.run('another caller', () => first.publish({ topic: 'tools' }))
+    await expect.poll(() => stores, patient).toEqual(streams.map(() => undefined))
+    for (const { abort } of streams) abort()
+    await Promise.all(streams.map(waitForListenResult))
+  })
 }
 
 /** What clients of three instances see of each other's changes. */
@@ -72,6 +93,11 @@ function behavesAsOneServer(fleet: () => FleetUnderTest): void {
   })
 }
 
+describe('three instances over one bus in memory', () => {
+  const bus = memoryBus()
+  keepsContextsApart(() => [bus, bus, bus])
+})
+
 describeNeeding('redis', 'three instances over one Redis', (program) => {
   let server: RealRedis
   let clients: readonly [TestClient, TestClient, TestClient]
@@ -84,6 +110,7 @@ describeNeeding('redis', 'three instances over one Redis', (program) => {
     for (const client of clients) client.destroy()
     await server.close()
   })
+  keepsContextsApart(() => clients.map((client) => redisBus(client)))
   behavesAsOneServer(() => {
     const [one, other, third] = clients
     return {
@@ -105,6 +132,7 @@ describe('three instances over one PostgreSQL', () => {
     for (const pool of pools) await pool.end()
     await server.close()
   })
+  keepsContextsApart(() => pools.map((pool) => postgresBus(pool)))
   behavesAsOneServer(() => {
     const [one, other, third] = pools
     const killing = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`

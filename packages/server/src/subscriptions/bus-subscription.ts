@@ -1,4 +1,4 @@
-import type { ChangeBus, ChangeListener } from '@x/core'
+import { captureAsyncContext, type ChangeBus, type ChangeListener } from '@x/core'
 
 /** The use of a bus by streams: it is listened to once, while there is a stream at all. */
 export interface SharedBusSubscription {
@@ -9,21 +9,27 @@ export interface SharedBusSubscription {
 }
 
 /**
- * Nothing is listened to before the first stream. After a failure, which `onError` hears once however many streams
- * wait, the next one tries again.
+ * Creates a {@link SharedBusSubscription}. It listens with the first stream, and again with the next one after a
+ * failure, which is reported once for all streams that wait. The bus and its listener run in the asynchronous context
+ * of this moment: the first stream is one caller's, and changes are for all.
  */
 export function createSharedBusSubscription(
   bus: ChangeBus,
   listener: ChangeListener,
   onError: (error: unknown) => void,
 ): SharedBusSubscription {
+  const runInOrigin = captureAsyncContext()
+  const detachedListener: ChangeListener = {
+    onChange: (change) => runInOrigin(() => listener.onChange(change)),
+    onGap: () => runInOrigin(() => listener.onGap()),
+  }
   let userCount = 0
   let openPromise: Promise<void> | undefined
   let stopListener: (() => void) | undefined
 
   const openBus = async (): Promise<void> => {
     try {
-      stopListener = await bus.listen(listener)
+      stopListener = await runInOrigin(() => bus.listen(detachedListener))
     } catch (error) {
       openPromise = undefined
       onError(error)

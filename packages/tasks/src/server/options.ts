@@ -1,4 +1,4 @@
-import { type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBus } from '@x/core'
+import { captureAsyncContext, type ChangeBus, type Clock, errorListener, type ErrorListener, memoryBus } from '@x/core'
 import type { Exchange, ExtensionHost } from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
@@ -148,7 +148,8 @@ export function resolveTaskSettings(
   host: ExtensionHost,
 ): TaskSettings {
   const onError = suppressListenerErrors(errorListener(options.onError ?? host.report, '@x/tasks'))
-  const engine = options.engine ?? openEngine(onError)
+  const runInOrigin = captureAsyncContext()
+  const engine = options.engine ?? openEngine((error) => runInOrigin(() => onError(error)))
   const bus = options.bus ?? engine.notifications ?? memoryBus()
   return { ...options, engine, bus, onError, clock: runtime ?? host.runtime }
 }

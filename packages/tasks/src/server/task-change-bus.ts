@@ -1,4 +1,4 @@
-import type { ChangeBus } from '@x/core'
+import { captureAsyncContext, type ChangeBus } from '@x/core'
 
 /** Carries the news that tasks have changed, from wherever it happened to whoever looks at them here. */
 export interface TaskChangeBus {
@@ -18,6 +18,7 @@ const topicPrefix = 'task:'
 
 /** Makes a {@link TaskChangeBus} over a bus, which is listened to while somebody follows a task. */
 export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) => void): TaskChangeBus {
+  const runInOrigin = captureAsyncContext()
   const callbacksById = new Map<string, Set<() => void>>()
   let busSubscription: Promise<() => void> | undefined
 
@@ -43,11 +44,13 @@ export function createTaskChangeBus(bus: ChangeBus, onError: (error: unknown) =>
   return {
     notifyChange: (id) => void bus.publish({ topic: `${topicPrefix}${id}` }).catch(onError),
     follow: async (id, callback) => {
-      // Each is a function of its own, for the same one may follow twice.
-      const onChange = () => callback()
+      // The same callback may follow twice. Each time it runs in the asynchronous context of the request that follows,
+      // and not of the one that changed the task.
+      const runAsFollower = captureAsyncContext()
+      const onChange = () => runAsFollower(callback)
       const callbacks = callbacksById.get(id) ?? new Set()
       callbacksById.set(id, callbacks.add(onChange))
-      busSubscription ??= bus.listen(listener)
+      busSubscription ??= runInOrigin(() => bus.listen(listener))
       try {
         await busSubscription
       } catch (error) {

@@ -1,4 +1,4 @@
-import { settlesWithin, sleep, startBackgroundTimer } from '@x/core'
+import { captureAsyncContext, settlesWithin, sleep, startBackgroundTimer } from '@x/core'
 import type { TaskContext } from '../options.ts'
 import { applyLeaseState, type Attempt, openAttempt, requestRelease, stopAttempt } from './attempt.ts'
 import { releaseAttempt, runTask } from './run-task.ts'
@@ -49,6 +49,8 @@ const sweepIntervalMs = 60_000
 
 interface WorkerState {
   readonly context: TaskContext
+  /** Runs work in the asynchronous context of the server, and not of the request that started it. */
+  readonly runInOrigin: <T>(run: () => T) => T
   readonly attempts: Set<Attempt>
   readonly abandonController: AbortController
   /** Aborts when nothing is to begin any more. */
@@ -71,6 +73,7 @@ interface WorkerState {
 export function createWorker(context: TaskContext): Worker {
   const state: WorkerState = {
     context,
+    runInOrigin: captureAsyncContext(),
     attempts: new Set(),
     abandonController: new AbortController(),
     closeController: new AbortController(),
@@ -88,9 +91,9 @@ export function createWorker(context: TaskContext): Worker {
       return state.attempts.size
     },
     start: () => {
-      if (!state.isStarted) startWorker(state)
+      if (!state.isStarted) state.runInOrigin(() => startWorker(state))
     },
-    drain: () => drainWorker(state),
+    drain: () => state.runInOrigin(() => drainWorker(state)),
     close: async (graceMs) => {
       await releaseAttempts(state, graceMs)
       state.closeController.abort()
@@ -142,9 +145,10 @@ function drainWorker(state: WorkerState): () => void {
 
 function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
   const onWork = (): void => claimTasksForFreeSlots(state)
-  const onCancel = (id: string): void => {
-    for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
-  }
+  const onCancel = (id: string): void =>
+    state.runInOrigin(() => {
+      for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
+    })
   return listenForWork({ onWork, onCancel }, state.closeController.signal, state.context)
 }
 
@@ -203,8 +207,9 @@ function runEvery(state: WorkerState, intervalMs: number, runOnInterval: () => P
   scheduleRun()
 }
 
-function runInBackground({ backgroundWork, context }: WorkerState, work: () => Promise<unknown>): void {
-  const promise: Promise<void> = work()
+function runInBackground(state: WorkerState, work: () => Promise<unknown>): void {
+  const { backgroundWork, context, runInOrigin } = state
+  const promise: Promise<void> = runInOrigin(work)
     .then(() => {}, context.settings.onError)
     .finally(() => backgroundWork.delete(promise))
   backgroundWork.add(promise)

@@ -1,0 +1,60 @@
+import { PGlite } from '@electric-sql/pglite'
+import { postgresBus } from '@x/core/postgres'
+import { redisBus } from '@x/core/redis'
+import { memoryBus } from '@x/server'
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { memoryEngine } from '../src/engines/memory-engine.ts'
+import { pgliteEngine } from '../src/engines/pglite/pglite-engine.ts'
+import { postgresEngine } from '../src/engines/postgres/postgres-engine.ts'
+import { runTasksOfUsers } from './run-tasks-of-users.ts'
+
+describe('tasks of users never run in the asynchronous context of another request', () => {
+  test('in memory [LDG-008]', async () => {
+    const engine = memoryEngine()
+    await runTasksOfUsers(() => engine, memoryBus())
+  })
+
+  test('over PGlite [LDG-008]', { timeout: 60_000 }, async () => {
+    const pglite = await PGlite.create()
+    await runTasksOfUsers(() => pgliteEngine(pglite))
+    await pglite.close()
+  })
+
+  describe('over PostgreSQL', () => {
+    let database: RealPostgres
+    beforeAll(async () => {
+      database = await startPostgres()
+    }, 60_000)
+    afterAll(() => database.close())
+
+    test('with the notifications of its engine [LDG-008]', () => runTasksOfUsers(() => postgresEngine(database.url)))
+
+    test('with a bus of its own [LDG-008]', async () => {
+      const pool = database.pool()
+      const bus = postgresBus(pool)
+      await runTasksOfUsers(() => postgresEngine(database.url, { schema: 'other' }), bus)
+      await pool.end()
+    })
+  })
+
+  describeNeeding('redis', 'over Redis', (program) => {
+    let server: RealRedis
+    let client: TestClient
+    beforeAll(async () => {
+      server = await startRedis(program)
+      client = await connectRedis(server.path)
+    })
+    afterAll(async () => {
+      client.destroy()
+      await server.close()
+    })
+
+    test('as the bus [LDG-008]', async () => {
+      const engine = memoryEngine()
+      await runTasksOfUsers(() => engine, redisBus(client))
+    })
+  })
+})
