@@ -32,6 +32,7 @@ const steps = [
   },
   { name: 'borders', command: check('borders') },
   { name: 'docs', command: check('docs') },
+  { name: 'mentions', command: check('mentions') },
   { name: 'limits', command: check('limits') },
   { name: 'measure', command: check('measure') },
   { name: 'requirements', command: [...check('requirements'), '--quiet'] },

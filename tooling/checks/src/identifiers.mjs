@@ -1,0 +1,164 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
+import { parseSource } from './imports.mjs'
+import { listFiles } from './workspace.mjs'
+
+/**
+ * @typedef {{ names: Set<string>, declared: Set<string>, globals: Set<string>, extensions: Set<string> }} Names
+ *   `names` has the identifiers and the words of the strings of every source. `declared` has the declarations at the top
+ *   of the packages' modules and the members of their types. `globals` has what the
+ *   libraries declare, and `extensions` the members that extensions add to servers and clients.
+ * @typedef {{ names: Set<string>, statements: readonly { pos: number, end: number, names: Set<string> }[] }} FileNames
+ *   `names` has what every comment of a file may use: its imports, declarations and strings; a statement has the rest.
+ */
+
+const sourceFile = /^(?:packages|apps|tooling)\/(?!checks\/test\/)(?!.*\/dist\/).*\.(?:ts|tsx|mts|mjs|js|jsx)$/
+const isShipped = /^(?:packages\/[^/]+|tooling\/examples)\/src\/.*(?<!\.test)\.ts$/
+const dataFile = /\.(?:json|ya?ml|cfg|conf|sql|html|css|tsv)$|(?:^|\/)(?:Dockerfile|run)$/
+const libraryDeclaration = /\b(?:function|var|const|class|interface|type|namespace) ([A-Za-z_$][\w$]*)/g
+const word = /[A-Za-z_$][\w$]*/g
+
+/**
+ * Collects the names that texts may use: those of the sources, of TypeScript's libraries and of Node.
+ * @param {string} root
+ * @returns {Names}
+ */
+export function collectNames(root) {
+  /** @type {Names} */
+  const found = { names: new Set(), declared: new Set(), globals: new Set(), extensions: new Set() }
+  for (const file of listFiles(root)) {
+    if (sourceFile.test(file))
+      addSource(parseSource(join(root, file)), isShipped.test(file) ? found : { ...found, declared: new Set() })
+    else if (dataFile.test(file)) addWords(readFileSync(join(root, file), 'utf8'), found.names)
+  }
+  for (const file of libraryFiles()) {
+    const text = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+    addWords(text, found.names)
+    for (const [, name = ''] of text.matchAll(libraryDeclaration)) found.globals.add(name)
+  }
+  return found
+}
+
+/**
+ * Collects the names that the comments of one file may use.
+ * @param {ts.SourceFile} source
+ * @returns {FileNames}
+ */
+export function namesOfFile(source) {
+  /** @type {Set<string>} */
+  const names = new Set(source.statements.flatMap(declaredBy))
+  const statements = source.statements.map((statement) => {
+    const own = ts.isImportDeclaration(statement) ? names : new Set()
+    forEachName(statement, (name, isText) => (isText ? names : own).add(name))
+    return { pos: statement.pos, end: statement.end, names: own }
+  })
+  return { names, statements }
+}
+
+/**
+ * @param {ts.SourceFile} source
+ * @param {Names} found
+ */
+function addSource(source, { names, declared, extensions }) {
+  forEachName(source, (name) => names.add(name))
+  for (const name of source.statements.flatMap(declaredBy)) declared.add(name)
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    const name = memberName(node)
+    if (name !== undefined) declared.add(name)
+    // `sessions<Name extends string = 'sessions'>` names its member by the default of a type parameter.
+    const named =
+      ts.isTypeParameterDeclaration(node) && node.name.text === 'Name' ? node.default : extensionName(node, source)
+    if (named !== undefined) addWords(named.getText(source), extensions)
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+}
+
+/**
+ * @param {ts.Node} root
+ * @param {(name: string, isText: boolean) => void} visitor
+ */
+function forEachName(root, visitor) {
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) visitor(node.text.replace('#', ''), false)
+    else if (isText(node)) for (const [found] of node.getText().matchAll(word)) visitor(found, true)
+    ts.forEachChild(node, visit)
+  }
+  visit(root)
+}
+
+/** @param {ts.Node} node */
+function isText(node) {
+  return (
+    ts.isStringLiteralLike(node) ||
+    ts.isTemplateHead(node) ||
+    ts.isTemplateMiddleOrTemplateTail(node) ||
+    ts.isJsxText(node) ||
+    ts.isRegularExpressionLiteral(node)
+  )
+}
+
+/**
+ * @param {ts.Node} node
+ * @param {ts.SourceFile} source
+ */
+function extensionName(node, source) {
+  const isReference = ts.isTypeReferenceNode(node) && /^(?:Server|Client)Extension$/.test(node.typeName.getText(source))
+  return isReference ? node.typeArguments?.[0] : undefined
+}
+
+/** @param {ts.Node} node */
+function memberName(node) {
+  if (!(ts.isTypeElement(node) || ts.isClassElement(node)) || node.name === undefined) return undefined
+  return ts.isIdentifier(node.name) || ts.isStringLiteral(node.name) ? node.name.text : undefined
+}
+
+/** @param {ts.Statement} statement */
+function declaredBy(statement) {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.flatMap(({ name, initializer }) =>
+      ts.isIdentifier(name) ? [name.text, ...keysOf(initializer)] : [],
+    )
+  }
+  const named = /** @type {{ name?: ts.Node }} */ (statement).name
+  return named !== undefined && ts.isIdentifier(named) ? [named.text] : []
+}
+
+/**
+ * Returns the keys of a table: of an object that a constant holds.
+ * @param {ts.Expression | undefined} value
+ * @returns {string[]}
+ */
+function keysOf(value) {
+  if (value === undefined) return []
+  if (ts.isAsExpression(value) || ts.isSatisfiesExpression(value)) return keysOf(value.expression)
+  if (!ts.isObjectLiteralExpression(value)) return []
+  return value.properties.flatMap(({ name }) =>
+    name !== undefined && (ts.isIdentifier(name) || ts.isStringLiteral(name)) ? [name.text] : [],
+  )
+}
+
+/**
+ * @param {string} text
+ * @param {Set<string>} names
+ */
+function addWords(text, names) {
+  for (const [found] of text.matchAll(word)) names.add(found)
+}
+
+function libraryFiles() {
+  const require = createRequire(import.meta.url)
+  const typescript = dirname(require.resolve('typescript'))
+  const node = dirname(require.resolve('@types/node/package.json'))
+  const libraries = readdirSync(typescript).filter((name) => /^lib\..*\.d\.ts$/.test(name))
+  const modules = readdirSync(node, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.d.ts'))
+  return [...libraries.map((name) => join(typescript, name)), ...modules.map((name) => join(node, name))].filter(
+    (path) => existsSync(path),
+  )
+}

@@ -1,0 +1,30 @@
+const ofOthers = {
+  'of the JSON Schema vocabulary': 'pattern patternProperties uniqueItems',
+  'claims of a JWT (RFC 7519, RFC 9068), or its algorithms': 'iss iat jti scp JWT A256GCM HS256',
+  'codes and methods of OAuth': 'invalid_target private_key_jwt',
+  'options of oidc-provider': 'accessTokenFormat rotateRefreshToken',
+  'options of Node and of its TLS': 'shell rejectUnauthorized ca servername',
+  'options of zod, and what it exports': 'fromJSONSchema ZodError',
+  'options of Ajv, and what it exports': 'Ajv2020 allErrors strict',
+  'options of the redis client': 'socketTimeout reconnectStrategy',
+  'exported by undici': 'ProxyAgent',
+  packages: 'pg redis re2js',
+  programs: 'initdb ssh uvx',
+  'a type of PostgreSQL': 'jsonb',
+  'an error of npm': 'ERESOLVE',
+  'a balancing method of nginx': 'least_conn',
+  'a setting of tsc': 'es2022',
+  'a file of a host': 'claude_desktop_config',
+  'an option of other SDKs': 'protocolVersionDiscovery',
+  'methods of strings and arrays': 'indexOf sort',
+  'examples within a sentence': 'dueDate sonnet server.carts client.carts v',
+  'spellings of sampling in other languages': 'endTurn stopSequence toolUse',
+}
+
+/**
+ * Names in texts that no source has, each with the reason.
+ * @type {ReadonlyMap<string, string>}
+ */
+export const exceptions = new Map(
+  Object.entries(ofOthers).flatMap(([reason, names]) => names.split(' ').map((name) => [name, reason])),
+)

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { checkMentions } from '../src/mentions.mjs'
+import { tree } from './tree.ts'
+
+const source = `
+export interface ServerOptions { readonly maxCalls?: number; readonly mode?: 'one' | 'two' }
+export interface McpServer { close(): void }
+/** Starts a server. */
+export function createServer(options: ServerOptions): number { return options.maxCalls ?? 0 }
+export function other(next: number): number { return next }
+`
+
+const found = (files: Readonly<Record<string, string>>): readonly string[] =>
+  checkMentions(tree({ 'packages/a/src/a.ts': source, ...files })).map((problem) => problem.split('\n')[0] ?? '')
+
+// The compiler reads TypeScript's libraries for each tree, which takes some seconds.
+const timeout = 60_000
+
+const missing = [
+  ['an identifier', '`createClient`', 'names `createClient`, which does not exist'],
+  ['a function that is called', '`createClient()`', 'names createClient in `createClient()`, which does not exist'],
+  ['a member', '`options.maxTasks`', 'names maxTasks in `options.maxTasks`, which does not exist'],
+  ['a member of a server', '`server.maxCalls`', 'names `server.maxCalls`, which does not exist'],
+  ['an option', '`maxTasks: 1`', 'names maxTasks in `maxTasks: 1`, which does not exist'],
+  [
+    'an option of a function',
+    '`createServer({ close: 1 })`',
+    'names close in `createServer({ close: 1 })`, which does not exist',
+  ],
+  ['a value of an option', "`mode: 'three'`", "names `mode: 'three'`, which does not exist"],
+  ['a file', '`src/b.ts`', 'names `src/b.ts`, which does not exist'],
+] as const
+
+const present = [
+  '`createServer`',
+  '`createServer({ maxCalls: 1 })`',
+  '`ServerOptions.mode`',
+  "`{ mode: 'two' }`",
+  '`server.close()`',
+  '`src/a.ts`',
+  '`AbortSignal`',
+  '`npm install @x/nothing`',
+  '`Mcp-Nothing`',
+]
+
+test(
+  'a page names what exists',
+  () => {
+    const page = [...missing.map(([, span]) => span), ...present].join('\n\n')
+    expect(found({ 'docs/guides/a.md': page })).toEqual(
+      missing.map(([, , problem], index) => `docs/guides/a.md:${2 * index + 1} ${problem}`),
+    )
+  },
+  timeout,
+)
+
+test(
+  'a comment names what is in its function, or what the packages declare',
+  () => {
+    const text = `/** Doubles \`next\`, and not \`value\`; see \`createServer\` and \`undefined\`. */
+export function double(value: number): number { return 2 * value }
+// A line names \`nothing\`.
+export const two = 2
+`
+    expect(found({ 'packages/a/src/b.ts': text })).toEqual([
+      'packages/a/src/b.ts:1 names `next`, which does not exist',
+      'packages/a/src/b.ts:3 names `nothing`, which does not exist',
+    ])
+  },
+  timeout,
+)
+
+test(
+  'blocks of code are left to the compiler, and a diagram names files that exist',
+  () => {
+    const page = '```sh\n`nothing` nothing.ts\n```\n\n```\na.ts ──► b.ts\n```\n'
+    expect(found({ 'docs/guides/a.md': page })).toEqual(['docs/guides/a.md:6 names `b.ts`, which does not exist'])
+  },
+  timeout,
+)
